@@ -24,6 +24,8 @@ from planner.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from planner.units import Dimension
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")]
@@ -46,6 +48,19 @@ To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only inter
 Map = Annotated[
     str | None,
     typer.Option("--map", metavar="LIST", help="Columns of a table, as io_rate=IOPS,service_ms=Svc."),
+]
+Pools = Annotated[
+    Path | None,
+    typer.Option("--pools", metavar="FILE.csv", help="Members of pools: columns device, role, pool."),
+]
+Scheduler = Annotated[
+    str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Dask scheduler, as tcp://HOST:8786.")
+]
+Workers = Annotated[int | None, typer.Option("--workers", metavar="N", help="Processes on this machine.")]
+Wait = Annotated[str | None, typer.Option("--wait", metavar="TIME", help="Target: mean wait, as 0.1ms.")]
+Queued = Annotated[str | None, typer.Option("--queued", metavar="I/Os", help="Target: mean queue, as 0.05.")]
+Response = Annotated[
+    str | None, typer.Option("--target-response", metavar="TIME", help="Target: mean response, as 2ms.")
 ]
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
@@ -190,6 +205,17 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def quantity(text: str | None, dimension: Dimension | None, option: str, *, zero: bool = False) -> Any:
+    """What was typed behind an option, SI: a quantity, or without a dimension a count; None where nothing was."""
+    from planner import units
+
+    if text is None:
+        return None
+    if dimension is None:
+        return units.parse_count(text, argument=option)
+    return units.parse(text, dimension, argument=option, zero=zero)
 
 
 def once(pairs: Iterable[tuple[str, Value]], argument: str) -> dict[str, Value]:
