@@ -266,11 +266,7 @@ def _judge(supply: PoolSupply, no_alias: float, run: Run | None, law: Law | None
     length = float(supply.length[supply.aliases == supply.in_use].sum()) if supply.time.size else 0.0
     known = verdict is not None
     busy = (fitted is not None) and math.isfinite(observed.length)
-    rate = (
-        float(observed.level_tries @ observed.level_intervals / observed.level_intervals.sum())
-        if busy
-        else 0.0
-    )
+    rate = observed.mean_tries if busy else 0.0
     return PoolAnswer(
         supply=supply,
         verdict=verdict,
