@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
@@ -223,15 +224,12 @@ def fewest(device: PagingDevice, load: Load) -> PagingOutcome | None:
     unreachable = target <= device.service_time if load.requests is None else target < device.service_time
     if unreachable or least > most or not meets(device, load, most):
         return None
-    return outcome(device, load, smallest(lambda count: meets(device, load, count), least, most))
+    return outcome(device, load, _smallest(lambda count: meets(device, load, count), least, most))
 
 
-def smallest(holds: Callable[[int], bool], low: int, high: int) -> int:
+def _smallest(holds: Callable[[int], bool], low: int, high: int) -> int:
     """Smallest whole number for which `holds`, which stays true from there on and is true at `high`."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
+    return low + bisect_left(range(low, high), True, key=holds)
 
 
 def missing(device: PagingDevice, load: Load) -> str:
@@ -393,7 +391,7 @@ def _most(kind: PagingKind, at: Question, speed: float) -> float:
             low, high = (middle, high) if at.meets(kind, middle, speed) else (low, middle)
         return low
     most = min(math.floor(full / at.per_guest) + 1, 1_000_000)  # where the search ends
-    return float(smallest(lambda guests: not at.meets(kind, guests, speed), 1, most) - 1)
+    return float(_smallest(lambda guests: not at.meets(kind, guests, speed), 1, most) - 1)
 
 
 def _reason(kind: PagingKind, at: Question) -> str:

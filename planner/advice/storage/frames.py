@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -327,12 +328,11 @@ def guests_that_fit(
         )  # fmt: skip
 
     def most(pages: float) -> int:
-        """By halving: the frames of guests are rounded up together."""
-        low, high = 0, max(real // budget(1, pages).real_storage_bytes, 1) * 2
-        while low < high - 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if budget(middle, pages).real_storage_bytes <= real else (low, middle)
-        return low
+        """The frames of guests are rounded up together."""
+        enough = max(real // budget(1, pages).real_storage_bytes, 1) * 2
+        return bisect_left(
+            range(1, enough), True, key=lambda guests: budget(guests, pages).real_storage_bytes > real
+        )
 
     ends = (
         [resident_pages] * 2
