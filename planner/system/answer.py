@@ -309,6 +309,5 @@ def numbers_of(system: System) -> Mapping[str, float | str]:
     """Every number and word by label."""
     found: dict[str, float | str] = {}
     for entry in system.entries:
-        found |= {f"{entry.label}.{key}": value for key, value in entry.numbers.items()}
-        found |= {f"{entry.label}.{key}": value for key, value in entry.words.items()}
+        found |= {f"{entry.label}.{key}": each.value for key, each in entry.values.items()}
     return found

@@ -15,7 +15,7 @@ from planner.quantity import LARGEST_GRID, Quantity, column
 from planner.system.answer import LONG, SystemAnswer, as_dict, full_name, numbers_of, said, throughput_unit
 from planner.system.description import Entry, System
 from planner.system.figures import Found, figures, structure
-from planner.system.settings import Range, recheck
+from planner.system.reading import Range, recheck
 from planner.units import GIB, MICROSECOND, MILLISECOND
 
 if TYPE_CHECKING:
@@ -237,20 +237,12 @@ def over(system: System, ranges: Sequence[Range]) -> SystemGrid:
             for r, value in zip(ranges, row, strict=True)
             for entry in r.target.entries
         ]
-        changed = _changed(system, changes)
+        changed = system.changed(changes)
         systems.append(changed if light else recheck(changed))
     found = tuple(solve_all(systems))
     return SystemGrid(
         system=system, ranges=tuple(ranges), settings=settings, systems=tuple(systems), found=found
     )
-
-
-def _changed(system: System, changes: Sequence[tuple[Entry, str, float | str, float]]) -> System:
-    """Change several numbers, of the same table perhaps: one after the other would lose track of the tables."""
-    for entry, key, value, half in changes:
-        now = next(e for e in system.entries if (e.table, e.name) == (entry.table, entry.name))
-        system = system.changed([(now, key, value, half)])
-    return system
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
