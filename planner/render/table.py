@@ -143,6 +143,15 @@ def format_value(value: Any, decimals: int | None = None) -> str:
     return f"{number:.{SIGNIFICANT_DIGITS}g}" if decimals is None else f"{number:.{decimals}f}"
 
 
+def digits(value: float | None) -> str:
+    """Four digits, from ten thousand on all of them, thousands set apart; "-" where there is no number."""
+    if value is None:
+        return "-"
+    if math.isinf(value):
+        return "none"
+    return f"{value:,.0f}" if abs(value) >= 10**SIGNIFICANT_DIGITS else f"{value:.{SIGNIFICANT_DIGITS}g}"
+
+
 def plain(value: Any, *, finite: bool = True) -> Any:
     """Turn numpy scalars into Python ones."""
     value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
