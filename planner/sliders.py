@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     Shown = Answer | Axes | str | tuple[str, Axes | None]  # what a question may return
 
+__all__ = ["Panel", "choice", "count", "explore", "number"]
+
 DOTS_PER_INCH: Final = 80  # less than in print: it is drawn again at every move
 WIDEST: Final = "760px"
 HEADLINE: Final = '<div style="font-weight:bold; max-width:{wide}; line-height:1.4">{text}</div>'

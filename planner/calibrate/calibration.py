@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from planner import library, render, units
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.calibrate.error_bar import Spread
 from planner.calibrate.least_squares import LeastSquares
 from planner.calibrate.observation import Observation
@@ -18,7 +18,6 @@ from planner.errors import InputError
 from planner.library import Status
 from planner.quantity import Quantity, column
 from planner.results import Array
-from planner.tabular import tabled
 from planner.units import MILLISECOND
 
 STRONG_CORRELATION: Final = 0.9

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from planner.measurements import Run
 
 
-app = typer.Typer(
+aliases = typer.Typer(
     cls=options.Once,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -86,11 +86,9 @@ class NumbersAsked:
     in_use: Annotated[int | None, _option("--in-use", metavar="N", help="With numbers: aliases in use.")] = (
         None
     )
-    wait: Annotated[str | None, _option(metavar="TIME", help="Target: mean wait, as 0.1ms.")] = None
-    queued: Annotated[str | None, _option(metavar="I/Os", help="Target: mean queue, as 0.05.")] = None
-    target_response: Annotated[str | None, _option(metavar="TIME", help="Target: mean response, as 2ms.")] = (
-        None
-    )
+    wait: options.Wait = None
+    queued: options.Queued = None
+    target_response: options.Response = None
     no_alias: NoAlias = None
     growth: Annotated[str | None, _option(metavar="SHARE", help="Demand grows by this first, as 30%.")] = None
     together: Annotated[
@@ -132,9 +130,9 @@ class NumbersAsked:
 
         response = self.target_response or (self.response if files else None)
         return Target(
-            wait=None if self.wait is None else units.parse(self.wait, "time", argument="--wait"),
-            queued=None if self.queued is None else units.parse_count(self.queued, argument="--queued"),
-            response=None if response is None else units.parse(response, "time", argument="--response"),
+            wait=options.quantity(self.wait, "time", "--wait"),
+            queued=options.quantity(self.queued, None, "--queued"),
+            response=options.quantity(response, "time", "--response"),
             no_alias=None if self.no_alias is None else units.share(self.no_alias, "--no-alias", zero=False),
         )
 
@@ -151,7 +149,7 @@ class NumbersAsked:
         }  # fmt: skip
 
 
-@app.command(name="volume", no_args_is_help=True)
+@aliases.command(name="volume", no_args_is_help=True)
 @options.expanded
 def volume(
     files: Files = None,
@@ -185,7 +183,7 @@ def volume(
     options.show(answer, form)
 
 
-@app.command(name="pool", no_args_is_help=True)
+@aliases.command(name="pool", no_args_is_help=True)
 @options.expanded
 def pool(
     files: Files = None,
@@ -230,7 +228,7 @@ def pool(
     options.show(answer, form)
 
 
-@app.command(name="supply", no_args_is_help=True)
+@aliases.command(name="supply", no_args_is_help=True)
 @options.expanded
 def supply(
     counters: Annotated[

@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from planner import render
+from planner.answer import tabled
 from planner.errors import InputError
 from planner.quantity import column
-from planner.tabular import tabled
 
 if TYPE_CHECKING:
     from planner.explain.explanation import Explanation

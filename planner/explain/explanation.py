@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import sympy
 
 from planner import render, style
+from planner.answer import Tabular, tabled
 from planner.errors import InputError
 from planner.explain.topic import Equation, Topic
 from planner.explain.wording import (
@@ -28,7 +29,6 @@ from planner.explain.wording import (
     readable,
 )
 from planner.quantity import column
-from planner.tabular import Tabular, tabled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

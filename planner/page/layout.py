@@ -15,8 +15,7 @@ from planner import __version__
 from planner.page.content import FIRST, Grid, Input, Limits, Part, grid
 from planner.render import Column, Table
 from planner.render.table import plain
-from planner.render.text import MARKS
-from planner.render.verdict import STATES
+from planner.render.text import MARKS, STATES
 
 HERE: Final = Path(__file__).parent
 MOST_OPEN: Final = 4  # items that are shown in full at first

@@ -18,8 +18,8 @@ from planner.page.breaks import breaks
 from planner.page.content import AfterGrowth, Grid, Item, Limits, PagePicture, Part, Tile, grid, sections
 from planner.page.drawing import Course, Curve, Week
 from planner.page.verdict import Count, judged, what_to_do
-from planner.render.verdict import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, word
-from planner.render.verdict import judged as compared
+from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, word
+from planner.render.text import judged as compared
 from planner.site.growth import Growth
 from planner.site.pool_need import PoolNeed
 from planner.site.site_answer import SiteAnswer

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
+from planner.answer import Tabular
 from planner.errors import ReportError
 from planner.reports.lines import Line
 from planner.reports.printed import WHOLE
-from planner.tabular import Tabular
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planner import style
-from planner.render.verdict import word
+from planner.render.text import word
 from planner.sizing.picture import draw_many
 from planner.units import MILLISECOND
 

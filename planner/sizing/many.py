@@ -13,7 +13,7 @@ from planner.demand import Law, Target
 from planner.errors import PlannerError
 from planner.measurements import Run
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
-from planner.render.verdict import word
+from planner.render.text import word
 from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import helped

@@ -9,7 +9,7 @@ import numpy as np
 
 from planner import render, style
 from planner.interval import Interval
-from planner.render.verdict import SHORT, SPARE, judged
+from planner.render.text import SHORT, SPARE, judged
 from planner.results import Array
 from planner.units import MILLISECOND
 

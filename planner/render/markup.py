@@ -1,4 +1,4 @@
-"""Tables and whole answers as HTML, for Jupyter."""
+"""Tables and whole answers in Markdown, for documents, and as HTML, for Jupyter."""
 
 from __future__ import annotations
 
@@ -6,9 +6,49 @@ from collections.abc import Sequence
 from typing import Final
 
 from planner.render import safe
+from planner.render.safe import markdown as escaped
 from planner.render.table import Section, Table
 
 LONGEST: Final = 60  # rows; a notebook has no use for more
+
+
+def to_markdown(table: Table) -> str:
+    """Render a table in Markdown; units stand behind the labels, marked rows are bold.
+
+    Parameters
+    ----------
+    table : Table
+        What to show.
+
+    Returns
+    -------
+    str
+        Lines without a trailing line feed.
+    """
+    heads, edges = [], []
+    for column in table.columns:
+        unit = f" [{column.unit}]" if column.unit not in {"", "share"} else ""
+        heads.append(escaped(f"{column.label or column.name}{unit}"))
+        edges.append("---" if any(isinstance(value, str) for value in column.values) else "---:")
+    marks = table.marks or ("",) * len(table)
+    lines = [heads, edges]
+    for mark, row in zip(marks, zip(*(column.texts() for column in table.columns), strict=True), strict=True):
+        cells = [escaped(cell) for cell in row]
+        lines.append([f"**{cell}**" for cell in cells] if mark else cells)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def answer_markdown(headline: str, sections: Sequence[Section], notes: Sequence[str]) -> str:
+    """Say an answer in Markdown: headline, tables with their captions, notes."""
+    parts = [f"**{escaped(headline)}**"]
+    for section in sections:
+        if len(section.table):
+            parts += [
+                part
+                for part in (escaped(section.title), to_markdown(section.table), escaped(section.caption))
+                if part
+            ]
+    return "\n\n".join([*parts, *map(escaped, notes)])
 
 
 def _shortened(rows: list[str], marks: Sequence[str], columns: int) -> list[str]:
@@ -56,22 +96,7 @@ def to_html(table: Table) -> str:
 
 
 def answer_html(headline: str, sections: Sequence[Section], notes: Sequence[str]) -> str:
-    """Say an answer in HTML: headline, tables with their captions, notes.
-
-    Parameters
-    ----------
-    headline : str
-        The answer in one sentence.
-    sections : sequence of Section
-        Its tables; empty ones are left out.
-    notes : sequence of str
-        Whole sentences.
-
-    Returns
-    -------
-    str
-        One ``<div>`` element; every text is escaped.
-    """
+    """Say an answer in HTML: headline, tables with their captions, notes."""
     parts = [f"<p><strong>{safe.html(headline)}</strong></p>"]
     for section in sections:
         if not len(section.table):

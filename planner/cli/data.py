@@ -1,4 +1,4 @@
-"""``planner read``: a listing as data."""
+"""``planner read``, ``collect`` and ``example``: measurements as data, in an archive, made up."""
 
 from __future__ import annotations
 
@@ -12,18 +12,6 @@ from planner.cli import options
 from planner.errors import InputError
 
 ROWS = {"FCX108": "rows", "FCX134": "data_spaces"}  # what --json calls the rows of each report
-HELP = """Read measurements of any format, or an archive, and print them as a table, JSON or CSV.
-
-DEVICE (FCX108) and DSPACESH (FCX134) listings, tables of volumes, monitor data and more are told apart by their
-content; docs/formats.md has them all.
-
-Example: planner read DEVICE.listing --csv
-
-Example: planner read monday.listing --json
-
-Example: planner read VOLUMES.csv --volume-totals --pools POOLS.csv
-
-Example: planner read EXPORT.csv --map io_rate=IOPS,volume=Volser"""
 
 
 @options.expanded
@@ -35,9 +23,7 @@ def read(
             "--volume-totals", help="FILE holds volume counters (MRIODDEV): add up base and aliases."
         ),
     ] = False,
-    pools: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Members of pools: columns device, role, pool.")
-    ] = None,
+    pools: options.Pools = None,
     deltas: Annotated[
         bool | None,
         typer.Option("--deltas/--cumulative", help="Rows count since the row before, or only rise."),
@@ -46,7 +32,19 @@ def read(
     *,
     form: options.PlotForm,
 ) -> None:
-    """Read, check and print every row; JSON and CSV carry the printed resolution of each number."""
+    """Read measurements of any format, or an archive, and print them as a table, JSON or CSV.
+
+    DEVICE (FCX108) and DSPACESH (FCX134) listings, tables of volumes, monitor data and more are told apart by their
+    content; docs/formats.md has them all.
+
+    Example: planner read DEVICE.listing --csv
+
+    Example: planner read monday.listing --json
+
+    Example: planner read VOLUMES.csv --volume-totals --pools POOLS.csv
+
+    Example: planner read EXPORT.csv --map io_rate=IOPS,volume=Volser
+    """
     from planner.measurements.read import is_folder, is_listing, standard_input
 
     content = standard_input(file)
@@ -116,3 +114,75 @@ def _volume_totals(
     text = "\n".join([render.to_text(table), "", *map(render.wrap, totals.notes)]).rstrip()
     data = {"volumes": table.records(), "aliases": list(totals.aliases), "notes": list(totals.notes)}
     options.emit(text, data, table, form)
+
+
+@options.expanded
+def collect(
+    sources: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Listings, counters, tables.")],
+    archive: Annotated[
+        Path, typer.Option("--output", "-o", metavar="ARCHIVE", help="Folder of the archive.")
+    ],
+    system: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the system, where a file does not say it.")
+    ] = None,
+    pools: options.Pools = None,
+    anonymize: Annotated[
+        bool,
+        typer.Option(
+            "--anonymize", help="Replace names of systems, volumes, owners; shift dates; key beside ARCHIVE."
+        ),
+    ] = False,
+    map: options.Map = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+) -> None:
+    """Collect measurements of any format in an archive, a folder of Parquet files.
+
+    What is there already adds nothing; what contradicts it is refused, and the archive stays as it was.
+
+    Example: planner collect DEVICE.listing -o archive
+
+    Example: planner collect DEVICE.listing -o shared --anonymize
+    """
+    from planner.measurements.anonymize import names_of
+    from planner.measurements.collect import collect as add
+    from planner.measurements.collect import size_of
+
+    form = options.Form(json=json, csv=csv)
+    names = names_of(archive) if anonymize else None
+    with options.progress("Collecting", sum(size_of(source) for source in sources), of_bytes=True) as done:
+        answer = add(sources, archive, members=pools, system=system, names=names, map=map, done=done)
+    options.show(answer, form)
+
+
+def example(
+    days: Annotated[int, typer.Option(metavar="N", help="Days.")] = 365,
+    systems: Annotated[int, typer.Option(metavar="N", help="Systems.")] = 1,
+    pools: Annotated[int, typer.Option(metavar="N", help="Alias pools of each system.")] = 2,
+    volumes: Annotated[int, typer.Option(metavar="N", help="Volumes of each pool.")] = 4,
+    aliases: Annotated[int, typer.Option(metavar="N", help="Aliases of each pool.")] = 3,
+    hours: Annotated[int, typer.Option(metavar="N", help="Busiest hours of each day that are kept.")] = 24,
+    seed: Annotated[int, typer.Option(metavar="N", help="Another one gives other noise.")] = 1,
+    output: options.Output = None,
+    force: options.Force = False,
+) -> None:
+    """Make an example: the volumes of a site hour by hour, with weeks, month ends, growth, a level shift and gaps.
+
+    The same seed gives the same file. Columns as in any table of volumes: system, start, interval_s, pool, aliases,
+    device, io_rate, service_ms.
+
+    Example: planner example --days 30 --pools 1 --volumes 2 -o site.csv
+    """
+    from planner.site.example import example_volumes
+
+    if output is not None:
+        files.writable(output, force=force)
+    made = example_volumes(
+        days=days, systems=systems, pools=pools, volumes=volumes, aliases=aliases, hours=hours, seed=seed
+    )
+    text = made.write_csv()
+    if output is None:
+        files.say(text.rstrip("\n"))
+        return
+    files.save(text, output, force=force)
+    files.say(f"{made.height} rows of {systems * pools} pools over {days} days in {output}")

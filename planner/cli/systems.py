@@ -1,4 +1,4 @@
-"""``planner storage``: what limits virtual storage in use, what it needs, how much of each limit is used."""
+"""``planner storage`` and ``system``: limits, budgets and usage of storage; a whole system from one file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planner.errors import InputError
 if TYPE_CHECKING:
     from planner.answer import Answer
 
-app = typer.Typer(
+storage = typer.Typer(
     cls=options.Once,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -40,7 +40,7 @@ PtrmSpaces = Annotated[
 ]
 
 
-@app.command(name="limits", no_args_is_help=True)
+@storage.command(name="limits", no_args_is_help=True)
 @options.expanded
 def limits(
     release: Annotated[str, typer.Option(metavar="N.N", help="z/VM release, as 5.3.")],
@@ -62,20 +62,19 @@ def limits(
 
     Example: planner storage limits --release 5.3 --real-storage 256GB --resident-pages 50 --in-use 900GB
     """
-    from planner import units
     from planner.advice.storage import StorageBudget
 
     answer = StorageBudget(
         release=release,
-        real_storage=units.parse(real_storage, "storage", argument="--real-storage"),
-        resident_pages=units.parse_count(resident_pages, argument="--resident-pages"),
-        in_use=_size(in_use, "--in-use"),
+        real_storage=options.quantity(real_storage, "storage", "--real-storage"),
+        resident_pages=options.quantity(resident_pages, None, "--resident-pages"),
+        in_use=options.quantity(in_use, "storage", "--in-use"),
         ptrm_spaces=ptrm_spaces,
     ).limits()
     options.show(answer, form)
 
 
-@app.command(name="frames", no_args_is_help=True)
+@storage.command(name="frames", no_args_is_help=True)
 @options.expanded
 def frames(
     in_use: InUse = None,
@@ -106,7 +105,6 @@ def frames(
 
     Example: planner storage frames --in-use 900GB --real-storage 256GB
     """
-    from planner import units
     from planner.advice.storage import (
         frame_budget,
         guest_frame_budget,
@@ -114,15 +112,15 @@ def frames(
         resident_pages_that_fit,
     )
 
-    pages = None if resident_pages is None else units.parse_count(resident_pages, argument="--resident-pages")
-    real = _size(real_storage, "--real-storage")
+    pages = options.quantity(resident_pages, None, "--resident-pages")
+    real = options.quantity(real_storage, "storage", "--real-storage")
     if (in_use is None) == (guests is None):
         given = "neither" if in_use is None else "both"
         raise InputError(
             "--in-use, --guests", given, "--in-use with --resident-pages, or --guests with --instantiated"
         )
     if in_use is not None:
-        virtual = units.parse(in_use, "storage", argument="--in-use")
+        virtual = options.quantity(in_use, "storage", "--in-use")
         if instantiated is not None or (pages is None and real is None):
             raise InputError("--in-use", in_use, "--resident-pages with it, and no --instantiated")
         answer: Answer = (
@@ -135,7 +133,7 @@ def frames(
             raise InputError("--guests", guests, "--instantiated with it, as 70%")
         kinds = [_guests(part, str(guests)) for part in str(guests).split(",")]
         numbers, sizes = [number for number, _ in kinds if number is not None], [each for _, each in kinds]
-        touched = units.parse(instantiated, "share", argument="--instantiated")
+        touched = options.quantity(instantiated, "share", "--instantiated")
         if len(numbers) < len(sizes):
             if real is None or len(sizes) > 1:
                 way = (
@@ -155,7 +153,7 @@ def frames(
     options.show(answer, form)
 
 
-@app.command(name="usage", no_args_is_help=True)
+@storage.command(name="usage", no_args_is_help=True)
 @options.expanded
 def usage(
     listings: Annotated[
@@ -180,7 +178,6 @@ def usage(
 
     Example: planner storage usage monday.listing friday.listing --real-storage 120GB --resident-pages 1
     """
-    from planner import units
     from planner.advice.storage import storage_usage
     from planner.measurements import read
 
@@ -189,19 +186,11 @@ def usage(
     answer = storage_usage(
         measured,
         release=release,
-        real_storage=_size(real_storage, "--real-storage"),
-        resident_pages=None
-        if resident_pages is None
-        else units.parse_count(resident_pages, argument="--resident-pages"),
+        real_storage=options.quantity(real_storage, "storage", "--real-storage"),
+        resident_pages=options.quantity(resident_pages, None, "--resident-pages"),
         ptrm_spaces=ptrm_spaces,
     )
     options.show(answer, form)
-
-
-def _size(text: str | None, argument: str) -> float | None:
-    from planner import units
-
-    return None if text is None else units.parse(text, "storage", argument=argument)
 
 
 def _guests(text: str, whole: str) -> tuple[int | None, float]:
@@ -216,3 +205,94 @@ def _guests(text: str, whole: str) -> tuple[int | None, float]:
             "--guests", whole, "a count of at least 1, an x and a size, such as 20x88GB or 60x16GB,4x128GB"
         )
     return (int(number) if number else None), units.parse(each, "storage", argument="--guests")
+
+
+@options.expanded
+def system(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE.toml]", help="The system.", show_default=False)
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="TABLE.KEY=VALUE",
+            help="As storage.real=1088GiB, paging.depth=unlimited or guests[linux].count=17; may be repeated.",
+        ),
+    ] = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TABLE.KEY=lo:hi:step", help="As guests.count=10:40:2; may be repeated."),
+    ] = None,
+    compare: Annotated[
+        Path | None, typer.Option(metavar="OTHER.toml", help="Put another system beside it; --set changes both.")
+    ] = None,
+    template: Annotated[
+        str | None, typer.Option(metavar="xiv|hyperpav|minimal", help="Print a commented file to start from.")
+    ] = None,
+    measured: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="ARCHIVE|FILE", help="Print a file made from measurements, to be completed."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--system", metavar="NAME", help="Which system of --from, where it holds several.")
+    ] = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of the file, for editors.")] = False,
+    *,
+    form: options.PlotForm,
+) -> None:  # fmt: skip
+    """A whole system in one file: storage, paging, devices, processors and throughput together.
+
+    The file is TOML; --template prints one to start from, --schema describes every key to an editor.
+
+    Example: planner system SYSTEM.toml --set storage.real=1088GiB --over guests.count=16:24
+    """
+    from planner import system as model
+
+    if name is not None and measured is None:
+        raise InputError("--system", name, "--from with it")
+    if template is not None or schema or measured is not None:
+        _alone(file, form, template=template, schema=schema, measured=measured, name=name)
+        return
+    if file is None:
+        raise InputError("FILE.toml", None, "a system file; --template minimal prints one to start from")
+    if over and compare is not None:
+        raise InputError("--over --compare", "both", "one of them")
+    answer: Answer
+    with options.working("Solving the system"):
+        if over:
+            answer = model.whatif(file, over, settings or [])
+        else:
+            answer = model.solve(file, settings or [])
+            if compare is not None:
+                answer = model.compare(answer, model.solve(compare, settings or []))
+    options.show(answer, form)
+
+
+def _alone(
+    file: Path | None,
+    form: options.PlotForm,
+    *,
+    template: str | None,
+    schema: bool,
+    measured: Path | None,
+    name: str | None,
+) -> None:
+    """What makes a file and needs none: a template, measurements, the schema."""
+    from planner import files, render
+    from planner import system as model
+
+    asked = {"--template": template is not None, "--from": measured is not None, "--schema": schema}
+    if file is not None or sum(asked.values()) > 1:
+        raise InputError(
+            next(key for key, said in asked.items() if said), str(file or ""), "nothing else beside it"
+        )
+    if schema:
+        text = render.to_json(model.json_schema())
+    elif measured is not None:
+        text = model.from_measurements(measured, name)
+    else:
+        text = model.template(template or "")
+    if form.output is None:
+        files.say(text.rstrip("\n"))
+    else:
+        files.save(text, form.output, force=form.force)
