@@ -384,7 +384,6 @@ def draw_processors(found: Scaling, axes: Axes | None) -> Axes:
         xlim=(0, last),
         ylim=(0, min(highest, 3 * float(law.value.max()))),
     )
-    style.plain(axes)
     style.whole_numbers(axes)
     style.legend_below(axes, 4)
     return axes

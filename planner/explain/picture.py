@@ -62,7 +62,6 @@ def draw(found: Explanation, axes: Axes | None) -> Axes:
         ylabel=words,
         ylim=(0, 1.08 * top or 1.0),
     )
-    style.plain(axes)
     if over.whole:
         style.whole_numbers(axes)
     _name(axes, lines)

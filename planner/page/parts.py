@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -11,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from planner import render
+from planner import files, render
 from planner.answer import Answer
 from planner.demand import Target
 from planner.page.breaks import breaks
@@ -106,21 +105,11 @@ def _any(answer: Answer, ident: str) -> Part:
 
 def _picture(answer: Answer) -> tuple[tuple[str, str], ...]:
     """The picture as an image of its own, so that its styles stay in it; none where the answer has none."""
-    from matplotlib import rc_context
-    from matplotlib.text import Text
-
     try:
-        figure = answer.plot().get_figure(root=True)
+        picture = files.svg(answer.plot())
     except NotImplementedError:
         return ()
-    assert figure is not None
-    for text in figure.findobj(Text):
-        text.set_parse_math(False)  # a dollar in a name is a dollar
-    buffer = io.BytesIO()
-    # the same answer gives the same bytes
-    with rc_context({"text.parse_math": False, "svg.hashsalt": "planner", "svg.fonttype": "none"}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return ((f"data:image/svg+xml;base64,{base64.b64encode(buffer.getvalue()).decode()}", answer.headline),)
+    return ((f"data:image/svg+xml;base64,{base64.b64encode(picture.encode()).decode()}", answer.headline),)
 
 
 def _curves(answer: AliasAnswer, ident: str) -> tuple[PagePicture, ...]:

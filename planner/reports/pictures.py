@@ -72,5 +72,4 @@ def bars(
     axes.barh([name for name, _ in shown], [number for _, number in shown], color=style.COLORS[0])
     axes.invert_yaxis()
     axes.set(xlabel=what, ylabel=of)
-    style.plain(axes, "x")
     return axes

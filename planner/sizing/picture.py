@@ -30,7 +30,6 @@ def draw(answer: AliasAnswer, axes: Axes | None) -> Axes:
     axes, *below = style.begin(axes, answer.headline, panels=2)
     _panel(answer, axes, answer.rows.io_rate, answer.rate, 1.0)
     axes.set_ylabel("I/O rate [1/s]")
-    style.plain(axes)
     for panel in below:
         _panel(answer, panel, answer.rows.response_time, answer.response, MILLISECOND)
         _targets(answer, panel)

@@ -102,7 +102,6 @@ def grid_picture(
     elif all(float(at).is_integer() for at in places):
         style.whole_numbers(axes)
     axes.set(xlabel=along, ylabel=f"throughput [{unit}]", ylim=(0, 1.1 * top or 1.0))
-    style.plain(axes)
     style.name_lines(axes, named)
     style.legend_below(axes)
     return axes

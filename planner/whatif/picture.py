@@ -77,7 +77,6 @@ def _panel(found: Prediction, shown: Quantity, axes: Axes) -> None:
         if label:
             named.append((float(best[places[-1]]), label, color))
     axes.set(ylabel=f"{shown.label} [{shown.unit}]" if shown.unit else shown.label, ylim=(0, top))
-    style.plain(axes)
     if not words:
         if found.known[first].whole:
             style.whole_numbers(axes)

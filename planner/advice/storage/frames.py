@@ -122,7 +122,6 @@ class FrameBudget(Answer):
             there = self.real_storage / GIB
             axes.axvline(there, color=style.MEASURED, linestyle="--", label=f"real storage: {there:,.6g} GB")
         axes.set(xlabel="real storage [GB]", xlim=(0, 1.05 * max(left, (self.real_storage or 0) / GIB)))
-        style.plain(axes, "x")
         style.legend_below(axes)
         return axes
 
