@@ -26,6 +26,7 @@ VERDICTS: Final = {
     "spare": "#0550ae",
     "unknown": "#57606a",
 }  # contrast 5 or more
+SHADES: Final = ("#e3f0ff", "#9cc9f5", "#ffb482")  # of a need: little, within what there is, more than that
 MEASURED: Final = "black"
 BAND: Final = 0.25  # opacity of the interval of a model
 RANGE: Final = "0.9"  # gray of the strip behind a range of counts
@@ -51,6 +52,7 @@ def begin(
     headline: str,
     *,
     title: str = "",
+    below: str = "",
     panels: int = 1,
     width: float = WIDTH,
     height: float | None = None,
@@ -65,7 +67,9 @@ def begin(
     headline : str
         What the picture shows: its first clause in bold, the rest in gray below.
     title : str, optional
-        What stands in bold in place of the first clause, where it is short enough; the headline is then whole in gray.
+        What stands in bold in place of the first clause, as far as it is short enough.
+    below : str, optional
+        What stands in gray below such a title, in place of the whole headline.
     panels : int, optional
         Panels, one below the other.
     width, height : float, optional
@@ -78,7 +82,9 @@ def begin(
     list of matplotlib.axes.Axes
         The panels from above; one where axes were given.
     """
-    title, more = (title, headline) if 0 < len(title) <= LONGEST else parted(headline)
+    given = bool(title)
+    title, more = parted(title or headline)
+    more = f"{more} {below or headline}".strip() if given else more
     if axes is not None:
         _numbers(axes)
         axes.set_title(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -111,7 +112,8 @@ def draw_many(
     sure = bool(verdicts)  # what is to spare is then what the range leaves for sure
     verdicts = verdicts or [judged(count, used) for count, used in zip(counts, in_use, strict=True)]
     order = sorted(
-        range(len(names)), key=lambda k: (list(style.VERDICTS).index(verdicts[k]), in_use[k] - counts[k])
+        range(len(names)),
+        key=lambda k: (list(style.VERDICTS).index(verdicts[k]), in_use[k] - counts[k], _counting(names[k])),
     )
     shown = order[:MOST_NAMED]
     short = [k for k in order if verdicts[k] == SHORT]
@@ -151,3 +153,8 @@ def draw_many(
     style.whole_numbers(axes)
     style.legend_below(axes)
     return axes
+
+
+def _counting(name: str) -> list[tuple[int, str]]:
+    """Order in which people list names: P2 before P10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]

@@ -29,7 +29,6 @@ def comparison_picture(
     labels, several = ["throughput", *names], len(pairs) > 1
     most = pairs[0][1].throughput.value
     title = "" if several or most is None else f"{style.rounded(most)} {unit}, most limited by {names[0]}"
-    title = title if len(title) <= style.LONGEST else ""
     (axes,) = style.begin(axes, headline, title=title, height=1.7 + 0.4 * len(labels))
     named = _apart([name for name, _ in pairs])
     for k, (name, (_, found), color, (marker, size)) in enumerate(

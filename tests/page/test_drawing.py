@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from planner.page import drawing
-from planner.page.drawing import Course, Curve, Week, shade, ticks
+from planner.page.drawing import Course, Curve, Week, ticks
+from planner.site.site_picture import LEVELS, calendar, levels
 from tests.page.made import HOSTILE
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
