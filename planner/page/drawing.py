@@ -95,7 +95,9 @@ def _frame(
     """Lines at round numbers, the numbers, and what the axes are."""
     floor = HEIGHT - BOTTOM
     grid = "".join(f"M{place(LEFT)} {place(axes.y(v))}H{place(WIDTH - RIGHT)}" for v in up if v)
-    numbers = "".join(f'<text x="{place(LEFT - 5)}" y="{place(axes.y(v) + 3)}">{rounded(v, 10)}</text>' for v in up)
+    numbers = "".join(
+        f'<text x="{place(LEFT - 5)}" y="{place(axes.y(v) + 3)}">{rounded(v, 10)}</text>' for v in up
+    )
     words = "".join(
         f'<text x="{place(axes.x(v))}" y="{place(floor + 13)}">{Markup.escape(t)}</text>' for v, t in along
     )

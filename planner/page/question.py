@@ -18,7 +18,7 @@ from planner.measurements.read import is_folder, read
 from planner.page import provenance
 from planner.page.content import Part
 from planner.page.layout import Volumes, page
-from planner.page.parts import MOST_ITEMS, part_of
+from planner.page.parts import MOST_ITEMS, part_of, states_of
 from planner.page.verdict import first_words, period, what_to_do
 from planner.page.volumes import volumes_of
 from planner.parallel import Failed, run
@@ -443,9 +443,7 @@ def joined(
     names = ", ".join(path.name for path in sources[:3]) + (" and others" if len(sources) > 3 else "")  # noqa: PLR2004
     first = answers[0]
     if isinstance(first, SiteAnswer):
-        states = {
-            need.name: (need.needed, need.needed_low, need.needed_high, need.in_use) for need in first.pools
-        }
+        states = states_of(first)
         lead = replace(parts[0], headline=what_to_do(states), further=first_words(answers, states))
         parts, title = [lead, *parts[1:]], title or period(first)
     html = page(
