@@ -322,7 +322,12 @@ def _as_text(axes: Axes) -> Iterator[None]:
     from matplotlib.text import Text
 
     for text in axes.get_figure(root=True).findobj(Text):  # type: ignore[union-attr]
-        text.set_parse_math(False)  # type: ignore[attr-defined]
-    plain = {"text.parse_math": False, "svg.fonttype": "none", "svg.hashsalt": "planner", "pdf.fonttype": 42}
+        text.set_parse_math(False)
+    plain: Any = {
+        "text.parse_math": False,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "planner",
+        "pdf.fonttype": 42,
+    }
     with rc_context(plain):
         yield

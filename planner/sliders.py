@@ -231,7 +231,7 @@ class _Start:
     def __init__(self, axes: Axes) -> None:
         figure = axes.get_figure(root=True)
         assert figure is not None
-        self.size, self.kinds = figure.get_size_inches(), [_kind(panel) for panel in figure.axes]
+        self.size, self.kinds = tuple(figure.get_size_inches()), [_kind(panel) for panel in figure.axes]
         self.limits = [(panel.get_xlim(), panel.get_ylim()) for panel in figure.axes]
         self.lines = [
             [(line.get_xdata(), line.get_ydata(), line.get_linestyle(), line.get_marker()) for line in panel.lines
@@ -249,7 +249,16 @@ class _Start:
         for panel, lines, (x, y) in zip(figure.axes, self.lines, self.limits, strict=True):
             ends = [_wider(now, then) for now, then in ((panel.get_xlim(), x), (panel.get_ylim(), y))]
             for at, up, line, marker in lines:
-                panel.plot(at, up, color=GHOST, linestyle=line, marker=marker, markersize=3, linewidth=1.2, zorder=0.5)
+                panel.plot(
+                    at,
+                    up,
+                    color=GHOST,
+                    linestyle=line,
+                    marker=marker,
+                    markersize=3,
+                    linewidth=1.2,
+                    zorder=0.5,
+                )
             panel.set(xlim=ends[0], ylim=ends[1])
         return True
 

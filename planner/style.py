@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
-INKS: Final = dict(zip(COLORS, ("#0072b2", "#b34f00", "#00784f", "#a03d78"), strict=True))  # of text: contrast 5
+INKS: Final = dict(
+    zip(COLORS, ("#0072b2", "#b34f00", "#00784f", "#a03d78"), strict=True)
+)  # of text: contrast 5
 MARKERS: Final = (("o", 12), ("s", 6), ("^", 7), ("D", 6))  # a small one stays visible on a large one
 LINES: Final = ("-", "--", ":", "-.")
 HATCHES: Final = ("", "///", "...", "xx")

@@ -62,9 +62,7 @@ ANSWERS: dict[str, Callable[[], Answer]] = {
     "site": lambda: site([EXAMPLES / "site.csv"]),
     "growth": lambda: growth(read_series(EXAMPLES / "io-rate.csv", "io_rate"), 5000),
     "paging": lambda: paging_devices(_pages()),
-    "disks": lambda: disk_rates(
-        Setting(workload="xedit", hit_ratio=0.9, requesters=8, processors=2)
-    ),
+    "disks": lambda: disk_rates(Setting(workload="xedit", hit_ratio=0.9, requesters=8, processors=2)),
     "storage": _storage,
     "system": lambda: system.whatif(
         EXAMPLES / "system-xiv.toml", ["guests.count=15:20"], ["paging.depth=unlimited"]

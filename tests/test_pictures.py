@@ -1,4 +1,4 @@
-"""What every picture of docs/ holds to: a short headline, text that can be read on light and dark, one form of numbers."""
+"""What every picture of docs/ holds to: short headline, text read on light and dark, one form of numbers."""
 
 from __future__ import annotations
 

@@ -33,7 +33,9 @@ LABELS: Final = {1: "published run, written only", 2: "published run, written an
 def _begin(axes: Axes | None, headline: str, **options: Any) -> list[Axes]:
     """A headline that says what was asked, a colon and the result: the result comes first."""
     asked, _, result = headline.partition(": ")
-    return style.begin(axes, headline, title=f"{result[:1].upper()}{result[1:]}", below=f"{asked}.", **options)
+    return style.begin(
+        axes, headline, title=f"{result[:1].upper()}{result[1:]}", below=f"{asked}.", **options
+    )
 
 
 def draw_channel_program(found: CcwAnswer, axes: Axes | None) -> Axes:
@@ -253,7 +255,9 @@ def _over_rates(axes: Axes, found: PagingAnswer, count: int) -> None:
             [count] * len(rates),
         )
         if at is not None and math.isfinite(at.response_time):
-            above = _above(at.response_time, [other.outcome.response_time for other in found.choices if other.outcome])
+            above = _above(
+                at.response_time, [other.outcome.response_time for other in found.choices if other.outcome]
+            )
             _paging_answer(axes, k, (load.page_rate, at.response_time), None, choice.kind.name, above=above)
         else:
             axes.annotate(
@@ -407,7 +411,9 @@ def _answers(found: Scaling, axes: Axes) -> None:
         ends = [[one.value - one.low], [one.high - one.value]] if math.isfinite(one.high) else None
         axes.errorbar([count], [one.value], ends, fmt="D", color=style.MEASURED, markersize=7, fillstyle="none",
                       capsize=5, zorder=style.ABOVE)  # fmt: skip
-        style.name_point(axes, f"{count}: {style.rounded(one.value)}/s", (count, one.value), style.MEASURED, above=False)
+        style.name_point(
+            axes, f"{count}: {style.rounded(one.value)}/s", (count, one.value), style.MEASURED, above=False
+        )
     if found.needed is not None and found.wanted is not None:
         at = found.needed
         axes.axhline(found.wanted, color=style.MEASURED, linestyle=(0, (4, 3)), linewidth=1, label="wanted")

@@ -79,8 +79,8 @@ def _name(axes: Axes, lines: Sequence[tuple[Array, Array, str, str]]) -> None:
             ends.append((float(values[-1]), words, color))
         elif over[0]:
             place = (float(x[over[0] - 1]), 0.97 * top)
-            axes.annotate(words, place, xytext=(-4, 0), textcoords="offset points", ha="right", va="top", color=style.ink(color),
-                          fontsize="small")  # fmt: skip
+            axes.annotate(words, place, xytext=(-4, 0), textcoords="offset points", ha="right", va="top",
+                          color=style.ink(color), fontsize="small")  # fmt: skip
     style.name_lines(axes, ends)
 
 

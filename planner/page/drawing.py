@@ -261,11 +261,10 @@ class Course:
             left, right, values = _thinned(left, right, values)
         words: list[str] = []
         at, height = math.nan, math.nan
-        for a, b, value in zip(left, right, values, strict=True):
-            if math.isnan(value):
+        for a, b, y in zip(left.tolist(), right.tolist(), axes.y(values).tolist(), strict=True):
+            if math.isnan(y):
                 at = math.nan
                 continue
-            y = float(axes.y(value))
             if math.isnan(at) or a - at > 0.15:  # noqa: PLR2004 - a gap that a screen shows
                 words.append(f"M{place(a)} {place(y)}")
             elif y != height:

@@ -209,6 +209,15 @@ def _counted(
     return AfterGrowth(share=share, tiles=tiles, counts=counts, headline=headline)
 
 
+def _minute(need: PoolNeed) -> str | None:
+    return None if need.worst_start is None else f"{need.worst_start:%Y-%m-%d %H:%M}"
+
+
+def _largest(values: Any, unit: float = 1.0) -> float | None:
+    known = np.asarray(values)[np.isfinite(values)]
+    return float(known.max()) / unit if known.size else None
+
+
 NEEDS: Final = (
     column("pool", label="pool", of=lambda need: need.name),
     column("verdict", label="verdict", of=lambda need: word(need.verdict)),
@@ -221,7 +230,7 @@ NEEDS: Final = (
     column("needed_99", label="99 %", decimals=0),
     column("needed_95", label="95 %", decimals=0),
     column("short_share", "percent", "short", 1, lambda need: 100 * need.short_share),
-    column("worst_start", label="worst from", of=lambda need: _minute(need)),
+    column("worst_start", label="worst from", of=_minute),
     column("busiest_hour", label="busiest hour", of=lambda need: need.busiest_hour or None),
     column("io_rate", "1/s", "peak I/O rate", 0, lambda need: _largest(need.series.io_rate)),
     column("response", "ms", "worst response", 2, lambda need: _largest(need.series.response, MILLISECOND)),
@@ -265,15 +274,6 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
 def states_of(answer: SiteAnswer) -> dict[str, Count]:
     """Of each pool its count, the range of that, and the aliases in use."""
     return {need.name: (need.needed, need.needed_low, need.needed_high, need.in_use) for need in answer.pools}
-
-
-def _minute(need: PoolNeed) -> str | None:
-    return None if need.worst_start is None else f"{need.worst_start:%Y-%m-%d %H:%M}"
-
-
-def _largest(values: Any, unit: float = 1.0) -> float | None:
-    known = np.asarray(values)[np.isfinite(values)]
-    return float(known.max()) / unit if known.size else None
 
 
 def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps: Later) -> Part:

@@ -70,7 +70,9 @@ def bars(
     if len(rows) > len(shown):
         headline = f"{headline} The first {MOST_BARS} of {len(rows)}."
     (axes,) = style.begin(axes, headline, height=1.4 + 0.24 * max(len(shown), FEWEST / 2))
-    drawn = axes.barh([name for name, _ in shown], [number for _, number in shown], height=0.6, color=style.COLORS[0])
+    drawn = axes.barh(
+        [name for name, _ in shown], [number for _, number in shown], height=0.6, color=style.COLORS[0]
+    )
     axes.bar_label(drawn, [style.rounded(number) for _, number in shown], padding=4, fontsize="small")
     axes.margins(x=0.12)
     axes.set(xlabel=what, ylabel=of, ylim=(max(len(shown), 2) - 0.4, -0.6))

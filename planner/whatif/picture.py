@@ -27,7 +27,13 @@ def draw(found: Prediction, axes: Axes | None, figure: str | None = None) -> Axe
     shown = around or found
     figures = [each for each in found.figures if each.key == figure] or _two(found.figures)
     result = found.headline.removeprefix(f"{found.title}: ").removesuffix(".")
-    panels = style.begin(axes, found.headline, title=result, below=f"{found.title}.", panels=1 if axes is not None else len(figures))
+    panels = style.begin(
+        axes,
+        found.headline,
+        title=result,
+        below=f"{found.title}.",
+        panels=1 if axes is not None else len(figures),
+    )
     for panel, each in zip(panels, figures, strict=False):
         _panel(shown, each, panel)
         if not found.keys:

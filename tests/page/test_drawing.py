@@ -12,8 +12,8 @@ import pytest
 from planner.demand import Target
 from planner.page import drawing
 from planner.page.drawing import Course, Curve, Week, ticks
-from planner.site.site_picture import LEVELS, calendar, levels
 from planner.site.site_answer import SiteAnswer
+from planner.site.site_picture import LEVELS, calendar, levels
 from tests.page import made
 from tests.page.made import HOSTILE
 

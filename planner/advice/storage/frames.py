@@ -120,8 +120,18 @@ class FrameBudget(Answer):
             left += width
         if self.real_storage is not None:
             there = self.real_storage / GIB
-            axes.axvline(there, color=style.MEASURED, linestyle="--", label=f"real storage: {style.rounded(there, 4)} GB")
-        axes.set(xlabel="real storage [GB]", yticks=[], ylim=(-0.8, 0.8), xlim=(0, 1.05 * max(left, (self.real_storage or 0) / GIB)))
+            axes.axvline(
+                there,
+                color=style.MEASURED,
+                linestyle="--",
+                label=f"real storage: {style.rounded(there, 4)} GB",
+            )
+        axes.set(
+            xlabel="real storage [GB]",
+            yticks=[],
+            ylim=(-0.8, 0.8),
+            xlim=(0, 1.05 * max(left, (self.real_storage or 0) / GIB)),
+        )
         style.legend_below(axes)
         return axes
 

@@ -194,8 +194,8 @@ class StorageUsage(Answer):
         used = [self.used(limit) * 100 for limit in rows]
         ends = [[share.value - share.low for share in used], [share.high - share.value for share in used]]
         hatches = [style.HATCHES[1] if limit.kind == "hard" else "" for limit in rows]
-        bars = axes.barh(names, [share.value for share in used], xerr=ends, color=style.COLORS[0], capsize=4, height=0.5,
-                         hatch=hatches, edgecolor="white")  # fmt: skip
+        bars = axes.barh(names, [share.value for share in used], xerr=ends, color=style.COLORS[0], capsize=4,
+                         height=0.5, hatch=hatches, edgecolor="white")  # fmt: skip
         axes.bar_label(bars, [f"{share.value:.3g} %" for share in used], label_type="center",
                        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}, zorder=style.ABOVE)  # fmt: skip
         axes.set_ylim(len(rows) - 0.4, -0.6)

@@ -35,7 +35,9 @@ def draw_series(
 ) -> Axes:
     """Measured days, the busy-day level with its 90 % band, the limit and the date it is reached."""
     what = f"Busy hour of each day, its level and trend, {style.NINETY} bands."
-    (axes,) = style.begin(axes, f"{_title(limit)}. {_ends(limit)}{what}", title=_title(limit), below=_ends(limit) + what)
+    (axes,) = style.begin(
+        axes, f"{_title(limit)}. {_ends(limit)}{what}", title=_title(limit), below=_ends(limit) + what
+    )
     measured = np.flatnonzero(np.isfinite(daily.values[series])).tolist()
     points: Any = axes  # matplotlib converts dates; its types do not say so
     points.plot([daily.day(at) for at in measured], daily.values[series, measured], ".", color=style.MEASURED,
