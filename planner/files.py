@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
@@ -165,18 +166,54 @@ def drawable(path: Path, *, force: bool = False) -> None:
 
 def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
     """Write a picture as PNG, SVG (its text as text) or PDF, by the ending of its name."""
-    from matplotlib import rc_context
-    from matplotlib.text import Text
-
     from planner.style import title_of
 
     drawable(path, force=force)
-    figure = axes.get_figure(root=True)
-    assert figure is not None
+    kind = path.suffix.lower().removeprefix(".")
     with replacing(path, "plot") as beside:
-        for text in figure.findobj(Text):
-            text.set_parse_math(False)  # a dollar in a name is a dollar
-        kind = path.suffix.lower().removeprefix(".")
-        about: Any = {} if kind == "png" else {"metadata": {"Title": title_of(axes)}}
-        with rc_context({"text.parse_math": False, "svg.fonttype": "none", "pdf.fonttype": 42}):
-            figure.savefig(beside, dpi=150, format=kind, **about)
+        if kind == "svg":
+            beside.write_text(svg(axes), encoding="utf-8")
+            return
+        about: Any = {"metadata": {"Title": title_of(axes)}} if kind == "pdf" else {}
+        with _as_text(axes):
+            axes.get_figure(root=True).savefig(beside, dpi=150, format=kind, **about)  # type: ignore[union-attr]
+
+
+def svg(axes: Axes) -> str:
+    """Write a picture as SVG: text as text, a title, a light and a dark side; the same picture gives the same bytes.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        What was drawn.
+
+    Returns
+    -------
+    str
+        A whole file.
+    """
+    from planner.style import themed, title_of
+
+    target = io.StringIO()
+    about: Any = {"Title": title_of(axes), "Date": None}
+    with _as_text(axes):
+        axes.get_figure(root=True).savefig(target, format="svg", metadata=about)  # type: ignore[union-attr]
+    return themed(target.getvalue())
+
+
+@contextmanager
+def _as_text(axes: Axes) -> Iterator[None]:
+    """Text stays text, and a dollar in a name is a dollar."""
+    from matplotlib import rc_context
+    from matplotlib.text import Text
+
+    for text in axes.get_figure(root=True).findobj(Text):  # type: ignore[union-attr]
+        text.set_parse_math(False)
+    plain: Any = {
+        "text.parse_math": False,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "planner",
+        "pdf.fonttype": 42,
+    }
+    with rc_context(plain):
+        yield

@@ -345,7 +345,6 @@ def _stacked(name: str, rows: tuple[str, str], title: str) -> Axes:
     axes.set_xticks(range(len(runs)), [_label(found, run) for run in runs], fontsize="small")
     axes.set_ylabel("processor time [us]")
     axes.margins(y=0.16)
-    style.plain(axes)
     style.legend_below(axes)
     return axes
 

@@ -122,13 +122,22 @@ class FrameBudget(Answer):
         for (label, frames), color, hatch in zip(parts, style.COLORS, style.HATCHES, strict=False):
             width = frames * FRAME / GIB
             axes.barh([""], [width], left=left, color=color, hatch=hatch, edgecolor="white",
-                      label=f"{label}: {width:,.4g} GB")  # fmt: skip
+                      label=f"{label}: {style.rounded(width, 4)} GB")  # fmt: skip
             left += width
         if self.real_storage is not None:
             there = self.real_storage / GIB
-            axes.axvline(there, color=style.MEASURED, linestyle="--", label=f"real storage: {there:,.6g} GB")
-        axes.set(xlabel="real storage [GB]", xlim=(0, 1.05 * max(left, (self.real_storage or 0) / GIB)))
-        style.plain(axes, "x")
+            axes.axvline(
+                there,
+                color=style.MEASURED,
+                linestyle="--",
+                label=f"real storage: {style.rounded(there, 4)} GB",
+            )
+        axes.set(
+            xlabel="real storage [GB]",
+            yticks=[],
+            ylim=(-0.8, 0.8),
+            xlim=(0, 1.05 * max(left, (self.real_storage or 0) / GIB)),
+        )
         style.legend_below(axes)
         return axes
 

@@ -197,10 +197,10 @@ class StorageUsage(Answer):
         ends = [[share.value - share.low for share in used], [share.high - share.value for share in used]]
         hatches = [style.HATCHES[1] if limit.kind == "hard" else "" for limit in rows]
         bars = axes.barh(names, [share.value for share in used], xerr=ends, color=style.COLORS[0], capsize=4,
-                         hatch=hatches, edgecolor="white")  # fmt: skip
-        axes.bar_label(bars, [f"{share.value:.3g} %" for share in used], padding=6,
+                         height=0.5, hatch=hatches, edgecolor="white")  # fmt: skip
+        axes.bar_label(bars, [f"{share.value:.3g} %" for share in used], label_type="center",
                        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}, zorder=style.ABOVE)  # fmt: skip
-        axes.invert_yaxis()
+        axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.axvline(100, color=style.MEASURED, linestyle="--")
         axes.set(
             xlabel="used [%]; dashed: the limit", xlim=(0, max(110.0, *(1.15 * share.high for share in used)))
