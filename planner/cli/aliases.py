@@ -93,12 +93,7 @@ class NumbersAsked:
     )
     no_alias: NoAlias = None
     growth: Annotated[str | None, _option(metavar="SHARE", help="Demand grows by this first, as 30%.")] = None
-    together: Annotated[
-        str | None,
-        _option(
-            metavar="SHARE", help="I/Os of a pool's volumes come together: none, full, or a share as 50%."
-        ),
-    ] = None
+    together: options.Together = None
     model: options.Model = options.DEFAULT_MODEL
     system: options.System = None
     start: options.From = None
@@ -121,9 +116,7 @@ class NumbersAsked:
         str | None, _option(metavar="LIST", help="With --commands: alias devices to take, as 5251-5258.")
     ] = None
     map: options.Map = None
-    allow_missing: Annotated[
-        bool, typer.Option("--allow-missing", help="It is known that volumes could not be read.")
-    ] = False
+    allow_missing: options.AllowMissing = False
 
     def target(self, files: list[Path] | None) -> Target:
         """What must be achieved; with files --response is the target."""

@@ -63,6 +63,9 @@ def growth(
     system: options.System = None,
     start: options.From = None,
     end: options.To = None,
+    together: options.Together = None,
+    map: options.Map = None,
+    allow_missing: options.AllowMissing = False,
     *,
     form: options.PlotForm,
 ) -> None:
@@ -76,10 +79,10 @@ def growth(
     rate = None if growth is None else parse_growth(growth)
     events = [parse_event(text) for text in event or []]
     options.once(((str(day), factor) for day, factor in events), "--event")
-    if value is not None or (len(files) == 1 and is_series(files[0])):
+    if value is not None or (map is None and len(files) == 1 and is_series(files[0])):
         if len(files) > 1:
             raise InputError("--value", value, "one series")
-        chosen = {"--system": system, "--from": start, "--to": end}
+        chosen = {"--system": system, "--from": start, "--to": end, "--together": together, "--map": map}
         for name, said in {"--pools": pools, "--real-storage": real_storage, **chosen}.items():
             if said is not None:
                 raise InputError(name, str(said), "it with measurements of a site, not with a series")
@@ -91,29 +94,34 @@ def growth(
         )
     from planner.measurements.read import read
     from planner.site.growth.limits import site_growth
-    from planner.site.members import checked_members
+    from planner.site.members import checked_members, gaps_of
 
-    given = _given(model, real_storage, resident_pages)
-    with options.spelled(start="--from", end="--to"):
-        measured = read(list(files), pools, system=system, start=start, end=end)
-        notes = checked_members(pools, measured.devices.lazy())
-        measured = replace(measured, notes=(*measured.notes, *notes))
-    with options.progress("Fitting every load, sizing every pool", 0):
-        answer = site_growth(measured, given, horizon=ahead, rate=rate, events=events)
+    with (
+        options.spelled(start="--from", end="--to"),
+        options.progress("Fitting every load, sizing every pool", 0),
+    ):
+        given = _given(model, real_storage, resident_pages, together)
+        measured = read(list(files), pools, system=system, start=start, end=end, map=map)
+        rows = measured.devices.lazy()
+        measured = replace(measured, notes=(*measured.notes, *checked_members(pools, rows)))
+        lost = gaps_of(measured.missing, pools, rows, allowed=allow_missing)
+        answer = site_growth(measured, given, horizon=ahead, rate=rate, events=events, gaps=lost)
     options.show(answer, form)
 
 
-def _given(model: str, real_storage: str | None, resident_pages: str | None) -> Given:
+def _given(model: str, real_storage: str | None, resident_pages: str | None, together: str | None) -> Given:
     """What the options say of the site."""
     from planner import units
     from planner.demand import Law, Target
     from planner.site.growth.limits import Given
+    from planner.sizing.question import share_together
 
     if (real_storage is None) != (resident_pages is None):
         raise InputError("--real-storage, --resident-pages", "one of them", "both or neither")
     return Given(
         law=Law.from_model(model),
         target=Target(),
+        together=None if together is None else share_together(together),
         real_storage=None
         if real_storage is None
         else int(units.parse(real_storage, "storage", argument="--real-storage")),

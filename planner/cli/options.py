@@ -48,6 +48,15 @@ Map = Annotated[
     str | None,
     typer.Option("--map", metavar="LIST", help="Columns of a table, as io_rate=IOPS,service_ms=Svc."),
 ]
+Together = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SHARE", help="I/Os of a pool's volumes come together: none, full, or a share as 50%."
+    ),
+]
+AllowMissing = Annotated[
+    bool, typer.Option("--allow-missing", help="It is known that volumes could not be read.")
+]
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
 ARGUMENTS: Final = (
@@ -59,6 +68,7 @@ ARGUMENTS: Final = (
     "volumes",
     "growth",
     "map",
+    "together",
     "device",
     "bases",
     "exclude",

@@ -42,6 +42,9 @@ def report(
     system: options.System = None,
     start: options.From = None,
     end: options.To = None,
+    together: options.Together = None,
+    map: options.Map = None,
+    allow_missing: options.AllowMissing = False,
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler, as tcp://HOST:8786.")
     ] = None,
@@ -60,7 +63,8 @@ def report(
         found = ask(
             sources, command=options.said(), title=title, members=pools, system=system, start=start, end=end,
             no_alias=units.share(no_alias, "--no-alias", zero=False), growth=growths(growth), model=model,
-            scheduler=scheduler, workers=workers, progress=options.progress,
+            together=together, map=map, allow_missing=allow_missing, scheduler=scheduler,
+            workers=workers, progress=options.progress,
         )  # fmt: skip
     if to_file:
         files.save(found.html, output, force=force)

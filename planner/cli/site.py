@@ -53,6 +53,9 @@ def site(
     system: options.System = None,
     start: options.From = None,
     end: options.To = None,
+    together: options.Together = None,
+    map: options.Map = None,
+    allow_missing: options.AllowMissing = False,
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler, as tcp://HOST:8786.")
     ] = None,
@@ -86,10 +89,10 @@ def site(
     ):
         asked: dict[str, Any] = {
             "members": pools, "system": system, "start": start, "end": end, "pool": pool, "target": target,
-            "model": model, "scheduler": scheduler, "workers": workers,
+            "together": together, "model": model, "map": map, "scheduler": scheduler, "workers": workers,
         }  # fmt: skip
         if since is not None:
             options.show(track_record(list(files), since, **asked), form)
             return
-        answer = ask(list(files), meet=meet, **asked)
+        answer = ask(list(files), meet=meet, allow_missing=allow_missing, **asked)
     options.show(answer, form)

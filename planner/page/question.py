@@ -23,6 +23,7 @@ from planner.page.verdict import first_words, period, what_to_do
 from planner.page.volumes import volumes_of
 from planner.parallel import Failed, run
 from planner.site.growth.goals import FEWEST_DAYS
+from planner.site.members import gaps_of
 from planner.site.question import site
 from planner.site.shared import is_shared
 from planner.site.site_answer import SiteAnswer
@@ -35,7 +36,7 @@ from planner.sizing import (
     answer_for,
     subsystem,
 )
-from planner.sizing.question import Progress, silent
+from planner.sizing.question import Progress, share_together, silent
 from planner.supply import judge
 
 if TYPE_CHECKING:
@@ -152,6 +153,9 @@ def report(
     model: Path | str = DEFAULT_MODEL,
     scheduler: str | None = None,
     workers: int | None = None,
+    together: float | str | None = None,
+    map: str | None = None,
+    allow_missing: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Make a page of all that measurements answer: aliases of every pool and volume, supply counters.
@@ -180,6 +184,8 @@ def report(
         Address of a Dask scheduler that shares the work of many pools, as ``tcp://HOST:8786``.
     workers : int, optional
         Processes that share it where there is none; as many as there are processors where None.
+    together, map, allow_missing : optional
+        As `planner.aliases` takes them.
     progress : callable, optional
         As `planner.aliases` takes it.
 
@@ -200,6 +206,7 @@ def report(
     asked = PageQuestion(
         sources=tuple(sources), members=members, system=system, start=start, end=end, target=target or Target(),
         model=model, growth=tuple(growth), workers=workers, scheduler=scheduler, progress=progress or silent,
+        told={"together": together, "map": map, "allow_missing": allow_missing},
     )  # fmt: skip
     tables = asked.tables()
     found: list[Answered] = []
@@ -261,6 +268,9 @@ class PageQuestion:
     workers: int | None
     scheduler: str | None
     progress: Progress
+    told: Mapping[str, Any] = field(
+        default_factory=lambda: {"together": None, "map": None, "allow_missing": False}
+    )  # as `planner.aliases` takes them
 
     @property
     def source(self) -> Any:
@@ -272,14 +282,14 @@ class PageQuestion:
         """Arguments of `planner.aliases`."""
         return {
             "members": self.members, "system": self.system, "start": self.start, "end": self.end,
-            "target": self.target, "model": self.model,
+            "target": self.target, "model": self.model, **self.told,
         }  # fmt: skip
 
     def tables(self) -> Readable:
         """Look what there is; the rows of an archive stay where they are."""
         import polars as pl
 
-        if len(self.sources) == 1 and is_folder(self.sources[0]):
+        if len(self.sources) == 1 and is_folder(self.sources[0]) and self.told["map"] is None:
             archive = open_archive(self.sources[0])
             chosen: dict[str, Any] = {
                 "systems": None if self.system is None else [self.system],
@@ -293,7 +303,7 @@ class PageQuestion:
             shared = self.members is not None and is_shared(self.members)
             measured = read(
                 list(self.sources), None if shared else self.members, system=self.system, start=self.start,
-                end=self.end,
+                end=self.end, map=self.told["map"],
             )  # fmt: skip
             devices, supply = measured.devices.lazy(), measured.supply.lazy()
             what, named, files = ", ".join(measured.what) or "nothing", False, list
@@ -329,7 +339,7 @@ def _over_days(asked: PageQuestion) -> Answered:
     with asked.progress("Need over time", 0):
         answer = site(
             asked.source, members=asked.members, system=asked.system, start=asked.start, end=asked.end,
-            target=asked.target, model=asked.model, scheduler=asked.scheduler, workers=asked.workers,
+            target=asked.target, model=asked.model, scheduler=asked.scheduler, workers=asked.workers, **asked.told,
         )  # fmt: skip
     pools, law = pools_of(answer)
     return _further(answer, pools, law, asked)
@@ -342,12 +352,21 @@ def _growing(asked: PageQuestion) -> list[Answered]:
     shared = asked.members is not None and is_shared(asked.members)
     measured = read(
         list(asked.sources), None if shared else asked.members, system=asked.system, start=asked.start,
-        end=asked.end,
+        end=asked.end, map=asked.told["map"],
     )  # fmt: skip
-    given = Given(law=Law.from_model(asked.model), target=asked.target)
+    share = asked.told["together"]
+    given = Given(
+        law=Law.from_model(asked.model),
+        target=asked.target,
+        together=None if share is None else share_together(share),
+    )
+    lost = gaps_of(
+        measured.missing, None if shared else asked.members, measured.devices.lazy(),
+        allowed=asked.told["allow_missing"],
+    )  # fmt: skip
     with asked.progress("What breaks first", 0):
         try:
-            answer = site_growth(measured, given)
+            answer = site_growth(measured, given, gaps=lost)
         except InputError:  # no load with a limit: the page has the rest
             return []
     return [Answered(answer=answer)]
@@ -446,7 +465,9 @@ def joined(
         states = {
             need.name: (need.needed, need.needed_low, need.needed_high, need.in_use) for need in first.pools
         }
-        lead = replace(parts[0], headline=what_to_do(states), further=first_words(answers, states))
+        lead = replace(
+            parts[0], headline=first.lacking + what_to_do(states), further=first_words(answers, states)
+        )
         parts, title = [lead, *parts[1:]], title or period(first)
     html = page(
         parts, title=title or names or parts[0].title, names=names, command=command, inputs=provenance.inputs(sources),

@@ -27,6 +27,8 @@ from planner.site.site_answer import SiteAnswer
 from planner.site.supplied import supplied
 from planner.site.unevenness import covered, notes_of
 from planner.sizing.need import Need, need
+from planner.sizing.question import share_together
+from planner.sizing.wording import NO_EFFECT
 from planner.sizing.worst import worst_by_need
 
 if TYPE_CHECKING:
@@ -76,8 +78,11 @@ def site(
     pool: str | None = None,
     target: Target | None = None,
     meet: float | str = DEFAULT_MEET,
+    together: float | str | None = None,
     model: Path | str = DEFAULT_MODEL,
     curves: bool = False,
+    map: str | None = None,
+    allow_missing: bool = False,
     scheduler: str | None = None,
     workers: int | None = None,
 ) -> SiteAnswer:
@@ -85,14 +90,18 @@ def site(
     share = units.share(meet, "meet", zero=False)
     if not 0.0 < share <= 1.0:
         raise InputError("meet", meet, "a share above 0 and at most 100%")
-    asked = {"law": Law.from_model(model), "target": target or Target(), "meet": share, "curves": curves}
+    asked = {
+        "law": Law.from_model(model), "target": target or Target(), "meet": share, "curves": curves,
+        "together": None if together is None else share_together(together),
+    }  # fmt: skip
     begin, stop = moment(start, "start"), moment(end, "end")
-    parts, notes = parts_of(
-        source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked
-    )
+    parts, notes, lost = parts_of(
+        source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked, map=map,
+        allow_missing=allow_missing,
+    )  # fmt: skip
     found = parallel.run(need_of, parts, scheduler=scheduler, workers=workers)
     answer = combine(found, target=asked["target"], meet=share, notes=notes)  # type: ignore[arg-type]
-    return replace(answer, law=asked["law"])  # type: ignore[arg-type]
+    return replace(answer, law=asked["law"], gaps=lost)  # type: ignore[arg-type]
 
 
 def need_of(part: SitePart) -> PartNeeds:
@@ -160,7 +169,8 @@ def _counted(
         busy_intervals=int(busy.sum()), solved_in_full=solved,
         short_intervals=int((busy & (needed > pool.in_use)).sum()), shares=part.shares.get(pool.group.name, {}),
         rules=rules(pool, busy, part.meet, None if told is None else told.high_water),
-        supply="" if told is None else told.words, notes=tuple(_notes(pool, working, problems)), series=shown,
+        supply="" if told is None else told.words,
+        notes=tuple(_notes(pool, working, problems, together=bool(part.together))), series=shown,
     )  # fmt: skip
     known = np.isfinite(needed)
     if not known.any() or (busy.any() and not known[busy].any()) or (problems and not solved):
@@ -169,10 +179,12 @@ def _counted(
     return _decided(part, asked, needs, found)
 
 
-def _notes(pool: RunsOverTime, working: Sequence[int], problems: dict[int, str]) -> list[str]:
+def _notes(
+    pool: RunsOverTime, working: Sequence[int], problems: dict[int, str], *, together: bool
+) -> list[str]:
     notes = notes_of(pool)
     if np.isnan(pool.queued[working]).any():
-        notes.append(QUEUE_UNKNOWN)
+        notes += [QUEUE_UNKNOWN, *([NO_EFFECT[:-1]] if together else [])]
     if problems:
         first = min(problems)
         when = "" if np.isnat(pool.start[first]) else f" at {pool.start[first].item():%Y-%m-%d %H:%M}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render
@@ -11,6 +12,7 @@ from planner.demand import Target
 from planner.render.text import counted
 from planner.site import site_tables
 from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, PoolNeed
+from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_notes, first_words
 
 if TYPE_CHECKING:
     from planner.demand import Law
@@ -29,21 +31,31 @@ class SiteAnswer(Answer):
     remarks: tuple[str, ...] = ()  # what reading the measurements left open
     failed: tuple[tuple[str, str], ...] = ()  # parts without any answer: name and problem
     law: Law | None = None  # what it was reckoned with, for whoever asks more
+    gaps: Mapping[str, Gaps] = field(default_factory=dict)  # members that were not read, by pool
 
     def of(self, verdict: str) -> list[PoolNeed]:
         """List the pools of one verdict."""
         return [each for each in self.pools if each.verdict == verdict]
 
     @property
+    def lacking(self) -> str:
+        """What the first line begins with where members could not be read."""
+        return first_words(self.gaps)
+
+    @property
     def exit_code(self) -> int:
-        """1 where a pool is short; 2 where a part failed, or no pool has an answer."""
-        if self.failed or len(self.of(UNKNOWN)) == len(self.pools):
+        """1 where a pool is short; 2 where a part failed, no pool has an answer, or members could not be read."""
+        unread = any(each.exit_code for each in self.gaps.values())
+        if unread or self.failed or len(self.of(UNKNOWN)) == len(self.pools):
             return 2
         return 1 if self.of(SHORT) else 0
 
     @property
     def headline(self) -> str:
-        """How many are short, and have aliases to spare."""
+        """What could not be read; how many are short, and have aliases to spare."""
+        return self.lacking + self._headline()
+
+    def _headline(self) -> str:
         short, many = self.of(SHORT), self.of(TOO_MANY)
         kinds = {each.kind for each in self.pools}
         noun = kinds.pop() if len(kinds) == 1 else "pool or volume"
@@ -77,7 +89,7 @@ class SiteAnswer(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """How it was found, what is uneven, what to do."""
-        found = list(self.remarks)
+        found = [*all_notes(self.gaps), *self.remarks]
         found.append(f"Target: {self.target}. Busy: at least a quarter of the load of the 99th percentile.")
         for name, problem in self.failed:
             found.append(f"No answer for {name}: {problem}")
@@ -112,7 +124,10 @@ class SiteAnswer(Answer):
         """Everything as plain data, as ``--json`` prints it."""
         known = [each.needed_99 for each in self.pools if each.needed_99 is not None]
         return {
-            "pools": [each.to_dict() for each in self.pools],
+            "pools": [
+                each.to_dict() | {"volumes_missing": len(self.gaps.get(each.name, NOTHING_MISSING).volumes)}
+                for each in self.pools
+            ],
             "all": {
                 "pools": len(self.pools),
                 "short": len(self.of(SHORT)),
@@ -129,6 +144,7 @@ class SiteAnswer(Answer):
                 "checked_short": 0,
             },
             "headline": self.headline,
+            "volumes_missing": sum(len(each.volumes) for each in self.gaps.values()),
             "target": str(self.target),
             "meet": self.meet,
             "failed": [{"part": name, "problem": problem} for name, problem in self.failed],

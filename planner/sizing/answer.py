@@ -145,6 +145,8 @@ class AliasAnswer(Answer):
         measurements show it.
     together_count : int or None
         Aliases that meet the target if the bursts of all volumes come together; None where the data decide.
+    joined : bool
+        Whether that was said of every volume.
     law : Law or None
         What it was answered by.
     floor : float
@@ -207,6 +209,7 @@ class AliasAnswer(Answer):
         before, after = (float(self.rows.service_time[k]) for k in (self.in_use, self.recommended))
         return tuple(reasons(self.in_use, self.recommended, before, after))
 
+    joined: bool = False
     assumed: str = ""
     gaps: Gaps = field(default_factory=Gaps)
 
@@ -373,7 +376,7 @@ class AliasAnswer(Answer):
 
     def _of_together(self) -> tuple[str, ...]:
         """How much the bursts of volumes come together, where data say it."""
-        if self.together is None or self.together.high - self.together.low >= 1.0:
+        if self.together is None or self.together.high - self.together.low >= 1.0 or self.joined:
             return ()
         low, value, high = self.together
         return (

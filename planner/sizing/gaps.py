@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,16 +12,21 @@ from planner.reports.membership import Membership
 from planner.reports.schema import Missing
 
 MOST_NAMED: Final = 6
+MOST_SHORT: Final = 3  # pools with missing members that a first line names
 
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """Volumes (and `aliases`) without a readable row, by name, of how many there are; `allowed` where that is known."""
+    """Volumes (and `aliases`) without a readable row, by name, of how many there are; `allowed` where that is known.
+
+    `where` says that this holds for some of many intervals.
+    """
 
     volumes: tuple[str, ...] = ()
     of: int = 0
     aliases: tuple[str, ...] = ()
     allowed: bool = False
+    where: str = ""
 
     def __bool__(self) -> bool:
         """Whether anything is missing."""
@@ -37,7 +42,7 @@ class Gaps:
         """For the first line: 1 of 8 volumes could not be read."""
         parts = [f"{len(self.volumes)} of {counted(self.of, 'volume')}"] if self.volumes else []
         parts += [counted(len(self.aliases), "alias", "aliases")] if self.aliases else []
-        return f"{' and '.join(parts)} could not be read"
+        return f"{' and '.join(parts)} could not be read{self.where}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -48,6 +53,26 @@ class Gaps:
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         out = "" if self.allowed else "; --allow-missing if that is known"
         return (f"Without a readable row: {', '.join(names[:MOST_NAMED])}{more}{out}.",)
+
+
+NOTHING_MISSING: Final = Gaps()
+
+
+def first_words(found: Mapping[str, Gaps], then: str = "at least what follows") -> str:
+    """What the first line of an answer for many pools, by name, begins with; nothing where all was read."""
+    short = {name: each for name, each in found.items() if each}
+    if not short:
+        return ""
+    said = "; ".join(
+        f"pool {name}: {each.words}" if name else each.words for name, each in [*short.items()][:MOST_SHORT]
+    )
+    more = f" and so in {len(short) - MOST_SHORT} more pools" if len(short) > MOST_SHORT else ""
+    return f"{said[:1].upper()}{said[1:]}{more}: {then}. "
+
+
+def all_notes(found: Mapping[str, Gaps]) -> list[str]:
+    """Which, pool by pool."""
+    return [f"Pool {name}: {note}" if name else note for name, each in found.items() for note in each.notes]
 
 
 def named(devices: Devices | None, name: str) -> bool:

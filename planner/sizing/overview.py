@@ -12,7 +12,7 @@ from planner.answer import Answer
 from planner.demand import Target
 from planner.sizing.answer import SCOPE, unmeasured
 from planner.sizing.commands import Command, section
-from planner.sizing.gaps import Gaps
+from planner.sizing.gaps import Gaps, all_notes, first_words
 from planner.sizing.plausible import LOOK, reasons
 from planner.sizing.pool_count import MeasuredPool, PoolCount, all_traffic, table_of
 from planner.sizing.wording import LEAST_ERROR
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from planner.demand import Law
 
 ALL: Final = "all"
-MOST_SHORT: Final = 3  # pools with missing members that the first line names
 MOST_NAMED: Final = 20  # pools that a note names
 
 
@@ -134,14 +133,12 @@ class Subsystem(Answer):
             gain = (
                 f" I/O rate {rates[0]:.0f} to {rates[1]:.0f}/s, response {times[0]:.2g} to {times[1]:.2g} ms."
             )
-        short = {name: each for name, each in self.gaps.items() if each}
-        first = "; ".join(f"pool {name}: {each.words}" for name, each in list(short.items())[:MOST_SHORT])
-        more = f" and so in {len(short) - MOST_SHORT} more pools" if len(short) > MOST_SHORT else ""
+        ends = f"{low} to {high}" if high > low else f"{low}"
+        assumed = unmeasured(run.assumed for pool in self.measured for run in pool.runs)
         return (
-            (f"{first[:1].upper()}{first[1:]}{more}: at least what follows. " if short else "")
-            + f"{render.counted(len(self.pools), 'pool')}, {render.counted(volumes, 'volume')}{self._when}: "
-            f"{total.recommended} aliases (range {low}{f' to {high}' if high > low else ''}), {total.in_use} in "
-            f"use.{gain}" + unmeasured(run.assumed for pool in self.measured for run in pool.runs)
+            f"{first_words(self.gaps)}{render.counted(len(self.pools), 'pool')}, "
+            f"{render.counted(volumes, 'volume')}{self._when}: {total.recommended} aliases (range {ends}), "
+            f"{total.in_use} in use.{gain}{assumed}"
         )
 
     @property
@@ -191,8 +188,7 @@ class Subsystem(Answer):
         if len(self.answered) < len(self.pools):
             missing = render.counted(len(self.pools) - len(self.answered), "pool")
             found.append(f"The sums leave out {missing} without an answer.")
-        lost = [f"Pool {name}: {note}" for name, each in self.gaps.items() for note in each.notes]
-        return (*lost, *found, *self._pool_notes(), *self.remarks, *self._model(), SCOPE)
+        return (*all_notes(self.gaps), *found, *self._pool_notes(), *self.remarks, *self._model(), SCOPE)
 
     def _model(self) -> tuple[str, ...]:
         return () if self.law is None or not self.law.words else (self.law.words,)

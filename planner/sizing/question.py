@@ -36,7 +36,7 @@ from planner.reports.linux import LinuxDevices
 from planner.reports.membership import Membership
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
 from planner.sizing.answer import AliasAnswer
-from planner.sizing.gaps import Gaps, gaps
+from planner.sizing.gaps import NOTHING_MISSING, Gaps, gaps
 from planner.sizing.many import VolumeRow, VolumesAnswer, unanswered, volume_row
 from planner.sizing.need import need
 from planner.sizing.overview import Subsystem
@@ -50,7 +50,6 @@ SERVICE_PARTS: Final = 3  # a printed service time is the sum of three rounded p
 WORST_TAKEN: Final = (
     "Of several intervals the one is answered that needs most aliases; --interval names another, or the mean."
 )
-NOTHING_MISSING: Final = Gaps()
 Quantity = str | float
 Quantities = Quantity | Sequence[Quantity] | NDArray[Any]
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]

@@ -214,7 +214,8 @@ class Sized(ABC):
             rule_of_thumb=self.rule_of_thumb, in_use=run.aliases, measured=tuple(each.aliases for each in self.runs),
             target=self.target, growth=self.growth, readings=named, rows=rows, rate=holding(rate, rows.io_rate),
             response=holding(response, rows.response_time), saturated=self.saturated, helps=helps,
-            together=self.together, together_count=self.together_count, strain=self.residual,
+            together=self.together, together_count=self.together_count,
+            joined=run.bases > 1 and not np.isnan(run.together).any(), strain=self.residual,
             waiting=run.waiting, assumed=run.assumed, classic=parts.classic, gains=parts.gains,
             grouping_error=self.grouping_error, remarks=self.remarks(parts), law=self.law,
         )  # fmt: skip

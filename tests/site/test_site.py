@@ -140,7 +140,7 @@ def test_a_pool_that_could_not_be_solved_says_so_and_the_others_are_answered(
 
 def test_parts_pickle_and_join_to_the_same_answer(frame: pl.DataFrame) -> None:
     """What is sent to another process comes back the same."""
-    parts, notes = parts_of(
+    parts, notes, _ = parts_of(
         frame, members=None, system=None, start=None, end=None, pool="P1", asked={**ASKED, "meet": 0.99}
     )
     (part,) = parts
