@@ -56,7 +56,7 @@ class NumbersAsked:
         Of one volume; with files `response` is the target.
     in_use : int or None
         Aliases at the time of the measurement.
-    wait, queued, target_response, no_alias : str or None
+    wait, queued, target_response, no_alias, wait_percentile : str or None
         Targets.
     growth : str or None
         Share by which the demand grows first.
@@ -92,6 +92,14 @@ class NumbersAsked:
         None
     )
     no_alias: NoAlias = None
+    wait_percentile: Annotated[
+        str | None,
+        _option(
+            "--wait-percentile",
+            metavar="SHARE:TIME",
+            help="Target: share of I/Os that wait at most, as 95%:2ms.",
+        ),
+    ] = None
     growth: Annotated[str | None, _option(metavar="SHARE", help="Demand grows by this first, as 30%.")] = None
     together: options.Together = None
     model: options.Model = options.DEFAULT_MODEL
@@ -129,6 +137,7 @@ class NumbersAsked:
             queued=None if self.queued is None else units.parse_count(self.queued, argument="--queued"),
             response=None if response is None else units.parse(response, "time", argument="--response"),
             no_alias=None if self.no_alias is None else units.share(self.no_alias, "--no-alias", zero=False),
+            wait_percentile=self.wait_percentile,
         )
 
     def asked(self, files: list[Path] | None) -> dict[str, Any]:

@@ -69,6 +69,7 @@ ARGUMENTS: Final = (
     "growth",
     "map",
     "together",
+    "wait_percentile",
     "device",
     "bases",
     "exclude",

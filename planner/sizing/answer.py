@@ -25,6 +25,14 @@ SCOPE: Final = (
     "z/VM uses aliases for guest minidisk I/O on volumes attached to SYSTEM; not for dedicated devices, nor for a "
     "queue that a guest keeps itself: it has one I/O at a time to one minidisk."
 )
+FEW_TRIES: Final = (
+    "How many I/Os find no alias follows from the balance of arrivals and ends: within 10 % in simulations of a demand "
+    "that is known; supply counters measure it."
+)
+EXPONENTIAL: Final = (
+    "Waits of the I/Os that wait are taken as exponential: where the answer says 5 %, 4.5 to 5.2 % waited longer in "
+    "simulations, of long-tailed batches up to 7 %."
+)
 UNEQUAL: Final = "mixed"
 MOST_ROWS: Final = 24  # of the table that people see
 SAME: Final = 0.005  # relative difference of two rates that read alike
@@ -372,7 +380,11 @@ class AliasAnswer(Answer):
                 f"Of the wait, {_aliases(half)} {_verb(half)} half, {most} 90 %; the target takes {self.recommended}.",
             )
         model = () if self.law is None or not self.law.words else (self.law.words,)
-        return (*rule, *steps, *self._of_together(), *self.remarks.more, *model, SCOPE)
+        steady = {"poisson", "closed", "open", UNEQUAL}
+        tries = (FEW_TRIES,) if not self.target.of_waits and self.readings[0].kind not in steady else ()
+        if self.target.wait_percentile is not None:
+            tries += (EXPONENTIAL,)
+        return (*rule, *steps, *tries, *self._of_together(), *self.remarks.more, *model, SCOPE)
 
     def _of_together(self) -> tuple[str, ...]:
         """How much the bursts of volumes come together, where data say it."""

@@ -63,8 +63,6 @@ class Draws:
 
     def counts(self, target: Target) -> list[int]:
         """Count at each end; as many as there are where none meets the target."""
-        if target.no_alias is not None:
-            return []
         found = [float(each.counts(target)[0, self.column]) for each in self.readings]
         return [int(count) for count in found if math.isfinite(count)]
 

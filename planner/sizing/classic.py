@@ -30,7 +30,7 @@ def classic_aliases(pools: Sequence[Pool], target: Target) -> list[int | None]:
     for count in range(MOST_OF_ONE_VOLUME + 1):
         open_yet = np.flatnonzero(np.isnan(found) & (count <= most))
         if open_yet.size:
-            figures = _alone([classes[k] for k in open_yet], count, with_fails=target.no_alias is not None)
+            figures = _alone([classes[k] for k in open_yet], count, with_fails=not target.of_waits)
             found[open_yet[target.met(*figures)]] = count
     takes = found * np.array([part.volumes for _, part in classes])
     ends = np.cumsum([len(pool.classes) for pool in pools])[:-1]
@@ -39,9 +39,9 @@ def classic_aliases(pools: Sequence[Pool], target: Target) -> list[int | None]:
 
 
 def _alone(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int, *, with_fails: bool) -> Array:
-    """Rate, service time, queue and share of tries without alias, as if its pool were of volumes of one class alone.
+    """Rate, service time, queue, share and rate of tries without alias, as if its pool were of volumes of one class.
 
-    Each volume has so many aliases of its own; shape (4, classes).
+    Each volume has so many aliases of its own; shape (5, classes).
     """
     if with_fails:
         return _one_by_one(classes, aliases)
@@ -51,7 +51,7 @@ def _alone(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int, *, with_fa
     population, think, rate = np.array(
         [(part.population, part.think_time, part.arrival_rate) for _, part in classes]
     ).T
-    rows = np.full((4, len(classes)), np.nan)
+    rows = np.full((5, len(classes)), np.nan)
     closed = ~np.isnan(population)
 
     def keep(where: NDArray[np.bool_], steady: queueing.Steady) -> None:
@@ -83,6 +83,9 @@ def _one_by_one(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int) -> Ar
         ).solve([float(aliases)])  # fmt: skip
         bases = pool.bases
         solved.append(
-            (bases * rows.io_rate[0], rows.service_time[0], bases * rows.queued[0], rows.no_alias[0])
-        )
+            (
+                bases * rows.io_rate[0], rows.service_time[0], bases * rows.queued[0], rows.no_alias[0],
+                bases * rows.fails[0],
+            )
+        )  # fmt: skip
     return np.array(solved).T

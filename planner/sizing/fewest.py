@@ -52,7 +52,7 @@ def most_useful(pool: Pool, most: int) -> int:
 
 def excess_of(target: Target, rows: Performance) -> Array:
     """What is reached over what is allowed, a count each."""
-    return target.excess(rows.io_rate, rows.service_time, rows.queued, rows.no_alias)
+    return target.excess(rows.io_rate, rows.service_time, rows.queued, rows.no_alias, rows.fails)
 
 
 Solve = Callable[[Sequence[int], Sequence[Array]], Sequence[Performance | PlannerError]]

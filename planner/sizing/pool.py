@@ -165,7 +165,7 @@ class SizedPool(Sized):
     def together_count(self) -> int | None:
         """Where nothing waits that would show how much bursts come together."""
         run = self.run
-        if not run.queue_known or run.bases == 1 or self.target.no_alias is not None or len(self.runs) > 1:
+        if not run.queue_known or run.bases == 1 or not self.target.of_waits or len(self.runs) > 1:
             return None
         if (run.aliases and run.total_queue.value > 0) or not np.isnan(run.together).any():
             return None

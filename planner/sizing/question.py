@@ -189,6 +189,7 @@ def aliases(
     queued: Quantity | None = None,
     target_response: Quantity | None = None,
     no_alias: Quantity | None = None,
+    wait_percentile: str | tuple[float, float] | None = None,
     growth: Quantity = 0.0,
     together: Quantity | None = None,
     model: Path | str = DEFAULT_MODEL,
@@ -230,6 +231,8 @@ def aliases(
         What the aliases must achieve; by default queueing is gone.
     wait, queued, target_response, no_alias : str or float, optional
         The same one by one, as the command has it: ``"0.1ms"``, ``0.05``, ``"2ms"``, ``"1%"``.
+    wait_percentile : str or tuple of float, optional
+        Share of the I/Os and the longest that they may wait [s], as ``"95%:2ms"``.
     growth : str or float, optional
         Share by which the demand grows first, ``"30%"`` or 0.3.
     together : str or float, optional
@@ -277,8 +280,11 @@ def aliases(
         kind, pool = kind or ("pool" if pool else "volume"), None
     if kind not in (None, "volume", "pool"):
         raise InputError("kind", kind, "volume or pool")
-    parts = {"wait": wait, "response": target_response, "queued": queued, "no_alias": no_alias}
-    wanted = {name: value for name, value in parts.items() if value is not None}
+    parts = {
+        "wait": wait, "response": target_response, "queued": queued, "no_alias": no_alias,
+        "wait_percentile": wait_percentile,
+    }  # fmt: skip
+    wanted: dict[str, Any] = {name: value for name, value in parts.items() if value is not None}
     if target is not None and wanted:
         raise InputError("target", str(target), f"it, or {', '.join(wanted)}: they exclude each other")
     target = target or Target(**wanted)

@@ -111,7 +111,7 @@ class Sized(ABC):
     def measured_bounds(self) -> tuple[int, int]:
         """Largest count that the measurement misses the target with, -1 where none, and the least that meets it."""
         run, most = self.run, self.run.most_aliases
-        if self.growth or not run.queue_known or self.target.no_alias is not None:
+        if self.growth or not run.queue_known or not self.target.of_waits:
             return -1, most
         met = self.target.met(run.total_rate.value, run.mean_service.value, run.total_queue.value)
         return (-1, min(run.aliases, most)) if met else (min(run.aliases, most), most)
