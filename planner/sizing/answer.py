@@ -31,7 +31,7 @@ FEW_TRIES: Final = (
 )
 EXPONENTIAL: Final = (
     "Waits of the I/Os that wait are taken as exponential: where the answer says 5 %, 4.5 to 5.2 % waited longer in "
-    "simulations, of long-tailed batches up to 7 %."
+    "simulations, of requesters fewer, of long-tailed batches up to 7 %."
 )
 UNEQUAL: Final = "mixed"
 MOST_ROWS: Final = 24  # of the table that people see
@@ -381,9 +381,9 @@ class AliasAnswer(Answer):
             )
         model = () if self.law is None or not self.law.words else (self.law.words,)
         steady = {"poisson", "closed", "open", UNEQUAL}
-        tries = (FEW_TRIES,) if not self.target.of_waits and self.readings[0].kind not in steady else ()
+        tries = [FEW_TRIES] if not self.target.of_waits and self.readings[0].kind not in steady else []
         if self.target.wait_percentile is not None:
-            tries += (EXPONENTIAL,)
+            tries.append(EXPONENTIAL)
         return (*rule, *steps, *tries, *self._of_together(), *self.remarks.more, *model, SCOPE)
 
     def _of_together(self) -> tuple[str, ...]:
