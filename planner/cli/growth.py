@@ -71,7 +71,7 @@ def growth(
 ) -> None:
     """Answer with 90 % intervals of trend, levels ahead and date."""
     from planner.site.growth import growth as ask
-    from planner.site.growth.given import parse_event, parse_growth, parse_horizon, parse_limit
+    from planner.site.growth.dates import parse_event, parse_growth, parse_horizon, parse_limit
     from planner.site.series import is_series, read_series
 
     most = None if limit is None else parse_limit(limit)

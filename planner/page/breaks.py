@@ -8,7 +8,7 @@ from typing import Final
 from planner.page.content import Part, Tile
 from planner.page.verdict import ALREADY, WITHIN
 from planner.site.growth import Growth
-from planner.site.growth.limit import Limit
+from planner.site.growth.dates import Limit
 
 TITLE: Final = "What breaks first"
 FEW: Final = 8  # rows that are seen at a glance

@@ -25,7 +25,7 @@ from planner.site.pool_need import PoolNeed
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import AliasAnswer, PoolCount, Subsystem, VolumesAnswer
 from planner.sizing.many import verdict
-from planner.sizing.pool_count import table_of
+from planner.sizing.subsystem import table_of
 from planner.style import NINETY
 from planner.supply import SupplyAnswer
 from planner.units import MILLISECOND

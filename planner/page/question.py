@@ -23,9 +23,8 @@ from planner.page.verdict import first_words, period, what_to_do
 from planner.page.volumes import volumes_of
 from planner.parallel import Failed, run
 from planner.site.growth.goals import FEWEST_DAYS
-from planner.site.members import gaps_of
+from planner.site.members import gaps_of, is_shared
 from planner.site.question import site
-from planner.site.shared import is_shared
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import (
     AliasAnswer,

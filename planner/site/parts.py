@@ -16,8 +16,17 @@ from planner.measurements.archive import collected, naming_damage, open_archive
 from planner.measurements.choose import refuse_twice
 from planner.measurements.groups import POOL, VOLUME, Group, groups_of, rows_of
 from planner.measurements.read import Data, is_folder, read
-from planner.site.members import check_together, checked_members, declared, gaps_of
-from planner.site.shared import Shared, check_members, is_shared, joined, read_shared
+from planner.site.members import (
+    Shared,
+    check_members,
+    check_together,
+    checked_members,
+    declared,
+    gaps_of,
+    is_shared,
+    joined,
+    read_shared,
+)
 from planner.sizing.gaps import Gaps
 
 if TYPE_CHECKING:

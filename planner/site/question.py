@@ -20,16 +20,25 @@ from planner.measurements.choose import moment
 from planner.measurements.groups import POOL, VOLUME, Group
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
-from planner.site.deciding import busy_intervals, deciding, outside_busy_hour, time_quantile
+from planner.measurements.supplies import pool_supplies
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
-from planner.site.pool_need import VERDICTS, NeedSeries, PoolNeed
+from planner.site.pool_need import (
+    VERDICTS,
+    NeedSeries,
+    PoolNeed,
+    busy_intervals,
+    covered,
+    deciding,
+    notes_of,
+    outside_busy_hour,
+    time_quantile,
+)
 from planner.site.site_answer import SiteAnswer
-from planner.site.supplied import supplied
-from planner.site.unevenness import covered, notes_of
 from planner.sizing.need import Need, need
 from planner.sizing.question import share_together
 from planner.sizing.wording import NO_EFFECT
 from planner.sizing.worst import worst_by_need
+from planner.supply import judge
 
 if TYPE_CHECKING:
     import polars as pl
@@ -275,3 +284,40 @@ def combine(
 def _order(found: PoolNeed) -> tuple[int, int, str, str]:
     """Those that are short first, by how much they lack; then those without an answer; most to spare next."""
     return VERDICTS.index(found.verdict), -(found.to_add or found.to_gain), found.system, found.pool
+
+
+NO_ALIAS: Final = 0.01  # share of tries that may fail
+NAMES: Final = {"not enough": "short"}
+
+
+@dataclass(frozen=True, slots=True)
+class Supplied:
+    """What counters say in a few `words`, and the most aliases in use at once, None where they do not say."""
+
+    words: str
+    high_water: int | None
+
+
+def supplied(frame: pl.DataFrame, system: str, pool: str) -> Supplied | None:
+    """What the counters of one pool say; None without any."""
+    import polars as pl
+
+    rows = frame.filter((pl.col("pool") == pool) & (pl.col("system").fill_null("") == system))
+    tries, fails = (int(rows[name].fill_null(0).sum()) for name in ("tries", "fails"))
+    if not rows.height or not tries:
+        return None
+    used = pl.coalesce(
+        pl.col("most_used").cast(pl.Int64),
+        pl.col("aliases").cast(pl.Int64) - pl.col("fewest_free").cast(pl.Int64),
+    )
+    most = rows.filter(pl.col("tries") > 0).select(used.max()).item()
+    words = f"{100 * fails / tries:.2g} % without"
+    try:
+        (found,) = judge(pool_supplies(rows, Path("supply")), no_alias=NO_ALIAS).pools
+    except PlannerError:
+        return Supplied(words, most)
+    if found.verdict is None:
+        return Supplied(words, most)
+    verdict = NAMES.get(found.verdict, found.verdict)
+    needed = "" if found.aliases_needed is None else f", {found.aliases_needed} needed"
+    return Supplied(f"{verdict}: {words}{needed}", most)

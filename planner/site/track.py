@@ -21,7 +21,7 @@ from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
 from planner.render.text import counted
 from planner.site.parts import SitePart, parts_of, rows_of_part
-from planner.site.unevenness import covered
+from planner.site.pool_need import covered
 from planner.sizing.gaps import all_notes
 from planner.sizing.need import Need, need
 from planner.sizing.question import share_together

@@ -17,8 +17,7 @@ from planner.interval import Interval
 from planner.results import Array
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Gain
-from planner.sizing.gaps import Gaps
-from planner.sizing.plausible import FLOOR, LOOK, reasons, small
+from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons, small
 from planner.units import MILLISECOND
 
 SCOPE: Final = (

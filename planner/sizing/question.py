@@ -36,14 +36,11 @@ from planner.reports.linux import LinuxDevices
 from planner.reports.membership import Membership
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
 from planner.sizing.answer import AliasAnswer
-from planner.sizing.gaps import NOTHING_MISSING, Gaps, gaps
+from planner.sizing.gaps import FLOOR, NOTHING_MISSING, Gaps, below_floor, checked_floor, gaps
 from planner.sizing.many import VolumeRow, VolumesAnswer, unanswered, volume_row
 from planner.sizing.need import need
-from planner.sizing.overview import Subsystem
-from planner.sizing.plausible import FLOOR, below_floor, checked_floor
-from planner.sizing.pool_count import MeasuredPool
 from planner.sizing.search import aliases as search
-from planner.sizing.subsystem import subsystem
+from planner.sizing.subsystem import MeasuredPool, Subsystem, subsystem
 from planner.sizing.worst import present_cases
 
 SERVICE_PARTS: Final = 3  # a printed service time is the sum of three rounded parts

@@ -17,10 +17,9 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, AnswerParts, NamedReading, Remarks
-from planner.sizing.bounds import holding
+from planner.sizing.bounds import Correction, holding
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of
-from planner.sizing.measured import Correction
 from planner.units import MILLISECOND
 
 ROWS_BEYOND: Final = 2

@@ -23,8 +23,8 @@ from planner.measurements.collect import collect
 from planner.measurements.groups import POOL, Group, rows_of
 from planner.measurements.over_time import over_time
 from planner.reports import schema
-from planner.site.deciding import time_quantile
 from planner.site.parts import parts_of
+from planner.site.pool_need import time_quantile
 from planner.site.question import combine, need_of, site
 from planner.site.track import track_record
 from planner.sizing import need as sizing_need

@@ -13,11 +13,9 @@ from planner import render
 from planner.answer import Answer
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.site.growth.dates import Future
+from planner.site.growth.dates import HORIZON, Future, Limit, check_given, iso
 from planner.site.growth.draws import TrendDraws
-from planner.site.growth.given import HORIZON, check_given
 from planner.site.growth.goals import ENDS, Goal, answers, fitted
-from planner.site.growth.limit import Limit, iso
 from planner.site.growth.wording import AHEAD, loads, notes_on_days, percent, sentence, signed
 from planner.site.series import Daily
 from planner.sizing.gaps import Gaps, all_notes, first_words

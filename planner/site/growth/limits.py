@@ -23,7 +23,7 @@ from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
 from planner.results import Array
 from planner.site.growth.answer import Growth, answer_goals, future_of
-from planner.site.growth.given import HORIZON
+from planner.site.growth.dates import HORIZON
 from planner.site.growth.goals import ENDS, Goal, fitted
 from planner.site.growth.pools import PoolQuestion, answer_pools, no_answer
 from planner.site.growth.wording import AHEAD, listed
