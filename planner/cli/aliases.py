@@ -56,7 +56,7 @@ class NumbersAsked:
         Of one volume; with files `response` is the target.
     in_use : int or None
         Aliases at the time of the measurement.
-    wait, queued, target_response, no_alias : str or None
+    wait, queued, target_response, no_alias, wait_percentile : str or None
         Targets.
     growth : str or None
         Share by which the demand grows first.
@@ -90,13 +90,16 @@ class NumbersAsked:
     queued: options.Queued = None
     target_response: options.Response = None
     no_alias: NoAlias = None
-    growth: Annotated[str | None, _option(metavar="SHARE", help="Demand grows by this first, as 30%.")] = None
-    together: Annotated[
+    wait_percentile: Annotated[
         str | None,
         _option(
-            metavar="SHARE", help="I/Os of a pool's volumes come together: none, full, or a share as 50%."
+            "--wait-percentile",
+            metavar="SHARE:TIME",
+            help="Target: share of I/Os that wait at most, as 95%:2ms.",
         ),
     ] = None
+    growth: Annotated[str | None, _option(metavar="SHARE", help="Demand grows by this first, as 30%.")] = None
+    together: options.Together = None
     model: options.Model = options.DEFAULT_MODEL
     system: options.System = None
     start: options.From = None
@@ -119,9 +122,7 @@ class NumbersAsked:
         str | None, _option(metavar="LIST", help="With --commands: alias devices to take, as 5251-5258.")
     ] = None
     map: options.Map = None
-    allow_missing: Annotated[
-        bool, typer.Option("--allow-missing", help="It is known that volumes could not be read.")
-    ] = False
+    allow_missing: options.AllowMissing = False
 
     def target(self, files: list[Path] | None) -> Target:
         """What must be achieved; with files --response is the target."""
@@ -134,6 +135,7 @@ class NumbersAsked:
             queued=options.quantity(self.queued, None, "--queued"),
             response=options.quantity(response, "time", "--response"),
             no_alias=None if self.no_alias is None else units.share(self.no_alias, "--no-alias", zero=False),
+            wait_percentile=self.wait_percentile,
         )
 
     def asked(self, files: list[Path] | None) -> dict[str, Any]:

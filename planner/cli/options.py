@@ -62,6 +62,15 @@ Queued = Annotated[str | None, typer.Option("--queued", metavar="I/Os", help="Ta
 Response = Annotated[
     str | None, typer.Option("--target-response", metavar="TIME", help="Target: mean response, as 2ms.")
 ]
+Together = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SHARE", help="I/Os of a pool's volumes come together: none, full, or a share as 50%."
+    ),
+]
+AllowMissing = Annotated[
+    bool, typer.Option("--allow-missing", help="It is known that volumes could not be read.")
+]
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
 ARGUMENTS: Final = (
@@ -73,6 +82,8 @@ ARGUMENTS: Final = (
     "volumes",
     "growth",
     "map",
+    "together",
+    "wait_percentile",
     "device",
     "bases",
     "exclude",

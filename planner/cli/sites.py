@@ -46,6 +46,9 @@ def site(
     system: options.System = None,
     start: options.From = None,
     end: options.To = None,
+    together: options.Together = None,
+    map: options.Map = None,
+    allow_missing: options.AllowMissing = False,
     scheduler: options.Scheduler = None,
     workers: options.Workers = None,
     *,
@@ -85,12 +88,12 @@ def site(
     ):
         asked: dict[str, Any] = {
             "members": pools, "system": system, "start": start, "end": end, "pool": pool, "target": target,
-            "model": model, "scheduler": scheduler, "workers": workers,
+            "together": together, "model": model, "map": map, "scheduler": scheduler, "workers": workers,
         }  # fmt: skip
         if since is not None:
             options.show(track_record(list(files), since, **asked), form)
             return
-        answer = ask(list(files), meet=meet, **asked)
+        answer = ask(list(files), meet=meet, allow_missing=allow_missing, **asked)
     options.show(answer, form)
 
 
@@ -128,6 +131,9 @@ def growth(
     system: options.System = None,
     start: options.From = None,
     end: options.To = None,
+    together: options.Together = None,
+    map: options.Map = None,
+    allow_missing: options.AllowMissing = False,
     *,
     form: options.PlotForm,
 ) -> None:
@@ -144,7 +150,7 @@ def growth(
     Example: planner growth SITE.csv
     """
     from planner.site.growth import growth as ask
-    from planner.site.growth.given import parse_event, parse_growth, parse_horizon, parse_limit
+    from planner.site.growth.dates import parse_event, parse_growth, parse_horizon, parse_limit
     from planner.site.series import is_series, read_series
 
     most = None if limit is None else parse_limit(limit)
@@ -152,10 +158,10 @@ def growth(
     rate = None if growth is None else parse_growth(growth)
     events = [parse_event(text) for text in event or []]
     options.once(((str(day), factor) for day, factor in events), "--event")
-    if value is not None or (len(files) == 1 and is_series(files[0])):
+    if value is not None or (map is None and len(files) == 1 and is_series(files[0])):
         if len(files) > 1:
             raise InputError("--value", value, "one series")
-        chosen = {"--system": system, "--from": start, "--to": end}
+        chosen = {"--system": system, "--from": start, "--to": end, "--together": together, "--map": map}
         for name, said in {"--pools": pools, "--real-storage": real_storage, **chosen}.items():
             if said is not None:
                 raise InputError(name, str(said), "it with measurements of a site, not with a series")
@@ -167,21 +173,25 @@ def growth(
         )
     from planner.measurements.read import read
     from planner.site.growth.limits import site_growth
-    from planner.site.members import checked_members
+    from planner.site.members import checked_members, gaps_of
 
-    given = _given(model, real_storage, resident_pages)
-    with options.spelled(start="--from", end="--to"):
-        measured = read(list(files), pools, system=system, start=start, end=end)
-        notes = checked_members(pools, measured.devices.lazy())
-        measured = replace(measured, notes=(*measured.notes, *notes))
-    with options.progress("Fitting every load, sizing every pool", 0):
-        answer = site_growth(measured, given, horizon=ahead, rate=rate, events=events)
+    with (
+        options.spelled(start="--from", end="--to"),
+        options.progress("Fitting every load, sizing every pool", 0),
+    ):
+        given = _given(model, real_storage, resident_pages, together)
+        measured = read(list(files), pools, system=system, start=start, end=end, map=map)
+        rows = measured.devices.lazy()
+        measured = replace(measured, notes=(*measured.notes, *checked_members(pools, rows)))
+        lost = gaps_of(measured.missing, pools, rows, allowed=allow_missing)
+        answer = site_growth(measured, given, horizon=ahead, rate=rate, events=events, gaps=lost)
     options.show(answer, form)
 
 
-def _given(model: str, real_storage: str | None, resident_pages: str | None) -> Given:
+def _given(model: str, real_storage: str | None, resident_pages: str | None, together: str | None) -> Given:
     """What the options say of the site."""
     from planner.demand import Law, Target
+    from planner.reports.membership import share_together
     from planner.site.growth.limits import Given
 
     if (real_storage is None) != (resident_pages is None):
@@ -190,6 +200,7 @@ def _given(model: str, real_storage: str | None, resident_pages: str | None) -> 
     return Given(
         law=Law.from_model(model),
         target=Target(),
+        together=None if together is None else share_together(together),
         real_storage=real and int(real),
         resident_pages=options.quantity(resident_pages, None, "--resident-pages"),
     )
@@ -215,6 +226,9 @@ def report(
     system: options.System = None,
     start: options.From = None,
     end: options.To = None,
+    together: options.Together = None,
+    map: options.Map = None,
+    allow_missing: options.AllowMissing = False,
     scheduler: options.Scheduler = None,
     workers: options.Workers = None,
     force: options.Force = False,
@@ -239,7 +253,8 @@ def report(
         found = ask(
             sources, command=options.said(), title=title, members=pools, system=system, start=start, end=end,
             no_alias=units.share(no_alias, "--no-alias", zero=False), growth=growths(growth), model=model,
-            scheduler=scheduler, workers=workers, progress=options.progress,
+            together=together, map=map, allow_missing=allow_missing, scheduler=scheduler, workers=workers,
+            progress=options.progress,
         )  # fmt: skip
     if to_file:
         files.save(found.html, output, force=force)

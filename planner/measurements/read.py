@@ -483,6 +483,10 @@ def read_parts(
 
 
 def _read_one(source: Source, options: Options) -> Iterator[schema.Tables]:
+    if options.map and is_folder(source.path):
+        raise InputError(
+            "map", ", ".join(options.map), f"it with a table: the archive {source.path} has its columns"
+        )
     for reader in (TABLE,) if options.map else READERS:
         if options.map or reader.recognizes(source):
             found = reader.read(source, options)

@@ -79,9 +79,8 @@ def limits_of(target: Target) -> Limits:
         "response": target.response and target.response / MILLISECOND,
         "queued": target.queued, "no_alias": target.no_alias,
     }  # fmt: skip
-    return {key: limit for key, limit in given.items() if limit is not None} or {
-        "wait": ("service", target.wait_share)
-    }
+    plain: Limits = {"wait": ("service", target.wait_share)} if target.of_waits else {}
+    return {key: limit for key, limit in given.items() if limit is not None} or plain
 
 
 def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str) -> Item:

@@ -18,12 +18,12 @@ from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, word
 from planner.render.text import judged as compared
 from planner.site.growth import Growth
-from planner.site.growth.limit import Limit
+from planner.site.growth.dates import Limit
 from planner.site.pool_need import PoolNeed
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import AliasAnswer, Subsystem, VolumesAnswer
 from planner.sizing.many import verdict
-from planner.sizing.pool_count import table_of
+from planner.sizing.subsystem import table_of
 from planner.supply import SupplyAnswer
 from planner.units import MILLISECOND
 

@@ -22,9 +22,10 @@ from planner.page.parts import MOST_ITEMS, part_of, states_of
 from planner.page.verdict import first_words, period, what_to_do
 from planner.page.volumes import Volumes, volumes_of
 from planner.parallel import Failed, run
+from planner.reports.membership import share_together
 from planner.site.growth.goals import FEWEST_DAYS
+from planner.site.members import gaps_of, is_shared
 from planner.site.question import site
-from planner.site.shared import is_shared
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import (
     AliasAnswer,
@@ -142,6 +143,9 @@ def report(
     model: Path | str = DEFAULT_MODEL,
     scheduler: str | None = None,
     workers: int | None = None,
+    together: float | str | None = None,
+    map: str | None = None,
+    allow_missing: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Make a page of all that measurements answer: aliases of every pool and volume, supply counters.
@@ -170,6 +174,8 @@ def report(
         Address of a Dask scheduler that shares the work of many pools, as ``tcp://HOST:8786``.
     workers : int, optional
         Processes that share it where there is none; as many as there are processors where None.
+    together, map, allow_missing : optional
+        As `planner.aliases` takes them.
     progress : callable, optional
         As `planner.aliases` takes it.
 
@@ -190,6 +196,7 @@ def report(
     asked = PageQuestion(
         sources=tuple(sources), members=members, system=system, start=start, end=end, target=target or Target(),
         model=model, growth=tuple(growth), workers=workers, scheduler=scheduler, progress=progress or silent,
+        told={"together": together, "map": map, "allow_missing": allow_missing},
     )  # fmt: skip
     tables = asked.tables()
     found: list[Answered] = []
@@ -251,6 +258,9 @@ class PageQuestion:
     workers: int | None = None
     scheduler: str | None = None
     progress: Progress = silent
+    told: Mapping[str, Any] = field(
+        default_factory=lambda: {"together": None, "map": None, "allow_missing": False}
+    )  # as `planner.aliases` takes them
 
     @property
     def source(self) -> Any:
@@ -262,20 +272,26 @@ class PageQuestion:
         """Arguments of `planner.aliases`."""
         return {
             "members": self.members, "system": self.system, "start": self.start, "end": self.end,
-            "target": self.target, "model": self.model,
+            "target": self.target, "model": self.model, **self.told,
         }  # fmt: skip
+
+    @property
+    def own_members(self) -> Path | None:
+        """Members of pools; None where pools are shared by systems."""
+        return None if self.members is None or is_shared(self.members) else self.members
 
     def measured(self) -> Measured:
         """Read the sources, with the members of their pools unless these are shared by systems."""
-        shared = self.members is not None and is_shared(self.members)
-        members = None if shared else self.members
-        return read(list(self.sources), members, system=self.system, start=self.start, end=self.end)
+        return read(
+            list(self.sources), self.own_members, system=self.system, start=self.start, end=self.end,
+            map=self.told["map"],
+        )  # fmt: skip
 
     def tables(self) -> Readable:
         """Look what there is; the rows of an archive stay where they are."""
         import polars as pl
 
-        if len(self.sources) == 1 and is_folder(self.sources[0]):
+        if len(self.sources) == 1 and is_folder(self.sources[0]) and self.told["map"] is None:
             archive = open_archive(self.sources[0])
             chosen: dict[str, Any] = {
                 "systems": None if self.system is None else [self.system],
@@ -321,7 +337,7 @@ def _over_days(asked: PageQuestion) -> Answered:
     with asked.progress("Need over time", 0):
         answer = site(
             asked.source, members=asked.members, system=asked.system, start=asked.start, end=asked.end,
-            target=asked.target, model=asked.model, scheduler=asked.scheduler, workers=asked.workers,
+            target=asked.target, model=asked.model, scheduler=asked.scheduler, workers=asked.workers, **asked.told,
         )  # fmt: skip
     pools, law = pools_of(answer)
     return _further(answer, pools, law, asked)
@@ -331,10 +347,19 @@ def _growing(asked: PageQuestion) -> list[Answered]:
     """From when on limits no longer hold; nothing where no load has one."""
     from planner.site.growth.limits import Given, site_growth
 
-    given = Given(law=Law.from_model(asked.model), target=asked.target)
+    share = asked.told["together"]
+    given = Given(
+        law=Law.from_model(asked.model),
+        target=asked.target,
+        together=None if share is None else share_together(share),
+    )
+    measured = asked.measured()
+    lost = gaps_of(
+        measured.missing, asked.own_members, measured.devices.lazy(), allowed=asked.told["allow_missing"]
+    )
     with asked.progress("What breaks first", 0):
         try:
-            answer = site_growth(asked.measured(), given)
+            answer = site_growth(measured, given, gaps=lost)
         except InputError:  # no load with a limit: the page has the rest
             return []
     return [Answered(answer=answer)]
@@ -429,7 +454,9 @@ def joined(
     first = answers[0]
     if isinstance(first, SiteAnswer):
         states = states_of(first)
-        lead = replace(parts[0], headline=what_to_do(states), further=first_words(answers, states))
+        lead = replace(
+            parts[0], headline=first.lacking + what_to_do(states), further=first_words(answers, states)
+        )
         parts, title = [lead, *parts[1:]], title or period(first)
     html = page(
         parts, title=title or names or parts[0].title, names=names, command=command, inputs=provenance.inputs(sources),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from planner.sizing.answer import AliasAnswer
     from planner.sizing.many import VolumesAnswer
-    from planner.sizing.overview import Subsystem
+    from planner.sizing.subsystem import Subsystem
 
 MOST_NAMED: Final = 40  # rows of a picture
 MOST_IN_TITLE: Final = 2  # pools that a title names

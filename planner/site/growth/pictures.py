@@ -14,9 +14,8 @@ from planner.site.growth.wording import MANY, amount
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from planner.site.growth.dates import Future
+    from planner.site.growth.dates import Future, Limit
     from planner.site.growth.draws import TrendDraws
-    from planner.site.growth.limit import Limit
     from planner.site.series import Daily
 
 MOST_LIMITS: Final = 40  # rows that one picture can show
