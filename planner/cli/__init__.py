@@ -25,9 +25,9 @@ COMMANDS: Final = {
     "calibrate": ("models", ""),
     "predict": ("models", ""),
     "whatif": ("models", ""),
-    "site": ("sites", "Tell what every pool needs over its days."),
-    "growth": ("sites", "Find from when on a limit no longer holds."),
-    "report": ("sites", "Write one page that shows and explains everything."),
+    "site": ("sites", "Find what every pool needs over its days."),
+    "growth": ("sites", "Find the day on which a limit is reached."),
+    "report": ("sites", "Write one HTML page with every answer."),
     "scoreboard": ("models", ""),
     "figures": ("models", ""),
     "explain": ("explain", ""),
@@ -46,7 +46,7 @@ HELP = """Capacity planning for z/VM disk I/O and storage.
 
 Start with a Performance Toolkit DEVICE listing: planner aliases pool LISTING
 
-Without one, type the numbers of one volume, as below. Each command shows an example of its own: planner COMMAND --help
+Without a listing, type the numbers of one volume, as below. Each command shows an example: planner COMMAND --help
 
 Example: planner aliases volume --rate 755/s --service 1.3ms --queue 1.84"""
 

@@ -26,7 +26,9 @@ def read(
     pools: options.Pools = None,
     deltas: Annotated[
         bool | None,
-        typer.Option("--deltas/--cumulative", help="Rows count since the row before, or only rise."),
+        typer.Option(
+            "--deltas/--cumulative", help="Whether rows count since the row before, or counters only rise."
+        ),
     ] = None,
     map: options.Map = None,
     *,
@@ -162,7 +164,7 @@ def example(
     volumes: Annotated[int, typer.Option(metavar="N", help="Volumes of each pool.")] = 4,
     aliases: Annotated[int, typer.Option(metavar="N", help="Aliases of each pool.")] = 3,
     hours: Annotated[int, typer.Option(metavar="N", help="Busiest hours of each day that are kept.")] = 24,
-    seed: Annotated[int, typer.Option(metavar="N", help="Another one gives other noise.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random noise.")] = 1,
     output: options.Output = None,
     force: options.Force = False,
 ) -> None:

@@ -23,11 +23,11 @@ disk = typer.Typer(
 @options.expanded
 def rate(
     workload: Annotated[str, typer.Option(metavar="NAME", help="xedit or iozone.")],
-    hit_ratio: Annotated[str, typer.Option(metavar="SHARE", help="Reads the cache answers, as 0.9 or 90%.")],
+    hit_ratio: Annotated[str, typer.Option(metavar="SHARE", help="Share of reads that the cache answers, as 90%.")],
     requesters: Annotated[int, typer.Option(metavar="N", help="Guests with one transaction each at a time.")] = 1,
     processors: Annotated[int, typer.Option(metavar="N", help="Real processors.")] = 1,
     disks: Annotated[int, typer.Option(metavar="N", help="Disks that the data are spread over.")] = 1,
-    kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of disk; all without.")] = None,
+    kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of disk; all if left out.")] = None,
     *,
     form: options.PlotForm,
 ) -> None:  # fmt: skip
@@ -81,14 +81,14 @@ def paging(
         str | None, typer.Option(metavar="RATE", help="Pages read and written, as 225000/s.")
     ] = None,
     guests: Annotated[
-        int | None, typer.Option(metavar="N", help="Guests that fault; pages come at random without.")
+        int | None, typer.Option(metavar="N", help="Guests that fault; if left out, pages come at random.")
     ] = None,
     target: Annotated[str | None, typer.Option(metavar="TIME", help="Page response time, as 4ms.")] = None,
-    kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of device; all without.")] = None,
+    kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of device; all if left out.")] = None,
     scv: Annotated[
         float, typer.Option(metavar="NUMBER", help="Squared coefficient of variation of a transfer's service.")
     ] = 1.0,
-    devices: Annotated[int | None, typer.Option(metavar="N", help="Devices there are.")] = None,
+    devices: Annotated[int | None, typer.Option(metavar="N", help="Number of devices there are.")] = None,
     per_guest: Annotated[
         str | None, typer.Option(metavar="RATE", help="Pages of each guest: how many guests the devices carry.")
     ] = None,
@@ -101,8 +101,8 @@ def paging(
 ) -> None:  # fmt: skip
     """Count paging devices of each kind for a page rate.
 
-    The other way round, how much the devices that there are carry: --devices without --page-rate, or with --per-guest
-    how many guests they carry.
+    With --devices in place of --page-rate: how many pages a second those devices carry, or with --per-guest how
+    many guests.
 
     Example: planner paging --page-rate 225000/s --guests 20 --target 4ms
 
@@ -167,7 +167,7 @@ def processors(
     ] = None,
     count: Annotated[
         list[int] | None,
-        typer.Option("--processors", metavar="N", help="Predict this many (may be repeated)."),
+        typer.Option("--processors", metavar="N", help="Number of processors to predict; may be repeated."),
     ] = None,
     real_storage: Annotated[
         str | None,
@@ -183,10 +183,10 @@ def processors(
     *,
     form: options.PlotForm,
 ) -> None:
-    """Scaling of throughput with processors and storage.
+    """Predict throughput with more processors.
 
     Without a file, the five configurations of z/VM 5.3 that the report on real storage measured. Each configuration is
-    predicted from the others, which shows how good the law is.
+    predicted from the others, which shows how good the model is.
 
     Example: planner processors --processors 14
 

@@ -32,7 +32,8 @@ Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", h
 Force = Annotated[bool, typer.Option("--force", help="Write over existing files.")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw to FILE.png, .svg or .pdf.")]
 Report = Annotated[
-    Path | None, typer.Option("--report", metavar="FILE.html", help="Write a page that stands alone to FILE.")
+    Path | None,
+    typer.Option("--report", metavar="FILE.html", help="Write a self-contained HTML page to FILE."),
 ]
 DEFAULT_MODEL = "hyperpav"  # `planner.library.DEFAULT_MODEL`, which is not imported for a help page
 Model = Annotated[
@@ -65,12 +66,10 @@ Response = Annotated[
 Together = Annotated[
     str | None,
     typer.Option(
-        metavar="SHARE", help="I/Os of a pool's volumes come together: none, full, or a share as 50%."
+        metavar="SHARE", help="How much the volumes of a pool act together: none, full, or a share as 50%."
     ),
 ]
-AllowMissing = Annotated[
-    bool, typer.Option("--allow-missing", help="It is known that volumes could not be read.")
-]
+AllowMissing = Annotated[bool, typer.Option("--allow-missing", help="Answer as if no volume were missing.")]
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
 ARGUMENTS: Final = (

@@ -36,7 +36,7 @@ def site(
     since: Annotated[
         str | None,
         typer.Option(
-            metavar="DATE", help="Track record: what was told before, against what was measured since."
+            metavar="DATE", help="Compare what was predicted before this day with what was measured since."
         ),
     ] = None,
     wait: options.Wait = None,
@@ -54,7 +54,7 @@ def site(
     *,
     form: options.PlotForm,
 ) -> None:
-    """What every pool needs over its days: which are short, which have aliases to give, when.
+    """Find what every pool needs over its days: which are short, which have aliases to spare, and when.
 
     ARCHIVE is a folder of planner collect; FILEs are whatever planner aliases takes, with dates. Every pool, and every
     volume with aliases of its own, has a row: the count that meets the target in the worst interval, and in 99 % and 95
@@ -104,14 +104,16 @@ def growth(
         str | None, typer.Option(metavar="COLUMN", help="Column of a series that holds the number.")
     ] = None,
     limit: Annotated[
-        str | None, typer.Option(metavar="N", help="Where a series ends, in the unit of its column.")
+        str | None, typer.Option(metavar="N", help="Limit of the series, in the unit of its column.")
     ] = None,
     horizon: Annotated[
         str, typer.Option(metavar="TIME", help="How far ahead to look, as 18months or 400days.")
     ] = "5years",
     growth: Annotated[
         str | None,
-        typer.Option("--growth", metavar="N%/year", help="Growth in place of the fitted one; compounds."),
+        typer.Option(
+            "--growth", metavar="N%/year", help="Yearly growth, compounded, in place of the fitted trend."
+        ),
     ] = None,
     event: Annotated[
         list[str] | None,
@@ -137,7 +139,7 @@ def growth(
     *,
     form: options.PlotForm,
 ) -> None:
-    """From when on it will no longer do: trend, level shifts, and the day a limit is reached.
+    """Find the day on which a limit is reached, from trend, level shifts and weekly pattern.
 
     SERIES.csv holds the column start (begin of each interval, as 2026-03-01T10:15), one number, and may hold the column
     system. What counts is the busy hour of each day. Of a SITE, an archive or files of volumes or storage with dates,
@@ -233,7 +235,7 @@ def report(
     workers: options.Workers = None,
     force: options.Force = False,
 ) -> None:
-    """One self-contained HTML page: verdicts, all pools and volumes, curves with their 90 % band, sources.
+    """Write one self-contained HTML page: verdicts, pools and volumes, curves with their 90 % band, sources.
 
     The page needs no network: styles, script, pictures and data stand in it. It can be sorted, filtered, printed, and
     moved to a demand that grew. Measurements of one interval are answered as planner aliases does, of several as

@@ -17,7 +17,7 @@ storage = typer.Typer(
     cls=options.Once,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Storage limits and frame budgets.\n\n"
+    help="Find the storage limit that is met first, and what guests need.\n\n"
     "Example: planner storage limits --release 5.3 --real-storage 256GB --resident-pages 50",
 )
 
@@ -98,8 +98,8 @@ def frames(
     sequence (256 pages in each segment) unless --resident-pages says how many instantiated pages lie in
     one.
 
-    The other way round: --guests 88GB without a count asks how many of them --real-storage holds, and --in-use
-    with --real-storage but without --resident-pages how many pages of each segment.
+    How many fit: --guests 88GB without a count says how many of them --real-storage holds, --in-use with
+    --real-storage but without --resident-pages how many pages of each segment.
 
     Example: planner storage frames --guests 60x16GB,4x128GB --instantiated 70%
 
@@ -170,11 +170,11 @@ def usage(
     *,
     form: options.PlotForm,
 ) -> None:
-    """Tell how much of each limit the PTRM data spaces use.
+    """Show how much of each limit the PTRM data spaces use.
 
-    From DSPACESH listings, monitor data or an archive; the release is read off them. The limit of real
-    storage needs --real-storage and --resident-pages. Two or more listings of different times tell the
-    growth, and the days that are left.
+    From DSPACESH listings, monitor data or an archive; the release follows from them. The limit of real
+    storage needs --real-storage and --resident-pages. Two or more listings of different times show the growth
+    and the days that are left.
 
     Example: planner storage usage monday.listing friday.listing --real-storage 120GB --resident-pages 1
     """
@@ -240,7 +240,7 @@ def system(
     *,
     form: options.PlotForm,
 ) -> None:  # fmt: skip
-    """A whole system in one file: storage, paging, devices, processors and throughput together.
+    """Solve a whole system from one file: storage, paging, devices, processors and throughput together.
 
     The file is TOML; --template prints one to start from, --schema describes every key to an editor.
 

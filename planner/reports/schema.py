@@ -2,7 +2,7 @@
 
 `DEVICES` has a row a device and interval, `SUPPLY` one an alias pool and interval, `STORAGE` one a shared data space
 and interval. Units are SI. A measured number `x` stands beside `x_low` and `x_high`, what its printed digits leave
-open; all three are null where the source says nothing. docs/formats.md shows the tables, and a test holds that it does.
+open; all three are null where the source says nothing. docs/formats.md names the columns, the site has a page of them.
 """
 
 from __future__ import annotations
