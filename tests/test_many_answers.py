@@ -19,8 +19,8 @@ from planner.errors import InputError
 from planner.library import data_path, origin, read_model
 from planner.measurements import Run
 from planner.sizing.commands import expanded
+from planner.sizing.gaps import below_floor
 from planner.sizing.need import Need, size
-from planner.sizing.plausible import below_floor
 from planner.sizing.question import Numbers
 from planner.sizing.volume import SizedVolume
 from planner.sizing.worst import worst_by_need
@@ -169,10 +169,10 @@ def test_implausible_answers_say_so_first() -> None:
     assert many.to_dict()["doubts"]
     plain = alone(0)
     assert not plain.doubts and "no alias problem" not in plain.text()
-    assert not sizing.plausible.reasons(4, 12, 1e-3, 1.49e-3)
-    assert sizing.plausible.reasons(0, 33, 1e-3, 1e-3) == ["33 more aliases"]
-    assert sizing.plausible.reasons(4, 5, 1e-3, 1.51e-3) == ["the service time grows by 51%"]
-    assert sizing.plausible.reasons(4, 2, 1e-3, 3e-3) == []
+    assert not sizing.gaps.reasons(4, 12, 1e-3, 1.49e-3)
+    assert sizing.gaps.reasons(0, 33, 1e-3, 1e-3) == ["33 more aliases"]
+    assert sizing.gaps.reasons(4, 5, 1e-3, 1.51e-3) == ["the service time grows by 51%"]
+    assert sizing.gaps.reasons(4, 2, 1e-3, 3e-3) == []
 
 
 def test_every_answer_names_its_model_and_its_age() -> None:

@@ -12,8 +12,8 @@ from planner.demand import Law, Target
 from planner.devices import Pool, VolumeClass
 from planner.interval import Interval
 from planner.measurements import Run, from_numbers
+from planner.sizing.bounds import MOST
 from planner.sizing.fewest import excess_of
-from planner.sizing.measured import MOST
 from planner.sizing.need import Need, need, size
 from planner.sizing.sized import Sized
 

@@ -24,10 +24,9 @@ from planner.library import Alternative, data_path, read_model, write_model
 from planner.measurements import Run, from_numbers, intervals, pool_runs, read, volume_runs
 from planner.sizing import pool as pool_module
 from planner.sizing.answer import SAME
-from planner.sizing.bounds import band
+from planner.sizing.bounds import MOST, Correction, band
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
-from planner.sizing.measured import MOST, Correction
 from planner.sizing.need import size
 from planner.sizing.picture import LONG, MOST_NAMED, draw_many
 from planner.sizing.pool import size_pools

@@ -15,8 +15,7 @@ from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import ConvergenceError, InputError, PlannerError
 from planner.measurements import Run, intervals, pool_runs, read
 from planner.sizing import pool as pool_module
-from planner.sizing.classic import classic_aliases
-from planner.sizing.fewest import excess_of
+from planner.sizing.fewest import classic_aliases, excess_of
 from planner.sizing.need import need, size
 from planner.sizing.pool import GrownDemand, SizedPool
 from planner.sizing.volumes import alike, each_volume

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from planner.measurements import Run
 
 
-app = typer.Typer(
+aliases = typer.Typer(
     cls=options.Once,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -56,7 +56,7 @@ class NumbersAsked:
         Of one volume; with files `response` is the target.
     in_use : int or None
         Aliases at the time of the measurement.
-    wait, queued, target_response, no_alias : str or None
+    wait, queued, target_response, no_alias, wait_percentile : str or None
         Targets.
     growth : str or None
         Share by which the demand grows first.
@@ -86,22 +86,22 @@ class NumbersAsked:
     in_use: Annotated[int | None, _option("--in-use", metavar="N", help="With numbers: aliases in use.")] = (
         None
     )
-    wait: Annotated[str | None, _option(metavar="TIME", help="Target: mean wait, as 0.1ms.")] = None
-    queued: Annotated[str | None, _option(metavar="I/Os", help="Target: mean queue, as 0.05.")] = None
-    target_response: Annotated[str | None, _option(metavar="TIME", help="Target: mean response, as 2ms.")] = (
-        None
-    )
+    wait: options.Wait = None
+    queued: options.Queued = None
+    target_response: options.Response = None
     no_alias: NoAlias = None
+    wait_percentile: Annotated[
+        str | None,
+        _option(
+            "--wait-percentile",
+            metavar="SHARE:TIME",
+            help="Target: share of I/Os that wait at most, as 95%:2ms.",
+        ),
+    ] = None
     growth: Annotated[
         str | None, _option(metavar="SHARE", help="Growth of the demand before sizing, as 30%.")
     ] = None
-    together: Annotated[
-        str | None,
-        _option(
-            metavar="SHARE",
-            help="How much the volumes of a pool act together: none, full, or a share as 50%.",
-        ),
-    ] = None
+    together: options.Together = None
     model: options.Model = options.DEFAULT_MODEL
     system: options.System = None
     start: options.From = None
@@ -124,9 +124,7 @@ class NumbersAsked:
         str | None, _option(metavar="LIST", help="With --commands: alias devices to take, as 5251-5258.")
     ] = None
     map: options.Map = None
-    allow_missing: Annotated[
-        bool, typer.Option("--allow-missing", help="Answer as if no volume were missing.")
-    ] = False
+    allow_missing: options.AllowMissing = False
 
     def target(self, files: list[Path] | None) -> Target:
         """What must be achieved; with files --response is the target."""
@@ -135,10 +133,11 @@ class NumbersAsked:
 
         response = self.target_response or (self.response if files else None)
         return Target(
-            wait=None if self.wait is None else units.parse(self.wait, "time", argument="--wait"),
-            queued=None if self.queued is None else units.parse_count(self.queued, argument="--queued"),
-            response=None if response is None else units.parse(response, "time", argument="--response"),
+            wait=options.quantity(self.wait, "time", "--wait"),
+            queued=options.quantity(self.queued, None, "--queued"),
+            response=options.quantity(response, "time", "--response"),
             no_alias=None if self.no_alias is None else units.share(self.no_alias, "--no-alias", zero=False),
+            wait_percentile=self.wait_percentile,
         )
 
     def asked(self, files: list[Path] | None) -> dict[str, Any]:
@@ -154,7 +153,7 @@ class NumbersAsked:
         }  # fmt: skip
 
 
-@app.command(name="volume", no_args_is_help=True)
+@aliases.command(name="volume", no_args_is_help=True)
 @options.expanded
 def volume(
     files: Files = None,
@@ -191,7 +190,7 @@ def volume(
     options.show(answer, form)
 
 
-@app.command(name="pool", no_args_is_help=True)
+@aliases.command(name="pool", no_args_is_help=True)
 @options.expanded
 def pool(
     files: Files = None,
@@ -236,7 +235,7 @@ def pool(
     options.show(answer, form)
 
 
-@app.command(name="supply", no_args_is_help=True)
+@aliases.command(name="supply", no_args_is_help=True)
 @options.expanded
 def supply(
     counters: Annotated[

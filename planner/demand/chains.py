@@ -10,7 +10,7 @@ in closed form. Every function returns `Figures` of shape (devices, elements), t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import e
 
 import numpy as np
@@ -42,12 +42,16 @@ class DeviceStation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What a demand does: `rate` [1/service time], I/Os in `queue`, `gap` and in service; (devices, elements)."""
+    """What a demand does: `rate` [1/service time], I/Os in `queue`, `gap` and in service; (devices, elements).
+
+    `waits` is the rate of those that find every device busy.
+    """
 
     rate: Array
     queue: Array
     gap: Array
     busy: Array
+    waits: Array
 
     @property
     def wait(self) -> Array:
@@ -73,11 +77,15 @@ def _figures(
     waiting = station.devices * over / total
     serving = station.serving
     infinite = np.where(stable, 0.0, np.inf)
+    through = np.broadcast_to(
+        np.where(stable, rate, np.minimum(rate, station.over * np.ones_like(total))), total.shape
+    )
     return Figures(
-        rate=np.broadcast_to(np.where(stable, rate, np.minimum(rate, station.over * np.ones_like(total))), total.shape),
+        rate=through,
         queue=np.where(stable, queue / total, infinite),
         gap=np.where(stable, waiting * (1 - serving), station.devices * (1 - serving)),
         busy=np.where(stable, busy / total + waiting * serving, station.devices * serving),
+        waits=np.where(stable, over / total * station.over, through),
     )  # fmt: skip
 
 
@@ -219,6 +227,7 @@ def groups(station: DeviceStation, rate: Array, mean: Array, even: Array | float
         queue=np.where(stable, fill * waited, np.inf),
         gap=fill * gaps,
         busy=fill * served,
+        waits=fill * ((1 - rest) * np.maximum(whole - c, 0.0) + rest * np.maximum(whole + 1 - c, 0.0)),
     )
 
 
@@ -231,6 +240,7 @@ def beside(station: DeviceStation, demand: Figures, single: Array) -> Figures:
     return Figures(
         rate=demand.rate + opened.rate, queue=demand.queue * with_open(station, single) + opened.queue,
         gap=demand.gap + opened.gap, busy=demand.busy + opened.busy,
+        waits=demand.waits * with_open(station, single) + opened.waits,
     )  # fmt: skip
 
 
@@ -255,12 +265,12 @@ def requesters(station: DeviceStation, population: Array, think: Array, active: 
         few = np.where(whole < 1, population, 1 - rest)
         many = np.where(whole < 1, 0.0, rest)
         found = [few * a + many * b for a, b in zip(found, more, strict=True)]
-    rate, queue, gap, busy = (active * each for each in found)
-    return Figures(rate=rate, queue=queue, gap=gap, busy=busy)
+    rate, queue, gap, busy, waits = (active * each for each in found)
+    return Figures(rate=rate, queue=queue, gap=gap, busy=busy, waits=waits)
 
 
 def _requesters(station: DeviceStation, population: Array, think: Array) -> list[Array]:
-    """Rate, queue, gap and busy of a whole number of requesters."""
+    """Rate, queue, gap, busy and rate of those that wait, of a whole number of requesters."""
     think = np.maximum(think, LEAST_THINK)
     steps, shape = station.steps, (station.most, population.size)
     # At level c: the law there, and over the levels below it the mass, the I/Os in service and their rate; scaled
@@ -289,7 +299,7 @@ def _requesters(station: DeviceStation, population: Array, think: Array) -> list
     rate = below_share[2] + level * steps[1:, None] + busy_over * over
     gap = c * busy_over * (1 - serving)
     busy = below_share[1] + level * c + c * busy_over * serving
-    return [rate, queue, gap, busy]
+    return [rate, queue, gap, busy, busy_over * over]
 
 
 def _blocked(load: Array, servers: Array) -> Array:
@@ -358,4 +368,4 @@ def variable(station: DeviceStation, rate: Array, ratio: Array) -> Figures:
     """Poisson arrivals whose waits are `ratio` times those of exponential service: (1 + scv) / 2."""
     one = np.ones_like(rate)
     plain = batches(station, rate, one, one)
-    return Figures(rate=plain.rate, queue=plain.queue * ratio, gap=plain.gap, busy=plain.busy)
+    return replace(plain, queue=plain.queue * ratio)

@@ -121,11 +121,15 @@ class Demands:
 
 
 def solve(
-    demands: Demands, layout: Layout, most: int, inflation: float, gap: Array, inflated_to: float = np.inf
-) -> chains.Figures:
-    """What every reading does with 1 to `most` devices, (devices, volumes, readings); nan where it is unused."""
+    demands: Demands, layout: Layout, most: int, inflation: float, gap: Array, inflated_to: float = np.inf, *,
+    tries: bool = False,
+) -> tuple[chains.Figures, Array]:  # fmt: skip
+    """What every reading does with 1 to `most` devices, (devices, volumes, readings); nan where it is unused.
+
+    Last comes the share of the I/Os in need of an alias that find none, where `tries` are wanted.
+    """
     volumes, columns = gap.shape
-    results = np.full((4, most, volumes, columns), np.nan)
+    results = np.full((6, most, volumes, columns), np.nan)
     people = np.isin(layout.kind, (CLOSED, ACTIVE))
     there = np.isfinite(np.where(people, demands.population, demands.load))
     for kind in np.unique(layout.kind[there.any(axis=0)]).tolist():
@@ -134,14 +138,16 @@ def solve(
         used = there[:, where].ravel()
         gaps = gap[:, where].ravel()[used]
         station = chains.DeviceStation(most=most, inflation=inflation, gap=gaps, inflated_to=inflated_to)
-        found = one_kind(kind, station, {key: value[used] for key, value in part.items()})
+        part = {key: value[used] for key, value in part.items()}
+        found = one_kind(kind, station, part)
+        without = no_alias(kind, station, part, found) if tries else np.nan
         width = where.stop - where.start
-        for k, each in enumerate((found.rate, found.queue, found.gap, found.busy)):
+        for k, each in enumerate((found.rate, found.queue, found.gap, found.busy, found.waits, without)):
             wide = np.full((most, volumes * width), np.nan)
             wide[:, used] = each
             results[k, :, :, where] = wide.reshape(most, volumes, width)
-    rate, queue, gaps_, busy = results
-    return chains.Figures(rate=rate, queue=queue, gap=gaps_, busy=busy)
+    rate, queue, gaps_, busy, waits, without = results
+    return chains.Figures(rate=rate, queue=queue, gap=gaps_, busy=busy, waits=waits), without
 
 
 def one_kind(kind: int, station: chains.DeviceStation, part: dict[str, Array]) -> chains.Figures:
@@ -162,3 +168,82 @@ def one_kind(kind: int, station: chains.DeviceStation, part: dict[str, Array]) -
     one = np.ones_like(load)
     sizes = (one, one) if kind == POISSON else (part["batch"], part["share"])
     return chains.batches(station, load, *sizes, chains.LONG_TAILED if kind == LONG else chains.GEOMETRIC)
+
+
+def base_busy(
+    kind: NDArray[np.int64],
+    demands: dict[str, Array],
+    mean: Array,
+    growth: Array,
+    picked: Array | float = 0.0,
+) -> Array:
+    """Share of the time that the base is busy, (..., elements), with `mean` I/Os present of `growth` service times.
+
+    An I/O takes the base only if it comes while the base is free: of instants of rate a each does with the chance that
+    it is free, a / (1 + a); phases are a chain of four states, requesters a balance of flows. `picked` is the share of
+    the time in which the base serves what had waited.
+    """
+    batch = np.where(np.isfinite(demands["batch"]), demands["batch"], 1.0)
+    share = np.where(np.isfinite(demands["share"]), demands["share"], 1.0)
+    instants = demands["load"] * (share / batch + 1 - share) * growth
+    picked = np.broadcast_to(picked, instants.shape)
+    found = (instants + picked) / (1 + instants)
+    found = np.where(kind == PERIODIC, np.minimum(instants + picked, 1.0), found)
+    phases, requesters = kind == ON_OFF, np.isin(kind, (CLOSED, ACTIVE))
+    for some, law in ((phases, _phase_busy), (requesters, _requester_busy)):
+        part = {name: each[some] for name, each in demands.items()}
+        found[..., some] = law(part, mean[..., some], growth[..., some], picked[..., some])
+    return np.asarray(np.clip(found, 0.0, 1.0))
+
+
+def _phase_busy(demands: dict[str, Array], mean: Array, growth: Array, picked: Array) -> Array:
+    """M/M/1/1 in phases: with the base busy b1 while on and b0 while off, balances of both and of the phases."""
+    on, back, _ = _on_busy(demands, growth, picked)
+    return np.asarray(on * (1 + back))
+
+
+def _on_busy(demands: dict[str, Array], growth: Array, picked: Array) -> tuple[Array, Array, Array]:
+    """Share of the time on with the base busy, that off over it, and the share on; what waited is served while on."""
+    alpha = growth / demands["on_time"]
+    share = np.minimum(demands["load"] / demands["on_load"], 1 - 1e-9)
+    beta = alpha * share / (1 - share)
+    rate = demands["on_load"] * growth
+    # b0 (1 + beta) = alpha b1;  b1 (1 + alpha) = rate (share - b1) + picked + beta b0
+    back = alpha / (1 + beta)
+    on = (rate * share + picked) / (1 + alpha + rate - beta * back)
+    return np.minimum(on, share), back, share
+
+
+def _requester_busy(demands: dict[str, Array], mean: Array, growth: Array, picked: Array) -> Array:
+    """Base busy y while active: y = (1 - y) (N - n + y) s / Z + what it picks up, with n - y I/Os at aliases."""
+    active = np.where(np.isfinite(demands["active"]), demands["active"], 1.0)
+    idle = np.maximum(demands["population"] - mean / np.maximum(active, 1e-12), 0.0)
+    think = demands["think"] / growth
+    half = (1 - idle - think) / 2
+    return active * np.clip(half + np.sqrt(half**2 + idle + picked / active * think), 0.0, 1.0)
+
+
+def no_alias(
+    kind: int, station: chains.DeviceStation, demands: dict[str, Array], found: chains.Figures
+) -> Array:
+    """Share of the I/Os that find their base busy which find no alias either, (devices, elements); 1 without any.
+
+    Whatever waits is picked up where an I/O ends while others wait, which gives the rate of those that found every
+    device busy; each device picks up as many.
+    """
+    rate = found.rate
+    growth = np.where(np.isfinite(found.service), found.service, 1.0)
+    picked = found.waits / station.devices * (growth + station.gap)
+    mean = found.busy + found.gap + np.where(np.isfinite(found.queue), found.queue, 0.0)
+    if kind == ON_OFF:
+        on, _, share = _on_busy(demands, growth, picked)
+        tried = rate * on / share
+    elif kind == PERIODIC:
+        tried = rate * (1 - 1 / demands["batch"])
+    else:
+        kind_of = np.full(rate.shape[-1], kind)
+        tried = rate - (base_busy(kind_of, demands, mean, growth, picked) - picked) / growth
+    tried = np.clip(tried, found.waits, None)
+    without = np.minimum(found.waits / np.where(tried > 0, tried, 1.0), 1.0)
+    without[0] = 1.0
+    return np.asarray(without)

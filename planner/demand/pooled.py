@@ -11,7 +11,7 @@ that is declared, or aliases in use and further rows show it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -30,7 +30,7 @@ from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
 from planner.demand.readings import Readings
 from planner.demand.rowwise import MeasuredRows
 from planner.demand.target import Target
-from planner.demand.together import beyond, in_batches, mean_excess
+from planner.demand.together import FAILED, Spectrum, above, beyond, failing, in_batches, mean_excess, one_of
 from planner.demand.unlimited import AliasUse, asked, service_rates
 from planner.interval import Interval
 from planner.results import Array
@@ -86,6 +86,7 @@ class PoolReadings:
     rate: Array
     alone: Array  # I/Os queued [1] and rate [1/s] without aliases
     alone_rate: Array
+    fails: Array | None = None  # rate of I/Os that find no alias, as `queues` [1/s]; None where nobody asked
     others: tuple[tuple[int, MeasuredRows], ...] = ()
 
     @property
@@ -106,19 +107,30 @@ class PoolReadings:
     @cached_property
     def _ordered(self) -> tuple[Array, Array]:
         """Queues of the draws in rising order at each count, and the weight of all draws up to each."""
-        order = np.argsort(self.queues, axis=1, kind="stable")
-        return np.take_along_axis(self.queues, order, axis=1), np.cumsum(self.likely[order], axis=1)
+        return self._sorted(self.queues)
+
+    @cached_property
+    def _ordered_fails(self) -> tuple[Array, Array]:
+        """The same of the rates of I/Os that find no alias."""
+        assert self.fails is not None
+        return self._sorted(self.fails)
+
+    def _sorted(self, values: Array) -> tuple[Array, Array]:
+        order = np.argsort(values, axis=1, kind="stable")
+        return np.take_along_axis(values, order, axis=1), np.cumsum(self.likely[order], axis=1)
+
+    def _quantile(self, ordered: tuple[Array, Array], counts: Indices, share: float) -> Array:
+        values, weights = (each[np.minimum(counts, len(each) - 1)] for each in ordered)
+        first = np.argmax(weights >= share * weights[:, -1:] - 1e-12, axis=1)
+        return np.asarray(values[np.arange(counts.size), first])
 
     def queued(self, aliases: ArrayLike, share: float | None = None) -> Array:
         """I/Os queued in the whole pool, (counts,): a quantile of the draws, never more than without aliases."""
         counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
         share = self.point if share is None else share
-        values, weights = (each[np.minimum(counts, self.queues.shape[0] - 1)] for each in self._ordered)
-        first = np.argmax(weights >= share * weights[:, -1:] - 1e-12, axis=1)
         most = self.alone.sum()
-        return np.asarray(
-            np.where(counts == 0, most, np.minimum(values[np.arange(counts.size), first], most))
-        )
+        values = self._quantile(self._ordered, counts, share)
+        return np.asarray(np.where(counts == 0, most, np.minimum(values, most)))
 
     def predict(self, aliases: ArrayLike, share: float | None = None) -> PoolPrediction:
         """Figures of the whole pool, (counts,); between none and enough aliases the rates follow the queue."""
@@ -127,7 +139,18 @@ class PoolReadings:
         rate = left * self.alone_rate.sum() + (1 - left) * self.rate.sum()
         alone, free = _services(self)
         service = left * alone + (1 - left) * free
-        return PoolPrediction(rate=rate, queue=queue, service=service)
+        if self.fails is None:
+            return PoolPrediction(rate=rate, queue=queue, service=service)
+        counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
+        fails, tries = (
+            self._quantile(self._ordered_fails, each, self.point if share is None else share)
+            for each in (counts, 0 * counts)
+        )
+        fails = np.minimum(fails, tries)
+        without = np.where(
+            counts == 0, 1.0, np.divide(fails, tries, out=np.zeros_like(fails), where=tries > 0)
+        )
+        return PoolPrediction(rate=rate, queue=queue, service=service, waits=fails, no_alias=without)
 
     def volume_queues(self, aliases: ArrayLike) -> Array:
         """I/Os queued at each volume, (volumes, counts): all in proportion to what they ask beyond their base."""
@@ -156,8 +179,10 @@ class PoolReadings:
     def all_at_once(self) -> PoolReadings:
         """The same if the bursts of all volumes came together."""
         last = _most_aliases(self.readings.volumes)
-        queues = HELD * beyond(in_batches(self.readings), last, 1.0)[:, None]
-        return replace(self, queues=queues, shares=np.ones(1), likely=np.ones(1))
+        use = in_batches(self.readings)
+        queues = HELD * beyond(use, last, 1.0)[:, None]
+        fails = None if self.fails is None else failing(use, last, 1.0)[:, None]
+        return replace(self, queues=queues, fails=fails, shares=np.ones(1), likely=np.ones(1))
 
     def denies(self, row: PoolRow) -> bool:
         """Whether a row with more aliases has a longer queue than volumes that are independent."""
@@ -172,13 +197,15 @@ class PoolReadings:
         found = []
         for share in (self.point, LOWEST, HIGHEST):
             ahead = self.predict(np.arange(last + 1), share)
-            met = target.met(ahead.rate, ahead.service, ahead.queue)
+            met = target.met(ahead.rate, ahead.service, ahead.queue, ahead.no_alias, ahead.waits)
             found.append(int(np.argmax(met)) if met.any() else last)
         point, low, high = found
         more = int(np.ceil(WIDER * point))
         low, high = max(low - more, 0) if self.in_use or self.others else low, high + more
         grown = bool((self.readings.growth != 0.0).any())
-        for in_use, rows in () if grown else ((self.in_use, self.readings.rows), *self.others):
+        for in_use, rows in (
+            () if grown or not target.of_waits else ((self.in_use, self.readings.rows), *self.others)
+        ):
             # At the upper end of its digits a measurement meets the target, or at the lower end it misses it.
             if in_use and _reached(target, rows, rows.queue_high):
                 point, high = min(point, in_use), min(high, in_use)
@@ -201,17 +228,38 @@ def _reached(target: Target, rows: MeasuredRows, queues: Array) -> bool:
 
 def drawn(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
     """I/Os queued in the whole pool with 0 to `most` aliases, (most + 1, draws), one candidate a volume each time."""
+    size, each = _transformed(asks, many)
+    product = np.ones((size // 2 + 1, many), dtype=np.complex128)
+    for usage, _ in each(asks.usage, asks.usage[:1]):
+        product *= usage
+    return HELD * np.maximum(mean_excess(np.fft.irfft(product, n=size, axis=0), most), 0.0)
+
+
+def drawn_fails(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
+    """Rate of I/Os that find no alias in the same draws, (most + 1, draws) [1/s]."""
+    size, each = _transformed(asks, many)
+    _, ends = one_of(each(asks.usage, asks.ends))
+    return FAILED * np.maximum(above(np.fft.irfft(ends, n=size, axis=0), most), 0.0)
+
+
+def _transformed(
+    asks: AliasUse, many: int
+) -> tuple[int, Callable[[Array, Array], Iterator[tuple[Spectrum, Spectrum]]]]:
+    """Numbers that hold all sums, and what transforms two arrays of the candidate that each volume has in each draw."""
     spread = 8 * np.sqrt(asks.second_moment.sum())
     size = 1 << int(np.ceil(np.log2(asks.usage.shape[0] + 2 * asks.in_use.sum() + spread)))
     rng = np.random.default_rng(many)  # the same ones every time
     places = (rng.permuted(np.tile(np.arange(many), (asks.volumes, 1)), axis=1) + 0.5) / many
-    product = np.ones((size // 2 + 1, many), dtype=np.complex128)
-    transformed = np.fft.rfft(asks.usage, n=size, axis=0)
     ends = np.searchsorted(asks.volume, np.arange(asks.volumes + 1))
-    for volume, (first, last) in enumerate(pairwise(ends.tolist())):
-        which = np.searchsorted(np.cumsum(asks.weight[first:last]), places[volume])
-        product *= transformed[:, first + np.minimum(which, last - first - 1)]
-    return HELD * np.maximum(mean_excess(np.fft.irfft(product, n=size, axis=0), most), 0.0)
+
+    def each(first: Array, second: Array) -> Iterator[tuple[Spectrum, Spectrum]]:
+        first_of, second_of = (np.fft.rfft(value, n=size, axis=0) for value in (first, second))
+        for volume, (begin, end) in enumerate(pairwise(ends.tolist())):
+            which = np.searchsorted(np.cumsum(asks.weight[begin:end]), places[volume])
+            which = begin + np.minimum(which, end - begin - 1)
+            yield first_of[:, which], second_of[:, which]
+
+    return size, each
 
 
 class PoolRow(NamedTuple):
@@ -238,14 +286,15 @@ class PoolRow(NamedTuple):
 
 
 def read_pools(
-    rows: Sequence[PoolRow], *, law: Law, growth: ArrayLike = 0.0, many: int = DRAWS
+    rows: Sequence[PoolRow], *, law: Law, growth: ArrayLike = 0.0, many: int = DRAWS, tries: bool = False
 ) -> list[PoolReadings]:
     """Read the volumes of many pools, each from one row, and what they ask of its aliases; some hundred rows at a time.
 
     Without aliases in use every volume is read for itself. With A in use the volumes are read as if without aliases,
     all of them with the same multiple of the wait of Poisson arrivals, for ten multiples; each draw counts as far as
     the queue that it has with A aliases is the measured one. Then it is tied to that queue, at most three times either
-    way: what counts is how fast it falls with more aliases, and chance in the draws matters less.
+    way: what counts is how fast it falls with more aliases, and chance in the draws matters less. `tries` says
+    whether the rates of I/Os that find no alias are wanted.
     """
     share = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(rows),))
     found: dict[int, PoolReadings] = {}
@@ -258,7 +307,7 @@ def read_pools(
             for in_use, read in ((False, _read_alone), (True, _read_in_use)):
                 some = [each for each in batch if bool(rows[each].aliases) == in_use]
                 if some:
-                    pools = read([rows[each] for each in some], law, share[some], many)
+                    pools = read([rows[each] for each in some], law, share[some], many, tries=tries)
                     found.update(zip(some, pools, strict=True))
             size, batch = 0, []
     return [found[k] for k in range(len(rows))]
@@ -275,7 +324,13 @@ def joined(rows: Sequence[tuple[Any, ...]]) -> tuple[list[Interval], list[slice]
 
 
 def _read_alone(
-    rows: Sequence[PoolRow], law: Law, growth: Array, many: int, shares: Sequence[float] = ()
+    rows: Sequence[PoolRow],
+    law: Law,
+    growth: Array,
+    many: int,
+    shares: Sequence[float] = (),
+    *,
+    tries: bool = False,
 ) -> list[PoolReadings]:
     """Without aliases in use; beside independent bursts those that come together to some shares."""
     columns, parts = joined(rows)
@@ -290,14 +345,16 @@ def _read_alone(
     return [
         _pool(
             row, grown.of(part), [asks.of(part)], [alone[part]], np.ones((1, many)),
-            curves=_curves(row, _uses(grown, asks, [part]) if row.joined or shares else [], shares or (0.0,)),
+            curves=_curves(
+                row, _uses(grown, asks, [part]) if row.joined or shares else [], shares or (0.0,), tries=tries
+            ),
         )
         for row, part in zip(rows, parts, strict=True)
     ]  # fmt: skip
 
 
 def _read_in_use(
-    rows: Sequence[PoolRow], law: Law, growth: Array, many: int, *, tied: bool = True
+    rows: Sequence[PoolRow], law: Law, growth: Array, many: int, *, tied: bool = True, tries: bool = False
 ) -> list[PoolReadings]:
     """Ten multiples of the wait of Poisson arrivals, so many draws of each, by how likely the measured queue is."""
     columns, parts = joined(rows)
@@ -316,9 +373,9 @@ def _read_in_use(
         begin = MULTIPLES.size * part.start
         each = [slice(begin + k * volumes, begin + (k + 1) * volumes) for k in range(MULTIPLES.size)]
         queues = np.array([drawn(asks.of(some), row.aliases, many)[row.aliases] for some in each])
-        curves = before = _curves(row, _uses(read, asks, each), SHARES)
+        curves = before = _curves(row, _uses(read, asks, each), SHARES, tries=tries)
         if later is not asks:
-            curves = _curves(row, _uses(grown, later, each), SHARES)
+            curves = _curves(row, _uses(grown, later, each), SHARES, tries=tries)
         both = np.concatenate([queues, before.queues[row.aliases].reshape(MULTIPLES.size, -1)], axis=1)
         likely = _likely(both, one)
         shown = replace(read.of(each[int(np.argmax(likely.sum(axis=1)))]), rows=one)
@@ -331,16 +388,21 @@ def _read_in_use(
             kept = _counting(likely[:, :many])
             there = np.append(queues[kept].ravel() if not row.joined else [], before.queues[row.aliases])
             tie = np.clip(-_missed(there, one)[0], -log(LARGEST_TIE), log(LARGEST_TIE))
-            pool = replace(pool, queues=pool.queues * np.exp(tie))
+            fails = None if pool.fails is None else pool.fails * np.exp(tie)
+            pool = replace(pool, queues=pool.queues * np.exp(tie), fails=fails)
         found.append(pool)
     return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Curves:
-    """Queues of volumes whose bursts come together, (aliases + 1, curves); how much they do, and how likely each is."""
+    """Queues of volumes whose bursts come together, (aliases + 1, curves); how much they do, and how likely each is.
+
+    `fails` are the rates of I/Os that find no alias; None where nobody asked.
+    """
 
     queues: Array
+    fails: Array | None
     shares: Array
     likely: Array
 
@@ -351,13 +413,16 @@ def _uses(read: Readings, asks: AliasUse, each: Sequence[slice]) -> list[AliasUs
     return [use.of(some) for some in each for use in (batches, asks)]
 
 
-def _curves(row: PoolRow, uses: Sequence[AliasUse], shares: Sequence[float]) -> Curves:
+def _curves(row: PoolRow, uses: Sequence[AliasUse], shares: Sequence[float], *, tries: bool) -> Curves:
     """Every distribution of the aliases in use with every share, all alike."""
     last = _most_aliases(row.rate.value.size)
     every = [row.shares(share) for share in (shares if np.isnan(row.together).any() else shares[-1:])]
     queues = [HELD * beyond(use, last, each) for use in uses for each in every]
+    fails = np.array([failing(use, last, each) for use in uses for each in every]) if tries else None
     return Curves(
-        queues=np.array(queues).reshape(-1, last + 1).T, shares=np.tile([each.mean() for each in every], len(uses)),
+        queues=np.array(queues).reshape(-1, last + 1).T,
+        fails=None if fails is None else fails.reshape(-1, last + 1).T,
+        shares=np.tile([each.mean() for each in every], len(uses)),
         likely=np.ones(len(queues)),
     )  # fmt: skip
 
@@ -370,7 +435,9 @@ def read_pool(
     return read_pools([PoolRow(io_rate, service, queued, aliases, together)], law=law, growth=growth)[0]
 
 
-def read_pool_at_several(rows: Sequence[PoolRow], *, law: Law, growth: float = 0.0) -> PoolReadings:
+def read_pool_at_several(
+    rows: Sequence[PoolRow], *, law: Law, growth: float = 0.0, tries: bool = False
+) -> PoolReadings:
     """Read the volumes of one pool measured with several numbers of aliases.
 
     The row with the fewest aliases is read as by `read_pool`; each draw, and each share of bursts that come together,
@@ -380,13 +447,13 @@ def read_pool_at_several(rows: Sequence[PoolRow], *, law: Law, growth: float = 0
     """
     first, *others = sorted(rows, key=lambda row: row.aliases)
     if not others:
-        return read_pools([first], law=law, growth=growth)[0]
+        return read_pools([first], law=law, growth=growth, tries=tries)[0]
 
     def read(growth: float) -> PoolReadings:
         if first.aliases:
-            return _read_in_use([first], law, np.array([growth]), DRAWS, tied=False)[0]
+            return _read_in_use([first], law, np.array([growth]), DRAWS, tied=False, tries=tries)[0]
         shares = () if first.joined else MORE_SHARES
-        return _read_alone([first], law, np.array([growth]), MORE_DRAWS, shares)[0]
+        return _read_alone([first], law, np.array([growth]), MORE_DRAWS, shares, tries=tries)[0]
 
     found = read(0.0)
     likely = found.likely
@@ -407,8 +474,11 @@ def read_pool_at_several(rows: Sequence[PoolRow], *, law: Law, growth: float = 0
     between = np.array([np.interp(every, list(ties), one) for one in np.eye(len(ties))]).T
     tied = found.queues * np.exp(between @ np.array(list(ties.values())))
     queues = np.maximum.accumulate(tied[::-1], axis=0)[::-1]
+    fails = found.fails
+    if fails is not None:
+        fails = fails * np.divide(queues, found.queues, out=np.ones_like(queues), where=found.queues > 0)
     likely = likely / likely.max() if likely.max() > 0 else found.likely
-    return _paced(replace(found, queues=queues, likely=likely, others=rows_of), shares)
+    return _paced(replace(found, queues=queues, fails=fails, likely=likely, others=rows_of), shares)
 
 
 def _tie(pool: PoolReadings, aliases: int, rows: MeasuredRows) -> Array:
@@ -475,10 +545,16 @@ def _pool(
     queues = np.concatenate(
         [*(drawn(asks_of[k], last, likely.shape[1]) for k in draws), curves.queues], axis=1
     )
+    fails = None
+    if curves.fails is not None:
+        fails = np.concatenate(
+            [*(drawn_fails(asks_of[k], last, likely.shape[1]) for k in draws), curves.fails], axis=1
+        )
     nothing = np.flatnonzero(queues.max(axis=1) <= NOTHING)
     counts = max(int(nothing[0]) + 1 if nothing.size else last + 1, row.aliases + 2)
     return PoolReadings(
         readings=readings, in_use=row.aliases, queues=queues[:counts],
+        fails=None if fails is None else fails[:counts],
         shares=np.append(np.zeros(likely[draws].size), curves.shares),
         likely=np.append(likely[draws], weight * curves.likely), crowd=mean([asks.second_moment for asks in asks_of]),
         busy=mean([asks.mean(asks.busy) for asks in asks_of]), rate=mean([asks.mean(asks.rate) for asks in asks_of]),

@@ -25,11 +25,17 @@ class PredictedRows:
         Mean inflated service time [s].
     queue : ndarray
         Mean I/Os queued, as a listing shows them: those in their gap are not [1].
+    waits : ndarray
+        I/Os that find base and aliases busy [1/s]; nan where that is not known.
+    no_alias : ndarray
+        Share of the I/Os in need of an alias that find none; nan where nobody asked.
     """
 
     rate: Array
     service: Array
     queue: Array
+    waits: Array | float = np.nan
+    no_alias: Array | float = np.nan
 
     @property
     def response(self) -> Array:

@@ -155,7 +155,7 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     demands, service_time = rowwise.invert(wide, layout, law.inflation, law.redrive_time)
     gap = law.redrive_time / service_time
     most = int(rows.devices.max())
-    here = kinds.solve(demands, layout, most, law.inflation, gap)
+    here, _ = kinds.solve(demands, layout, most, law.inflation, gap)
     at = rows.devices.astype(np.int64) - 1, np.arange(rows.rate.size)
     tiled = rowwise.repeated(wide, layout.kind.size)
     rate, queue, busy = (values[at].ravel() for values in (here.rate, here.queue, here.busy))

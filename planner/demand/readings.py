@@ -116,7 +116,7 @@ class Readings:
     def bounds(self, target: Target) -> tuple[Array, Array]:
         """Largest count that missed the target, -1 where none, and least that met it, inf where none: as measured."""
         missed, met = np.full(self.volumes, -1.0), np.full(self.volumes, np.inf)
-        for rows in (self.rows, *self.others):
+        for rows in (self.rows, *self.others) if target.of_waits else ():
             # Only what the digits decide: the largest queue that they leave open meets it, or the smallest misses it.
             worst, best = (
                 target.met(rows.rate, rows.service, queue)
@@ -154,20 +154,26 @@ class Readings:
         total = (1 + self.growth) * (1 + share) - 1
         return replace(self, demands=self.demands.grown(share[:, None]), growth=total)
 
-    def predict(self, counts: ArrayLike, inflated_to: float = np.inf) -> PredictedRows:
+    def predict(
+        self, counts: ArrayLike, inflated_to: float = np.inf, *, tries: bool = False
+    ) -> PredictedRows:
         """What every reading does with each number of aliases."""
         asked = np.atleast_1d(np.asarray(counts, dtype=np.int64))
         if asked.size == 0 or asked.min() < 0 or asked.max() > MOST_ALIASES:
             raise InputError("aliases", counts, f"whole numbers from 0 to {MOST_ALIASES}")
-        return self._solved(int(asked.max()) + 1, asked, inflated_to)
+        return self._solved(int(asked.max()) + 1, asked, inflated_to, tries=tries)
 
-    def _solved(self, most: int, asked: Indices, inflated_to: float = np.inf) -> PredictedRows:
+    def _solved(
+        self, most: int, asked: Indices, inflated_to: float = np.inf, *, tries: bool = False
+    ) -> PredictedRows:
         gap = self.law.redrive_time / self.service_time
         used = np.where(self.used, 1.0, np.nan)
         demands = replace(
             self.demands, load=self.demands.load * used, population=self.demands.population * used
         )
-        found = kinds.solve(demands, self.layout, most, self.law.inflation, gap, inflated_to)
+        found, without = kinds.solve(
+            demands, self.layout, most, self.law.inflation, gap, inflated_to, tries=tries
+        )
         unit = self.service_time[:, :, None]
 
         def laid(values: Array) -> Array:
@@ -176,6 +182,7 @@ class Readings:
         tie = self._tie(asked)
         return PredictedRows(
             rate=laid(found.rate) / unit, service=laid(found.service) * unit, queue=laid(found.queue) * tie,
+            waits=laid(found.waits) / unit, no_alias=laid(without),
         )  # fmt: skip
 
     def _tie(self, asked: Indices) -> Array | float:
@@ -197,8 +204,8 @@ class Readings:
             part = self.of(left)
             open_ = np.isinf(found[left])
             part = replace(part, weight=np.where(open_, part.weight, 0.0))
-            rows = part._solved(most, np.arange(most))
-            met = target.met(rows.rate, rows.service, rows.queue)
+            rows = part._solved(most, np.arange(most), tries=target.no_alias is not None)
+            met = target.met(rows.rate, rows.service, rows.queue, rows.no_alias, rows.waits)
             first = np.where(met.any(axis=-1), np.argmax(met, axis=-1), np.inf)
             found[left] = np.where(open_, first, found[left])
         return found

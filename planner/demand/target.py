@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ class Target:
         Largest mean number of I/Os queued, of the whole volume or pool.
     no_alias : float or None
         Largest share of tries that find no alias.
+    wait_percentile : tuple of float or None
+        Share of the I/Os, and the longest that so many may wait [s]: ``"95%:2ms"``. Of those that wait the waits are
+        taken as exponential (docs/target.md has the error of that).
     wait_share : float
         Largest mean wait in units of the mean service time, where nothing else is given.
     """
@@ -40,6 +43,7 @@ class Target:
     response: float | None = None
     queued: float | None = None
     no_alias: float | None = None
+    wait_percentile: tuple[float, float] | None = None
     wait_share: float = WAIT_SHARE
 
     if TYPE_CHECKING:  # what may be given; what is kept is SI
@@ -47,11 +51,13 @@ class Target:
         def __init__(
             self, *, wait: float | str | None = None, response: float | str | None = None,
             queued: float | str | None = None, no_alias: float | str | None = None,
-            wait_share: float | str = WAIT_SHARE,
+            wait_percentile: tuple[float, float] | str | None = None, wait_share: float | str = WAIT_SHARE,
         ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
         """Take text with a unit as SI; refuse what is no target."""
+        if self.wait_percentile is not None:
+            object.__setattr__(self, "wait_percentile", percentile(self.wait_percentile))
         for name in ("wait", "response", "queued", "no_alias", "wait_share"):
             given = getattr(self, name)
             if isinstance(given, str):
@@ -69,8 +75,16 @@ class Target:
                     name, given, "a target of zero or more, such as wait='0.1ms' or no_alias='1%'"
                 )
 
-    def excess(self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan) -> Array:
-        """Tell by how much the target is missed."""
+    @property
+    def of_waits(self) -> bool:
+        """Whether means of waits and queues, which listings have, decide."""
+        return self.no_alias is None and self.wait_percentile is None
+
+    def excess(
+        self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan,
+        waits: Array | float = np.nan,
+    ) -> Array:  # fmt: skip
+        """Tell by how much the target is missed; `waits` is the rate of the I/Os that wait at all [1/s]."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             wait = np.asarray(queue / rate)
             given = (
@@ -82,18 +96,27 @@ class Target:
                 for value, limit in given
                 if limit is not None
             ]
+            if self.wait_percentile is not None:
+                share, limit = self.wait_percentile
+                found = np.broadcast_to(np.minimum(waits / rate, 1.0), wait.shape)
+                longer = np.where(queue > 0.0, found * np.exp(-limit * found / wait), np.minimum(queue, 0.0))
+                ratios.append(longer / (1.0 - share))
             return np.asarray(np.max(ratios, axis=0) if ratios else wait / (self.wait_share * service))
 
     def met(
-        self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan
-    ) -> NDArray[np.bool_]:
+        self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan,
+        waits: Array | float = np.nan,
+    ) -> NDArray[np.bool_]:  # fmt: skip
         """Tell where the target is met."""
-        return np.asarray(self.excess(rate, service, queue, no_alias) <= 1.0)
+        return np.asarray(self.excess(rate, service, queue, no_alias, waits) <= 1.0)
 
     def with_waits(self, factor: float) -> Target:
         """Take the same as a target for waits and queues so many times as long."""
         wait, queued = (None if each is None else each / factor for each in (self.wait, self.queued))
-        return replace(self, wait=wait, queued=queued, wait_share=self.wait_share / factor)
+        longest = self.wait_percentile and (self.wait_percentile[0], self.wait_percentile[1] / factor)
+        return replace(
+            self, wait=wait, queued=queued, wait_percentile=longest, wait_share=self.wait_share / factor
+        )
 
     def __str__(self) -> str:
         """Say the target in words."""
@@ -102,5 +125,23 @@ class Target:
             f"response at most {self.response / MILLISECOND:g} ms" if self.response is not None else "",
             f"at most {self.queued:g} I/Os queued" if self.queued is not None else "",
             f"at most {self.no_alias:.3g} of the tries without alias" if self.no_alias is not None else "",
+            ""
+            if self.wait_percentile is None
+            else f"{self.wait_percentile[0]:.4g} of the I/Os wait at most {self.wait_percentile[1] / MILLISECOND:g} ms",
         ]
         return " and ".join(filter(None, words)) or f"wait at most {self.wait_share:.0%} of the service time"
+
+
+def percentile(given: Any) -> tuple[float, float]:
+    """Share of the I/Os and the longest that they may wait [s], from text as ``95%:2ms`` or both numbers."""
+    expected = "a share of the I/Os and a time, such as 95%:2ms"
+    try:
+        share, longest = given.split(":") if isinstance(given, str) else given
+        if isinstance(longest, str):
+            longest = units.parse(longest, "time", argument="wait_percentile")
+        found = round(units.share(share, "wait_percentile"), 15), float(longest)
+    except (InputError, TypeError, ValueError):
+        raise InputError("wait_percentile", given, expected) from None
+    if not (0.0 < found[0] < 1.0 and 0.0 < found[1] < math.inf):
+        raise InputError("wait_percentile", given, f"{expected}; the share above 0 % and below 100 %")
+    return found

@@ -12,11 +12,12 @@ What comes at all volumes at once is a batch, so that with r above 0 volumes hav
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from planner.demand import kinds
@@ -29,6 +30,10 @@ STEP: Final = (
 )
 LARGEST: Final = (
     0.99  # share of a volume beside others of another share: with 1 the sum over G would see steps
+)
+Spectrum = NDArray[np.complex128]
+FAILED: Final = (
+    1.08  # I/Os without alias, of those with unlimited servers: what waits holds them longer (simulated)
 )
 LEAST_TAIL: Final = 1e-12  # of a distribution
 
@@ -45,12 +50,40 @@ def beyond(use: AliasUse, most: int, share: ArrayLike) -> Array:
 
     Each volume has the mean of its candidates' distributions.
     """
-    laws = np.zeros((use.usage.shape[0], use.volumes))
+    laws, _ = _laws(use)
+    return mean_excess(_joint(laws, share), most)
+
+
+def failing(use: AliasUse, most: int, share: ArrayLike) -> Array:
+    """Rate of I/Os that find no alias, (most + 1,) [1/s], where bursts come together to a share.
+
+    With unlimited servers as many find A or more aliases in use as end at aliases while more than A are.
+    """
+    laws, ends = _laws(use)
+    return above(FAILED * _joint(laws, share, ends), most)
+
+
+def _laws(use: AliasUse) -> tuple[Array, Array]:
+    """Distribution of each volume, (numbers, volumes), and the rate at which I/Os end with so many in use [1/s]."""
+    laws, ends = np.zeros((2, use.usage.shape[0], use.volumes))
     np.add.at(laws.T, use.volume, (use.usage * use.weight).T)
+    np.add.at(ends.T, use.volume, (use.ends * use.weight).T)
     last = int(np.flatnonzero(laws.max(axis=1) > LEAST_TAIL)[-1])
-    laws = laws[: last + 1] / laws[: last + 1].sum(axis=0)
-    shares = np.broadcast_to(np.asarray(share, dtype=np.float64), (use.volumes,))
-    return mean_excess(_all_at_once(laws) if (shares >= 1.0).all() else _partly(laws, shares), most)
+    rate = np.divide(ends, laws, out=np.zeros_like(ends), where=laws > 0)[: last + 1]
+    return laws[: last + 1] / laws[: last + 1].sum(axis=0), rate
+
+
+def _joint(laws: Array, share: ArrayLike, rates: Array | None = None) -> Array:
+    """Chances of O = 0, 1, 2, ..., or with `rates` of what ends at each volume the rate with O so many."""
+    shares = np.broadcast_to(np.asarray(share, dtype=np.float64), laws.shape[1:])
+    return _all_at_once(laws, rates) if (shares >= 1.0).all() else _partly(laws, shares, rates)
+
+
+def above(rates: Array, most: int) -> Array:
+    """Sums of what lies above A, from 0 to `most`, (most + 1, ...), from values of O = 0, 1, ..., (numbers, ...)."""
+    found = np.zeros((max(rates.shape[0], most + 1), *rates.shape[1:]))
+    found[: rates.shape[0] - 1] = np.cumsum(rates[:0:-1], axis=0)[::-1]
+    return found[: most + 1]
 
 
 def mean_excess(chances: Array, most: int) -> Array:
@@ -61,18 +94,21 @@ def mean_excess(chances: Array, most: int) -> Array:
     return found[: most + 1]
 
 
-def _all_at_once(laws: Array) -> Array:
+def _all_at_once(laws: Array, rates: Array | None = None) -> Array:
     """Chances of 0, 1, 2, ... aliases in use by volumes that all follow one uniform number."""
     below = np.minimum(np.cumsum(laws, axis=0), 1.0)
     below[-1] = 1.0
     ends = np.unique(below)
     ends = ends[np.diff(ends, prepend=0.0) > 0]
     middles = (ends + np.append(0.0, ends[:-1])) / 2
-    sums = np.sum([np.searchsorted(column, middles, side="left") for column in below.T], axis=0)
-    return np.asarray(np.bincount(sums, weights=np.diff(ends, prepend=0.0)), dtype=np.float64)
+    each = np.array([np.searchsorted(column, middles, side="left") for column in below.T])
+    weights = np.diff(ends, prepend=0.0)
+    if rates is not None:
+        weights = weights * np.take_along_axis(rates.T, each, axis=1).sum(axis=0)
+    return np.asarray(np.bincount(each.sum(axis=0), weights=weights), dtype=np.float64)
 
 
-def _partly(laws: Array, shares: Array) -> Array:
+def _partly(laws: Array, shares: Array, rates: Array | None = None) -> Array:
     """The same for volumes that are independent given a common normal number."""
     shares = np.minimum(shares, LARGEST)
     largest = float(shares.max())
@@ -84,6 +120,23 @@ def _partly(laws: Array, shares: Array) -> Array:
     given = np.diff(below, axis=0, prepend=0.0)
     size = laws.shape[1] * (laws.shape[0] - 1) + 1
     length = 1 << int(np.ceil(np.log2(size + 1)))
-    product = np.prod(np.fft.rfft(given, n=length, axis=0), axis=1)
+    if rates is None:
+        product = np.prod(np.fft.rfft(given, n=length, axis=0), axis=1)
+    else:
+        product = one_of(
+            (
+                np.fft.rfft(given[:, k], n=length, axis=0),
+                np.fft.rfft(given[:, k] * rates[:, k, None], n=length, axis=0),
+            )
+            for k in range(laws.shape[1])
+        )[1]
     law = np.fft.irfft(product, n=length, axis=0)[:size] @ (weights / weights.sum())
     return np.asarray(np.maximum(law, 0.0))
+
+
+def one_of(pairs: Iterable[tuple[Spectrum, Spectrum]]) -> tuple[Spectrum, Spectrum]:
+    """Product of all first parts, and the sum of the products in which one of them is the second part."""
+    product, sums = np.ones(1, dtype=np.complex128), np.zeros(1, dtype=np.complex128)
+    for first, second in pairs:
+        product, sums = product * first, sums * first + product * second
+    return product, sums

@@ -28,14 +28,15 @@ class AliasUse:
     """What volumes ask of aliases where there are enough, under each candidate with a weight: arrays (elements,).
 
     `volume` says whose candidate it is, in order, of `volumes`; `usage` is the distribution of the aliases in use,
-    (aliases + 1, elements), `busy` the mean I/Os in service, `rate` the rate then [1/s], `alone` and `alone_rate` queue
-    [I/Os] and rate [1/s] without any alias.
+    (aliases + 1, elements), `ends` the rate at which I/Os end at aliases with so many in use [1/s], `busy` the mean
+    I/Os in service, `rate` the rate then [1/s], `alone` and `alone_rate` queue [I/Os] and rate [1/s] without any alias.
     """
 
     volumes: int
     volume: Indices
     weight: Array
     usage: Array
+    ends: Array
     busy: Array
     rate: Array
     alone: Array
@@ -79,9 +80,11 @@ def asked(readings: Readings) -> AliasUse:
     laws, busy, flow = present(readings, LEVELS)
     alone = readings.predict([0])
     queue = alone.queue[volume, column, 0]
+    steps = chains.DeviceStation(most=LEVELS, inflation=readings.law.inflation, gap=np.zeros(1)).steps
+    usage, ends = alias_law(laws, base_busy(readings, busy, flow), steps)
     return AliasUse(
         volumes=readings.volumes, volume=volume, weight=readings.weight[volume, column],
-        usage=alias_law(laws, base_busy(readings, busy, flow)), busy=busy,
+        usage=usage, ends=ends / readings.service_time[volume, column], busy=busy,
         rate=flow / readings.service_time[volume, column], alone=np.where(np.isfinite(queue), queue, 0.0),
         alone_rate=alone.rate[volume, column, 0],
     )  # fmt: skip
@@ -211,65 +214,31 @@ def _whole(laws: Array) -> Array:
 
 
 def base_busy(readings: Readings, mean: Array, flow: Array) -> Array:
-    """Share of the time that the base of each volume serves, with unlimited aliases, (elements,).
-
-    An I/O takes the base only if it comes while the base is free: a loss system of one server. Of instants of rate
-    a each takes the base with the chance that it is free, a / (1 + a); phases are a chain of four states, requesters a
-    balance of flows.
-    """
+    """Share of the time that the base of each volume serves, with unlimited aliases, (elements,)."""
     volume, column = np.nonzero(readings.used)
     demands = {
         item.name: getattr(readings.demands, item.name)[volume, column] for item in fields(readings.demands)
     }
-    kind = readings.layout.kind[column]
     growth = np.where(flow > 0, mean / np.where(flow > 0, flow, 1.0), 1.0)
-    batch = np.where(np.isfinite(demands["batch"]), demands["batch"], 1.0)
-    share = np.where(np.isfinite(demands["share"]), demands["share"], 1.0)
-    instants = demands["load"] * (share / batch + 1 - share) * growth
-    found = instants / (1 + instants)
-    found = np.where(kind == kinds.PERIODIC, np.minimum(instants, 1.0), found)
-    phases, requesters = kind == kinds.ON_OFF, np.isin(kind, (kinds.CLOSED, kinds.ACTIVE))
-    found[phases] = _phase_busy({name: each[phases] for name, each in demands.items()}, growth[phases])
-    part = {name: each[requesters] for name, each in demands.items()}
-    found[requesters] = _requester_busy(part, mean[requesters], growth[requesters])
-    return np.asarray(found)
+    return kinds.base_busy(readings.layout.kind[column], demands, mean, growth)
 
 
-def _phase_busy(demands: dict[str, Array], growth: Array) -> Array:
-    """M/M/1/1 in phases: with the base busy b1 while on and b0 while off, balances of both and of the phases."""
-    alpha = growth / demands["on_time"]
-    share = np.minimum(demands["load"] / demands["on_load"], 1 - 1e-9)
-    beta = alpha * share / (1 - share)
-    rate = demands["on_load"] * growth
-    # b0 (1 + beta) = alpha b1;  b1 (1 + alpha) = rate (share - b1) + beta b0
-    back = alpha / (1 + beta)
-    on = rate * share / (1 + alpha + rate - beta * back)
-    return np.asarray(on * (1 + back))
-
-
-def _requester_busy(demands: dict[str, Array], mean: Array, growth: Array) -> Array:
-    """Base busy y while active: y = (1 - y) (N - n + y) s / Z, with n - y I/Os at aliases."""
-    active = np.where(np.isfinite(demands["active"]), demands["active"], 1.0)
-    idle = np.maximum(demands["population"] - mean / np.maximum(active, 1e-12), 0.0)
-    think = demands["think"] / growth
-    half = (1 - idle - think) / 2
-    return active * np.clip(half + np.sqrt(half**2 + idle), 0.0, 1.0)
-
-
-def alias_law(law: Array, busy: Array) -> Array:
+def alias_law(law: Array, busy: Array, steps: Array) -> tuple[Array, Array]:
     """Law of the aliases in use from that of the I/Os present, (numbers, elements), and the busy share of the base.
+
+    Beside it the rate at which I/Os end at aliases with so many in use; n present end at the rate `steps`.
 
     With n present the base is busy with chance n / (n + d). The one number d is such that the base is busy as often as
     it is; I/Os on aliases stay there when the base becomes free. One over the busy share is nearly linear in d: Newton.
     """
-    found = np.empty_like(law)
+    found, ends = np.empty_like(law), np.empty_like(law)
     for first in range(0, law.shape[1], ELEMENTS_AT_ONCE):
         some = slice(first, first + ELEMENTS_AT_ONCE)
-        found[:, some] = _alias_law(law[:, some], busy[some])
-    return found
+        found[:, some], ends[:, some] = _alias_law(law[:, some], busy[some], steps)
+    return found, ends
 
 
-def _alias_law(law: Array, busy: Array) -> Array:
+def _alias_law(law: Array, busy: Array, steps: Array) -> tuple[Array, Array]:
     n = np.arange(law.shape[0], dtype=np.float64)[:, None]
     weight = law * n
     some = np.maximum(law[1:].sum(axis=0), 1e-300)
@@ -285,6 +254,9 @@ def _alias_law(law: Array, busy: Array) -> Array:
         if (np.abs(step) <= 1e-9 * (1.0 + d)).all():
             break
     with_base = weight / (n + d)
-    found: Array = law - with_base
+    without: Array = law - with_base
+    growth = np.append(1.0, n[1:, 0] / steps[1:])[:, None]
+    found, ends = without.copy(), without * n / growth
     found[:-1] += with_base[1:]
-    return found
+    ends[:-1] += with_base[1:] * n[:-1] / growth[1:]
+    return found, ends

@@ -17,14 +17,15 @@ from planner.measurements.choose import moment
 from planner.measurements.read import is_folder, read
 from planner.page import provenance
 from planner.page.content import Part
-from planner.page.layout import Volumes, page
-from planner.page.parts import MOST_ITEMS, part_of
+from planner.page.layout import page
+from planner.page.parts import MOST_ITEMS, part_of, states_of
 from planner.page.verdict import first_words, period, what_to_do
-from planner.page.volumes import volumes_of
+from planner.page.volumes import Volumes, volumes_of
 from planner.parallel import Failed, run
+from planner.reports.membership import share_together
 from planner.site.growth.goals import FEWEST_DAYS
+from planner.site.members import gaps_of, is_shared
 from planner.site.question import site
-from planner.site.shared import is_shared
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import (
     AliasAnswer,
@@ -41,6 +42,7 @@ from planner.supply import judge
 if TYPE_CHECKING:
     import polars as pl
 
+    from planner.measurements.read import Measured
 
 GROWTHS: Final = "10%,20%,30%,50%,100%"
 MOST_GROWTHS: Final = 12
@@ -68,10 +70,10 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A pool that is to be answered in full."""
+    """Pools to be answered after growth by `growth`: one of them in full, or some with their counts alone."""
 
     name: str
-    pool: MeasuredPool
+    pools: tuple[MeasuredPool, ...]
     law: Law
     target: Target
     growth: float
@@ -79,23 +81,12 @@ class Wanted:
 
 def answer_in_full(wanted: Wanted) -> AliasAnswer:
     """The whole answer of one of many pools."""
-    return aliases(wanted.pool.runs, wanted.law, target=wanted.target, growth=wanted.growth)
+    return aliases(wanted.pools[0].runs, wanted.law, target=wanted.target, growth=wanted.growth)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GrownPools:
-    """Pools that are to be counted after growth by `share`."""
-
-    name: str
-    share: float
-    pools: tuple[MeasuredPool, ...]
-    law: Law
-    target: Target
-
-
-def count_grown(grown: GrownPools) -> tuple[PoolCount, ...]:
+def count_grown(wanted: Wanted) -> tuple[PoolCount, ...]:
     """The counts of some pools after growth."""
-    return subsystem(grown.pools, grown.law, target=grown.target, growth=grown.share).pools
+    return subsystem(wanted.pools, wanted.law, target=wanted.target, growth=wanted.growth).pools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +143,9 @@ def report(
     model: Path | str = DEFAULT_MODEL,
     scheduler: str | None = None,
     workers: int | None = None,
+    together: float | str | None = None,
+    map: str | None = None,
+    allow_missing: bool = False,
     progress: Progress | None = None,
 ) -> Report:
     """Make a page of all that measurements answer: aliases of every pool and volume, supply counters.
@@ -180,6 +174,8 @@ def report(
         Address of a Dask scheduler that shares the work of many pools, as ``tcp://HOST:8786``.
     workers : int, optional
         Processes that share it where there is none; as many as there are processors where None.
+    together, map, allow_missing : optional
+        As `planner.aliases` takes them.
     progress : callable, optional
         As `planner.aliases` takes it.
 
@@ -200,6 +196,7 @@ def report(
     asked = PageQuestion(
         sources=tuple(sources), members=members, system=system, start=start, end=end, target=target or Target(),
         model=model, growth=tuple(growth), workers=workers, scheduler=scheduler, progress=progress or silent,
+        told={"together": together, "map": map, "allow_missing": allow_missing},
     )  # fmt: skip
     tables = asked.tables()
     found: list[Answered] = []
@@ -250,17 +247,20 @@ class Readable:
 class PageQuestion:
     """What `report` was asked."""
 
-    sources: tuple[Path, ...]
-    members: Path | None
-    system: str | None
-    start: str | None
-    end: str | None
     target: Target
-    model: Path | str
-    growth: tuple[float, ...]
-    workers: int | None
-    scheduler: str | None
-    progress: Progress
+    sources: tuple[Path, ...] = ()
+    members: Path | None = None
+    system: str | None = None
+    start: str | None = None
+    end: str | None = None
+    model: Path | str = DEFAULT_MODEL
+    growth: tuple[float, ...] = ()
+    workers: int | None = None
+    scheduler: str | None = None
+    progress: Progress = silent
+    told: Mapping[str, Any] = field(
+        default_factory=lambda: {"together": None, "map": None, "allow_missing": False}
+    )  # as `planner.aliases` takes them
 
     @property
     def source(self) -> Any:
@@ -272,14 +272,26 @@ class PageQuestion:
         """Arguments of `planner.aliases`."""
         return {
             "members": self.members, "system": self.system, "start": self.start, "end": self.end,
-            "target": self.target, "model": self.model,
+            "target": self.target, "model": self.model, **self.told,
         }  # fmt: skip
+
+    @property
+    def own_members(self) -> Path | None:
+        """Members of pools; None where pools are shared by systems."""
+        return None if self.members is None or is_shared(self.members) else self.members
+
+    def measured(self) -> Measured:
+        """Read the sources, with the members of their pools unless these are shared by systems."""
+        return read(
+            list(self.sources), self.own_members, system=self.system, start=self.start, end=self.end,
+            map=self.told["map"],
+        )  # fmt: skip
 
     def tables(self) -> Readable:
         """Look what there is; the rows of an archive stay where they are."""
         import polars as pl
 
-        if len(self.sources) == 1 and is_folder(self.sources[0]):
+        if len(self.sources) == 1 and is_folder(self.sources[0]) and self.told["map"] is None:
             archive = open_archive(self.sources[0])
             chosen: dict[str, Any] = {
                 "systems": None if self.system is None else [self.system],
@@ -290,11 +302,7 @@ class PageQuestion:
             supply, what = archive.scan("supply", **chosen), "an archive"
             named, files = True, archive.every_file
         else:
-            shared = self.members is not None and is_shared(self.members)
-            measured = read(
-                list(self.sources), None if shared else self.members, system=self.system, start=self.start,
-                end=self.end,
-            )  # fmt: skip
+            measured = self.measured()
             devices, supply = measured.devices.lazy(), measured.supply.lazy()
             what, named, files = ", ".join(measured.what) or "nothing", False, list
         moments = devices.select(
@@ -329,7 +337,7 @@ def _over_days(asked: PageQuestion) -> Answered:
     with asked.progress("Need over time", 0):
         answer = site(
             asked.source, members=asked.members, system=asked.system, start=asked.start, end=asked.end,
-            target=asked.target, model=asked.model, scheduler=asked.scheduler, workers=asked.workers,
+            target=asked.target, model=asked.model, scheduler=asked.scheduler, workers=asked.workers, **asked.told,
         )  # fmt: skip
     pools, law = pools_of(answer)
     return _further(answer, pools, law, asked)
@@ -339,15 +347,19 @@ def _growing(asked: PageQuestion) -> list[Answered]:
     """From when on limits no longer hold; nothing where no load has one."""
     from planner.site.growth.limits import Given, site_growth
 
-    shared = asked.members is not None and is_shared(asked.members)
-    measured = read(
-        list(asked.sources), None if shared else asked.members, system=asked.system, start=asked.start,
-        end=asked.end,
-    )  # fmt: skip
-    given = Given(law=Law.from_model(asked.model), target=asked.target)
+    share = asked.told["together"]
+    given = Given(
+        law=Law.from_model(asked.model),
+        target=asked.target,
+        together=None if share is None else share_together(share),
+    )
+    measured = asked.measured()
+    lost = gaps_of(
+        measured.missing, asked.own_members, measured.devices.lazy(), allowed=asked.told["allow_missing"]
+    )
     with asked.progress("What breaks first", 0):
         try:
-            answer = site_growth(measured, given)
+            answer = site_growth(measured, given, gaps=lost)
         except InputError:  # no load with a limit: the page has the rest
             return []
     return [Answered(answer=answer)]
@@ -391,9 +403,7 @@ def _further(answer: Answer, pools: Sequence[MeasuredPool], law: Law | None, ask
     full, failed = in_full(pools, law, asked)
     chunks = [pools[first : first + AT_ONCE] for first in range(0, len(pools), AT_ONCE)]
     wanted = [
-        GrownPools(
-            name=f"growth of {share:.0%}", share=share, pools=tuple(some), law=law, target=asked.target
-        )
+        Wanted(name=f"growth of {share:.0%}", growth=share, pools=tuple(some), law=law, target=asked.target)
         for share in asked.growth
         for some in chunks
     ]
@@ -401,7 +411,7 @@ def _further(answer: Answer, pools: Sequence[MeasuredPool], law: Law | None, ask
         found = run(count_grown, wanted, scheduler=asked.scheduler, workers=asked.workers, done=done)
     later: list[tuple[float, Answer]] = []
     for share in asked.growth:
-        counts = [one for each, one in zip(wanted, found, strict=True) if each.share == share]
+        counts = [one for each, one in zip(wanted, found, strict=True) if each.growth == share]
         if any(isinstance(one, Failed) for one in counts):
             break
         every = [pool for one in counts if not isinstance(one, Failed) for pool in one]
@@ -417,7 +427,7 @@ def in_full(
 ) -> tuple[dict[str, AliasAnswer], list[Failed]]:
     """The whole answer of each pool by its name, and those that have none."""
     wanted = [
-        Wanted(name=pool.name, pool=pool, law=law, target=asked.target, growth=growth) for pool in pools
+        Wanted(name=pool.name, pools=(pool,), law=law, target=asked.target, growth=growth) for pool in pools
     ]
     with asked.progress("Pools in full", len(wanted)) as done:
         found = run(answer_in_full, wanted, scheduler=asked.scheduler, workers=asked.workers, done=done)
@@ -443,10 +453,10 @@ def joined(
     names = ", ".join(path.name for path in sources[:3]) + (" and others" if len(sources) > 3 else "")  # noqa: PLR2004
     first = answers[0]
     if isinstance(first, SiteAnswer):
-        states = {
-            need.name: (need.needed, need.needed_low, need.needed_high, need.in_use) for need in first.pools
-        }
-        lead = replace(parts[0], headline=what_to_do(states), further=first_words(answers, states))
+        states = states_of(first)
+        lead = replace(
+            parts[0], headline=first.lacking + what_to_do(states), further=first_words(answers, states)
+        )
         parts, title = [lead, *parts[1:]], title or period(first)
     html = page(
         parts, title=title or names or parts[0].title, names=names, command=command, inputs=provenance.inputs(sources),
@@ -486,10 +496,7 @@ def of_answer(
     pools, law = pools_of(answer)
     found = Answered(answer=answer)
     if law is not None and isinstance(answer, (Subsystem, SiteAnswer)):
-        asked = PageQuestion(
-            sources=(), members=None, system=None, start=None, end=None, target=answer.target, model=DEFAULT_MODEL,
-            growth=(), workers=workers, scheduler=None, progress=silent,
-        )  # fmt: skip
+        asked = PageQuestion(target=answer.target, workers=workers)
         grown = answer.growth if isinstance(answer, Subsystem) else 0.0
         full, failed = in_full(pools, law, asked, grown)
         found = Answered(answer=answer, full=full, remarks=_remarks(0, (), failed))

@@ -16,8 +16,18 @@ from planner.measurements.archive import collected, naming_damage, open_archive
 from planner.measurements.choose import refuse_twice
 from planner.measurements.groups import POOL, VOLUME, Group, groups_of, rows_of
 from planner.measurements.read import Data, is_folder, read
-from planner.site.members import checked_members
-from planner.site.shared import Shared, check_members, is_shared, joined, read_shared
+from planner.site.members import (
+    Shared,
+    check_members,
+    check_together,
+    checked_members,
+    declared,
+    gaps_of,
+    is_shared,
+    joined,
+    read_shared,
+)
+from planner.sizing.gaps import Gaps
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,6 +53,7 @@ class SitePart:
     target: Target
     meet: float = DEFAULT_MEET
     curves: bool = False
+    together: float | None = None  # how much the I/Os of a pool's volumes come together, where that was said
 
 
 def parts_of(
@@ -54,8 +65,10 @@ def parts_of(
     end: datetime | None,
     pool: str | None,
     asked: dict[str, Any],
-) -> tuple[list[SitePart], tuple[str, ...]]:
-    """Cut a site into parts: some pools of one system each; and what reading it left open."""
+    map: str | None = None,
+    allow_missing: bool = False,
+) -> tuple[list[SitePart], tuple[str, ...], dict[str, Gaps]]:
+    """Cut a site into parts: some pools of one system each; what reading it left open; members that were not read."""
     sources = list(source) if isinstance(source, (list, tuple)) else [source]
     only = sources[0]
     shared: Shared = {}
@@ -64,21 +77,24 @@ def parts_of(
         shared, path, members = read_shared(members), members, None
     archive = None
     said: tuple[str, ...] = ()
-    if members is None and len(sources) == 1 and isinstance(only, (str, Path)) and is_folder(Path(only)):
+    lost: dict[str, Gaps] = {}
+    folder = len(sources) == 1 and isinstance(only, (str, Path)) and is_folder(Path(only))
+    if members is None and map is None and folder:
         archive = open_archive(Path(only))
         systems = None if system is None else [system]
         rows = archive.scan("devices", systems=systems, start=start, end=end)
         supply = None
     else:
-        measured = read(source, members, system=system, start=start, end=end)
+        measured = read(source, members, system=system, start=start, end=end, map=map)
         if len(sources) > 1:  # of one alone, pools that stand in it twice have no answer; the others have
             refuse_twice(measured.devices)
         rows, supply = measured.devices.lazy(), measured.supply
         said = (*measured.notes, *checked_members(members, rows))
+        lost = gaps_of(measured.missing, members, rows, allowed=allow_missing)
     named = nullcontext if archive is None else partial(naming_damage, archive.every_file)
     with named():
         every = groups_of(rows)
-    parts, notes = [], list(said)
+    parts, notes = [], [*check_together(asked.get("together"), every), *said]
     if shared:
         check_members(shared, every, path)
         gone = {member for some in shared.values() for member in some}
@@ -108,7 +124,10 @@ def parts_of(
                 "frame": rows_of(rows, few), "supply": supply
             }  # fmt: skip
             parts.append(SitePart(name=_name(few), groups=few, **where, **asked))
-    return parts, tuple(notes)
+    if pool is not None:
+        kept = {group.words for part in parts for group in part.groups}
+        lost = {name: each for name, each in lost.items() if name in kept or kept & {*each.volumes}}
+    return parts, tuple(notes), lost
 
 
 def _named(source: Data) -> str:
@@ -146,13 +165,13 @@ def _name(groups: Sequence[Group]) -> str:
 def rows_of_part(part: SitePart) -> pl.DataFrame:
     """Rows of the groups of a part, wherever they are."""
     if part.frame is not None:
-        return part.frame
+        return declared(part.frame, part.together)
     assert part.archive is not None
     systems = sorted({each.system for each in part.groups})
     archive = open_archive(part.archive)
     with naming_damage(archive.every_file):
         lazy = archive.scan("devices", systems=systems, start=part.start, end=part.end)
-        return rows_of(lazy, part.groups)
+        return declared(rows_of(lazy, part.groups), part.together)
 
 
 def supply_of_part(part: SitePart) -> pl.DataFrame | None:

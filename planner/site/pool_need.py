@@ -1,4 +1,4 @@
-"""What one pool or volume needs over its intervals: the count in each, and what follows from all of them."""
+"""What one pool or volume needs over its intervals: the count in each, which of them decides, and what is uneven."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.errors import InputError
+from planner.measurements.over_time import RunsOverTime
+from planner.render.text import counted
 from planner.results import Array
+from planner.site.series import HOUR, busy_hours, daily_medians, jump_note
 
 if TYPE_CHECKING:
     from planner.measurements import Run
@@ -140,3 +144,145 @@ class PoolNeed:
             "shares": self.shares, "notes": list(self.notes), "problem": self.problem,
             "decided_start": None if decided is None else decided.isoformat(),
         }  # fmt: skip
+
+
+BUSY: Final = 0.25  # of the load of the 99th percentile: an interval below it is not busy
+
+
+def busy_intervals(load: Array, there: Flags) -> Flags:
+    """Intervals with a quarter or more of the load [erlang] of the busiest ones; `there` tells which did I/O."""
+    busy = np.zeros(load.size, dtype=bool)
+    if there.any():
+        busy[there] = load[there] >= BUSY * np.quantile(load[there], 0.99)
+    return busy
+
+
+def deciding(needed: Array, load: Array, seconds: Array, busy: Flags, share: float) -> int | None:
+    """Busy interval whose count does for a share of the busy time; None without any.
+
+    A need of inf is one that no count serves. Of equal counts the one with more load counts as more.
+    """
+    known = np.flatnonzero(busy & ~np.isnan(needed))
+    if not known.size:
+        return None
+    order = known[np.lexsort((load[known], needed[known]))]
+    summed = np.cumsum(seconds[order])
+    return int(order[np.argmax(summed >= share * summed[-1] * (1 - 1e-12))])
+
+
+def time_quantile(values: Array, seconds: Array, share: float) -> float:
+    """Smallest value that holds for a share of the time; nan without any."""
+    at = deciding(values, np.zeros(values.size), seconds, ~np.isnan(values), share)
+    return float("nan") if at is None else float(values[at])
+
+
+def outside_busy_hour(
+    name: str, start: NDArray[np.datetime64], seconds: Array, io_rate: Array, at: int
+) -> str:
+    """Say that an interval lies outside of the busy hour of its day; empty where it does not, or without hours."""
+    if np.isnat(start).any():
+        return ""
+    try:
+        first, _, hours = busy_hours(start, io_rate)
+    except InputError:  # longer than a day
+        return ""
+    day = start[at].astype("datetime64[D]")
+    hour = float(hours[int((day - np.datetime64(first)).astype(np.int64))])
+    begin = float((start[at] - day) / np.timedelta64(1, "s"))
+    if np.isnan(hour) or (begin < HOUR * (hour + 1) and begin + float(seconds[at]) > HOUR * hour):
+        return ""
+    when = f"{int(begin // HOUR):02d}:{int(begin % HOUR // 60):02d}"
+    return f"{name} is decided at {when} on {day}, not in its busy hour at {hour:02.0f}:00"
+
+
+MEMBERS: Final = 0.5  # share of the usual volumes: an interval without rows of so many is not answered
+SAME_LENGTH: Final = 0.02
+TEN: Final = 10.0  # hours from which on no decimal is shown
+
+
+def covered(pool: RunsOverTime) -> NDArray[np.bool_]:
+    """Intervals with rows of more than half of the volumes, (intervals,)."""
+    return np.asarray(pool.bases > MEMBERS * _usual(pool))
+
+
+def _usual(pool: RunsOverTime) -> float:
+    return float(np.quantile(pool.bases, 0.9))
+
+
+def notes_of(pool: RunsOverTime) -> list[str]:
+    """Say what is uneven, a note a sort."""
+    complete, dated = covered(pool), not bool(np.isnat(pool.start).any())
+    notes = _missing(pool, complete) + _lengths(pool.seconds)
+    if dated:
+        notes += _gaps(pool.start, pool.seconds, pool.clock) + _units(pool)
+    return notes
+
+
+def _missing(pool: RunsOverTime, complete: NDArray[np.bool_]) -> list[str]:
+    few = complete & (pool.bases < _usual(pool))
+    sorts = (
+        (~complete, "lack rows of half of the volumes or more", "not answered"),
+        (few, "lack rows of some volumes", "taken as without I/O there"),
+    )
+    return [
+        f"{int(some.sum())} of {counted(some.size, 'interval')} {what}{_first(pool.start, some)}: {how}"
+        for some, what, how in sorts
+        if some.any()
+    ]
+
+
+def _first(start: NDArray[np.datetime64], some: NDArray[np.bool_]) -> str:
+    """When the first of some intervals began; empty without a date."""
+    when = start[int(np.argmax(some))]
+    return "" if np.isnat(when) else f", the first at {when.item():%Y-%m-%d %H:%M}"
+
+
+def _lengths(seconds: Array) -> list[str]:
+    uneven = np.abs(seconds / float(np.median(seconds)) - 1) > SAME_LENGTH
+    if not uneven.any():
+        return []
+    return [
+        f"intervals of {seconds.min():.0f} to {seconds.max():.0f} s: shares are of time, and a long interval hides "
+        "its worst minutes"
+    ]
+
+
+def _gaps(start: NDArray[np.datetime64], seconds: Array, clock: Array) -> list[str]:
+    """Time without measurements, clocks that were set back, and intervals that overlap."""
+    notes = []
+    steps = np.diff(start).astype(np.float64) / 1e6
+    gaps = steps > 1.5 * np.maximum(seconds[:-1], 1.0)
+    if gaps.any():
+        missing = float((steps - seconds[:-1])[gaps].sum()) / 3600.0
+        shown = f"{missing:.0f}" if missing >= TEN else f"{missing:.2g}"
+        hours = "hour" if shown == "1" else "hours"
+        notes.append(
+            f"{counted(int(gaps.sum()), 'gap')}, {shown} {hours} without measurements: nothing is said of them"
+        )
+    early = steps < (1 - SAME_LENGTH) * seconds[:-1]
+    moved = np.abs(np.nan_to_num(np.diff(clock)))
+    back = early & (moved > 0)
+    if back.any():
+        many = counted(max(round(float((moved[back] / seconds[:-1][back]).sum())), 1), "interval")
+        notes.append(f"clock set back by {many}, as where summer time ends: both hours count")
+    if (early & ~back).any():
+        at, when = int(np.flatnonzero(early & ~back)[0]), start.astype("datetime64[s]")
+        notes.append(
+            f"{counted(int((early & ~back).sum()), 'interval')} longer than the time to the next one, the first of "
+            f"{seconds[at]:.0f} s at {when[at]} with {steps[at]:.0f} s to the next: shares "
+            "of the time count both; check the length of the intervals (interval_s)"
+        )
+    return notes
+
+
+def _units(pool: RunsOverTime) -> list[str]:
+    """Say where rates or service times change as a unit does."""
+    there = pool.io_rate > 0
+    if not there.any():
+        return []
+    rate = pool.io_rate[there]
+    return [
+        note.rstrip(".")
+        for what, numbers in (("I/O rate", rate), ("service time", pool.load[there] / rate))
+        for note in jump_note(what, *daily_medians(pool.start[there], numbers))
+    ]

@@ -20,14 +20,25 @@ from planner.measurements.choose import moment
 from planner.measurements.groups import POOL, VOLUME, Group
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
-from planner.site.deciding import busy_intervals, deciding, outside_busy_hour, time_quantile
+from planner.measurements.supplies import pool_supplies
+from planner.reports.membership import share_together
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
-from planner.site.pool_need import VERDICTS, NeedSeries, PoolNeed
+from planner.site.pool_need import (
+    VERDICTS,
+    NeedSeries,
+    PoolNeed,
+    busy_intervals,
+    covered,
+    deciding,
+    notes_of,
+    outside_busy_hour,
+    time_quantile,
+)
 from planner.site.site_answer import SiteAnswer
-from planner.site.supplied import supplied
-from planner.site.unevenness import covered, notes_of
 from planner.sizing.need import Need, need
+from planner.sizing.wording import NO_EFFECT
 from planner.sizing.worst import worst_by_need
+from planner.supply import judge
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,8 +87,11 @@ def site(
     pool: str | None = None,
     target: Target | None = None,
     meet: float | str = DEFAULT_MEET,
+    together: float | str | None = None,
     model: Path | str = DEFAULT_MODEL,
     curves: bool = False,
+    map: str | None = None,
+    allow_missing: bool = False,
     scheduler: str | None = None,
     workers: int | None = None,
 ) -> SiteAnswer:
@@ -85,14 +99,18 @@ def site(
     share = units.share(meet, "meet", zero=False)
     if not 0.0 < share <= 1.0:
         raise InputError("meet", meet, "a share above 0 and at most 100%")
-    asked = {"law": Law.from_model(model), "target": target or Target(), "meet": share, "curves": curves}
+    asked = {
+        "law": Law.from_model(model), "target": target or Target(), "meet": share, "curves": curves,
+        "together": None if together is None else share_together(together),
+    }  # fmt: skip
     begin, stop = moment(start, "start"), moment(end, "end")
-    parts, notes = parts_of(
-        source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked
-    )
+    parts, notes, lost = parts_of(
+        source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked, map=map,
+        allow_missing=allow_missing,
+    )  # fmt: skip
     found = parallel.run(need_of, parts, scheduler=scheduler, workers=workers)
     answer = combine(found, target=asked["target"], meet=share, notes=notes)  # type: ignore[arg-type]
-    return replace(answer, law=asked["law"])  # type: ignore[arg-type]
+    return replace(answer, law=asked["law"], gaps=lost)  # type: ignore[arg-type]
 
 
 def need_of(part: SitePart) -> PartNeeds:
@@ -160,7 +178,8 @@ def _counted(
         busy_intervals=int(busy.sum()), solved_in_full=solved,
         short_intervals=int((busy & (needed > pool.in_use)).sum()), shares=part.shares.get(pool.group.name, {}),
         rules=rules(pool, busy, part.meet, None if told is None else told.high_water),
-        supply="" if told is None else told.words, notes=tuple(_notes(pool, working, problems)), series=shown,
+        supply="" if told is None else told.words,
+        notes=tuple(_notes(pool, working, problems, together=bool(part.together))), series=shown,
     )  # fmt: skip
     known = np.isfinite(needed)
     if not known.any() or (busy.any() and not known[busy].any()) or (problems and not solved):
@@ -169,10 +188,12 @@ def _counted(
     return _decided(part, asked, needs, found)
 
 
-def _notes(pool: RunsOverTime, working: Sequence[int], problems: dict[int, str]) -> list[str]:
+def _notes(
+    pool: RunsOverTime, working: Sequence[int], problems: dict[int, str], *, together: bool
+) -> list[str]:
     notes = notes_of(pool)
     if np.isnan(pool.queued[working]).any():
-        notes.append(QUEUE_UNKNOWN)
+        notes += [QUEUE_UNKNOWN, *([NO_EFFECT[:-1]] if together else [])]
     if problems:
         first = min(problems)
         when = "" if np.isnat(pool.start[first]) else f" at {pool.start[first].item():%Y-%m-%d %H:%M}"
@@ -263,3 +284,40 @@ def combine(
 def _order(found: PoolNeed) -> tuple[int, int, str, str]:
     """Those that are short first, by how much they lack; then those without an answer; most to spare next."""
     return VERDICTS.index(found.verdict), -(found.to_add or found.to_gain), found.system, found.pool
+
+
+NO_ALIAS: Final = 0.01  # share of tries that may fail
+NAMES: Final = {"not enough": "short"}
+
+
+@dataclass(frozen=True, slots=True)
+class Supplied:
+    """What counters say in a few `words`, and the most aliases in use at once, None where they do not say."""
+
+    words: str
+    high_water: int | None
+
+
+def supplied(frame: pl.DataFrame, system: str, pool: str) -> Supplied | None:
+    """What the counters of one pool say; None without any."""
+    import polars as pl
+
+    rows = frame.filter((pl.col("pool") == pool) & (pl.col("system").fill_null("") == system))
+    tries, fails = (int(rows[name].fill_null(0).sum()) for name in ("tries", "fails"))
+    if not rows.height or not tries:
+        return None
+    used = pl.coalesce(
+        pl.col("most_used").cast(pl.Int64),
+        pl.col("aliases").cast(pl.Int64) - pl.col("fewest_free").cast(pl.Int64),
+    )
+    most = rows.filter(pl.col("tries") > 0).select(used.max()).item()
+    words = f"{100 * fails / tries:.2g} % without"
+    try:
+        (found,) = judge(pool_supplies(rows, Path("supply")), no_alias=NO_ALIAS).pools
+    except PlannerError:
+        return Supplied(words, most)
+    if found.verdict is None:
+        return Supplied(words, most)
+    verdict = NAMES.get(found.verdict, found.verdict)
+    needed = "" if found.aliases_needed is None else f", {found.aliases_needed} needed"
+    return Supplied(f"{verdict}: {words}{needed}", most)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
 
 from planner import render
 from planner.answer import Answer
 from planner.demand import Target
 from planner.render.text import counted
-from planner.site import site_tables
-from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, PoolNeed
+from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, WEEKDAYS, PoolNeed
+from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_notes, first_words
+from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
     from planner.demand import Law
@@ -29,21 +33,31 @@ class SiteAnswer(Answer):
     remarks: tuple[str, ...] = ()  # what reading the measurements left open
     failed: tuple[tuple[str, str], ...] = ()  # parts without any answer: name and problem
     law: Law | None = None  # what it was reckoned with, for whoever asks more
+    gaps: Mapping[str, Gaps] = field(default_factory=dict)  # members that were not read, by pool
 
     def of(self, verdict: str) -> list[PoolNeed]:
         """List the pools of one verdict."""
         return [each for each in self.pools if each.verdict == verdict]
 
     @property
+    def lacking(self) -> str:
+        """What the first line begins with where members could not be read."""
+        return first_words(self.gaps)
+
+    @property
     def exit_code(self) -> int:
-        """1 where a pool is short; 2 where a part failed, or no pool has an answer."""
-        if self.failed or len(self.of(UNKNOWN)) == len(self.pools):
+        """1 where a pool is short; 2 where a part failed, no pool has an answer, or members could not be read."""
+        unread = any(each.exit_code for each in self.gaps.values())
+        if unread or self.failed or len(self.of(UNKNOWN)) == len(self.pools):
             return 2
         return 1 if self.of(SHORT) else 0
 
     @property
     def headline(self) -> str:
-        """How many are short, and have aliases to spare."""
+        """What could not be read; how many are short, and have aliases to spare."""
+        return self.lacking + self._headline()
+
+    def _headline(self) -> str:
         short, many = self.of(SHORT), self.of(TOO_MANY)
         kinds = {each.kind for each in self.pools}
         noun = kinds.pop() if len(kinds) == 1 else "pool or volume"
@@ -72,12 +86,12 @@ class SiteAnswer(Answer):
             parts.append(f"{unknown} {'has' if unknown == 1 else 'have'} no answer")
         if self.failed:
             parts.append(f"{counted(len(self.failed), 'part')} of the site failed")
-        return f"{every} in {site_tables.share(self.meet)} of the busy time: {'; '.join(parts) or 'nothing to tell'}."
+        return f"{every} in {share(self.meet)} of the busy time: {'; '.join(parts) or 'nothing to tell'}."
 
     @property
     def notes(self) -> tuple[str, ...]:
         """How it was found, what is uneven, what to do."""
-        found = list(self.remarks)
+        found = [*all_notes(self.gaps), *self.remarks]
         found.append(f"Target: {self.target}. Busy: at least a quarter of the load of the 99th percentile.")
         for name, problem in self.failed:
             found.append(f"No answer for {name}: {problem}")
@@ -102,17 +116,20 @@ class SiteAnswer(Answer):
 
     def table(self) -> render.Table:
         """One row a pool."""
-        return site_tables.table(self.pools)
+        return table(self.pools)
 
     def sections(self) -> tuple[render.Section, ...]:
         """One row a pool; of one pool its hours and its worst intervals."""
-        return site_tables.sections(self.pools, self.meet)
+        return sections(self.pools, self.meet)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as ``--json`` prints it."""
         known = [each.needed_99 for each in self.pools if each.needed_99 is not None]
         return {
-            "pools": [each.to_dict() for each in self.pools],
+            "pools": [
+                each.to_dict() | {"volumes_missing": len(self.gaps.get(each.name, NOTHING_MISSING).volumes)}
+                for each in self.pools
+            ],
             "all": {
                 "pools": len(self.pools),
                 "short": len(self.of(SHORT)),
@@ -129,6 +146,7 @@ class SiteAnswer(Answer):
                 "checked_short": 0,
             },
             "headline": self.headline,
+            "volumes_missing": sum(len(each.volumes) for each in self.gaps.values()),
             "target": str(self.target),
             "meet": self.meet,
             "failed": [{"part": name, "problem": problem} for name, problem in self.failed],
@@ -166,6 +184,146 @@ def _alone(need: PoolNeed, meet: float) -> str:
     worst = "" if need.worst_start is None else f", {need.worst_start:%Y-%m-%d %H:%M}"
     count = counted(need.needed, "alias", "aliases")
     return (
-        f"{need.name} needs {count}{ends} in {site_tables.share(meet)} of the busy time, "
+        f"{need.name} needs {count}{ends} in {share(meet)} of the busy time, "
         f"{need.needed_worst} in the worst interval{worst}; {need.in_use} in use: {verdicts[need.verdict]}."
     )
+
+
+MOST_SHOWN: Final = 40  # rows for people; all of them in CSV and JSON
+WORST_SHOWN: Final = 8  # intervals of one pool
+RULES: Final = {
+    "in_use_plus_queue": "in use + queue",
+    "high_water": "high water",
+    "paths_less_one": "paths - 1",
+}
+
+
+def share(value: float) -> str:
+    """As people say a share of the time."""
+    return f"{100 * value:.4g} %"
+
+
+def _verdict(need: PoolNeed) -> str:
+    if need.verdict == SHORT:
+        return f"short by {need.to_add}"
+    return f"spare {need.to_gain}" if need.verdict == TOO_MANY else need.verdict
+
+
+def _when(need: PoolNeed) -> str | None:
+    return None if need.worst_start is None else f"{need.worst_start:%Y-%m-%d %H:%M}"
+
+
+def _range(need: PoolNeed) -> str | None:
+    return None if need.needed_low is None else f"{need.needed_low}-{need.needed_high}"
+
+
+def table(pools: Sequence[PoolNeed]) -> render.Table:
+    """One row a pool, all columns."""
+    rows = [each.to_dict() for each in pools]
+    names = (
+        "system", "pool", "volumes", "in_use", "needed_worst", "needed_99", "needed_95", "needed_low", "needed_high",
+        "verdict", "worst_start", "intervals", "busy_intervals", "solved_in_full", "kind", "needed", "short_intervals",
+        "taught_by", "to_add", "to_gain", "busiest_hour", "supply", "problem", "decided_start",
+    )  # fmt: skip
+    columns = [render.Column(name=name, unit="", values=[row[name] for row in rows]) for name in names]
+    columns += [
+        render.Column(name=f"rule_{name}", unit="", values=[each.rules.get(name) for each in pools])
+        for name in RULES
+    ]
+    return render.Table(columns=tuple(columns))
+
+
+def sections(pools: Sequence[PoolNeed], meet: float) -> tuple[render.Section, ...]:
+    """One row a pool; of one pool its hours of the week and its worst intervals."""
+    if len(pools) == 1:
+        return _of_one(pools[0])
+    shown = pools[:MOST_SHOWN]
+    systems = len({each.system for each in pools}) > 1
+    columns: list[tuple[str, str, list[Any]]] = [
+        ("pool", "pool", [each.name if systems else each.pool for each in shown]),
+        ("volumes", "volumes", [each.volumes for each in shown]),
+        ("in_use", "in use", [each.in_use for each in shown]),
+        ("needed_worst", "worst", [each.needed_worst for each in shown]),
+        ("needed_99", "99 %", [each.needed_99 for each in shown]),
+        ("needed_95", "95 %", [each.needed_95 for each in shown]),
+        ("range", "range", [_range(each) for each in shown]),
+        ("verdict", "verdict", [_verdict(each) for each in shown]),
+        ("short_share", "short", [f"{100 * each.short_share:.0f} %" for each in shown]),
+        ("busiest_hour", "most", [each.busiest_hour or None for each in shown]),
+    ]
+    if any(each.rules.get("in_use_plus_queue") is not None for each in shown):
+        columns.append(("rule", "rule", [each.rules.get("in_use_plus_queue") for each in shown]))
+    if any(each.supply for each in shown):
+        columns.append(("supply", "counters", [each.supply or None for each in shown]))
+    made = render.Table(
+        columns=tuple(
+            render.Column(name=name, unit="", values=values, label=label, decimals=0)
+            for name, label, values in columns
+        )
+    )
+    more = len(pools) - len(shown)
+    caption = (
+        f"needed in the worst interval, in 99 % and 95 % of the busy time; range: 90 %, of the count in "
+        f"{share(meet)}; short: share of the busy intervals; most: hour of the week"
+    )
+    if any(name == "rule" for name, _, _ in columns):
+        caption += "; rule: in use + queue"
+    return (render.Section(table=made, caption=caption + (f". {more} more rows in --csv." if more else ".")),)
+
+
+def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
+    """Days of the week by hours, and the worst intervals."""
+    found = []
+    hours = need.hours
+    if np.isfinite(hours).any():
+        measured = np.flatnonzero(np.isfinite(hours).any(axis=1))
+        columns = [render.Column(name="hour", unit="", values=list(range(24)), label="hour", decimals=0)]
+        columns += [
+            render.Column(
+                name=WEEKDAYS[day], unit="", decimals=0,
+                values=[None if np.isnan(value) else int(value) for value in hours[day]],
+            )
+            for day in measured
+        ]  # fmt: skip
+        found.append(
+            render.Section(
+                table=render.Table(columns=tuple(columns)), title="Largest need by hour of the week"
+            )
+        )
+    series = need.series
+    order = np.argsort(-np.nan_to_num(series.needed, nan=-1.0), kind="stable")[:WORST_SHOWN]
+    starts = [
+        None if np.isnat(series.start[k]) else f"{series.start[k].item():%Y-%m-%d %H:%M}" for k in order
+    ]
+    columns = [
+        render.Column(name="start", unit="", values=starts),
+        render.Column(name="needed", unit="", values=[_whole(series.needed[k]) for k in order], decimals=0),
+        render.Column(
+            name="in_use", unit="", values=[int(series.in_use[k]) for k in order], label="in use", decimals=0
+        ),
+        render.Column(name="io_rate", unit="1/s", values=series.io_rate[order].tolist(), label="I/O rate", decimals=0),
+        render.Column(
+            name="response", unit="ms", values=[_known(value / MILLISECOND) for value in series.response[order]],
+            decimals=2,
+        ),
+        render.Column(name="queued", unit="", values=[_known(value) for value in series.queued[order]], decimals=2),
+    ]  # fmt: skip
+    found.append(render.Section(table=render.Table(columns=tuple(columns)), title="Worst intervals"))
+    rules = [(RULES[name], value) for name, value in need.rules.items() if value is not None]
+    if rules:
+        made = render.Table(
+            columns=(
+                render.Column(name="rule", unit="", values=[name for name, _ in rules]),
+                render.Column(name="says", unit="", values=[value for _, value in rules], decimals=0),
+            )
+        )
+        found.append(render.Section(table=made, title="Rules of the field"))
+    return tuple(found)
+
+
+def _whole(value: float) -> int | None:
+    return int(value) if np.isfinite(value) else None
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

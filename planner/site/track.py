@@ -20,8 +20,10 @@ from planner.measurements.choose import moment
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
 from planner.render.text import counted
+from planner.reports.membership import share_together
 from planner.site.parts import SitePart, parts_of, rows_of_part
-from planner.site.unevenness import covered
+from planner.site.pool_need import covered
+from planner.sizing.gaps import all_notes
 from planner.sizing.need import Need, need
 from planner.units import MILLISECOND
 
@@ -83,21 +85,25 @@ class Dated:
 def track_record(
     source: Data, since: datetime | str, *, members: Path | str | None = None, system: str | None = None,
     start: datetime | str | None = None, end: datetime | str | None = None, pool: str | None = None,
-    target: Target | None = None, model: Path | str = DEFAULT_MODEL, scheduler: str | None = None,
-    workers: int | None = None,
+    target: Target | None = None, together: float | str | None = None, model: Path | str = DEFAULT_MODEL,
+    map: str | None = None, scheduler: str | None = None, workers: int | None = None,
 ) -> TrackRecord:  # fmt: skip
     """Set what is told from before a date, for the aliases in use since, against what was measured since."""
     when = moment(since, "since")
     if when is None:
         raise InputError("since", since, "a day or a time such as 2026-03-01")
     when = when.replace(tzinfo=None)  # by the clock of the system
-    asked = {"law": Law.from_model(model), "target": target or Target()}
+    asked = {
+        "law": Law.from_model(model), "target": target or Target(),
+        "together": None if together is None else share_together(together),
+    }  # fmt: skip
     begin, stop = moment(start, "start"), moment(end, "end")
-    parts, notes = parts_of(
-        source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked
-    )
+    parts, notes, lost = parts_of(
+        source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked, map=map,
+        allow_missing=True,
+    )  # fmt: skip
     pools: list[Tracked] = []
-    unchanged, remarks = 0, list(notes)
+    unchanged, remarks = 0, [*all_notes(lost), *notes]
     for each in parallel.run(
         tracked_of, [Dated(part=part, since=when) for part in parts], scheduler, workers
     ):

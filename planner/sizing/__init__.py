@@ -3,11 +3,9 @@
 from planner.sizing.answer import AliasAnswer, NamedReading, together
 from planner.sizing.commands import with_commands
 from planner.sizing.many import VolumesAnswer
-from planner.sizing.overview import Subsystem
-from planner.sizing.pool_count import MeasuredPool, PoolCount
 from planner.sizing.question import aliases as answer_for
 from planner.sizing.search import aliases
-from planner.sizing.subsystem import subsystem
+from planner.sizing.subsystem import MeasuredPool, PoolCount, Subsystem, subsystem
 
 __all__ = [
     "AliasAnswer",

@@ -17,13 +17,20 @@ from planner.interval import Interval
 from planner.results import Array
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Gain
-from planner.sizing.gaps import Gaps
-from planner.sizing.plausible import FLOOR, LOOK, reasons, small
+from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons, small
 from planner.units import MILLISECOND
 
 SCOPE: Final = (
     "z/VM uses aliases for guest minidisk I/O on volumes attached to SYSTEM; not for dedicated devices, nor for a "
     "queue that a guest keeps itself: it has one I/O at a time to one minidisk."
+)
+FEW_TRIES: Final = (
+    "How many I/Os find no alias follows from the balance of arrivals and ends: within 10 % in simulations of a demand "
+    "that is known; supply counters measure it."
+)
+EXPONENTIAL: Final = (
+    "Waits of the I/Os that wait are taken as exponential: where the answer says 5 %, 4.5 to 5.2 % waited longer in "
+    "simulations, of requesters fewer, of long-tailed batches up to 7 %."
 )
 UNEQUAL: Final = "mixed"
 MOST_ROWS: Final = 24  # of the table that people see
@@ -145,6 +152,8 @@ class AliasAnswer(Answer):
         measurements show it.
     together_count : int or None
         Aliases that meet the target if the bursts of all volumes come together; None where the data decide.
+    joined : bool
+        Whether that was said of every volume.
     law : Law or None
         What it was answered by.
     floor : float
@@ -207,6 +216,7 @@ class AliasAnswer(Answer):
         before, after = (float(self.rows.service_time[k]) for k in (self.in_use, self.recommended))
         return tuple(reasons(self.in_use, self.recommended, before, after))
 
+    joined: bool = False
     assumed: str = ""
     gaps: Gaps = field(default_factory=Gaps)
 
@@ -369,11 +379,15 @@ class AliasAnswer(Answer):
                 f"Of the wait, {_aliases(half)} {_verb(half)} half, {most} 90 %; the target takes {self.recommended}.",
             )
         model = () if self.law is None or not self.law.words else (self.law.words,)
-        return (*rule, *steps, *self._of_together(), *self.remarks.more, *model, SCOPE)
+        steady = {"poisson", "closed", "open", UNEQUAL}
+        tries = [FEW_TRIES] if not self.target.of_waits and self.readings[0].kind not in steady else []
+        if self.target.wait_percentile is not None:
+            tries.append(EXPONENTIAL)
+        return (*rule, *steps, *tries, *self._of_together(), *self.remarks.more, *model, SCOPE)
 
     def _of_together(self) -> tuple[str, ...]:
         """How much the bursts of volumes come together, where data say it."""
-        if self.together is None or self.together.high - self.together.low >= 1.0:
+        if self.together is None or self.together.high - self.together.low >= 1.0 or self.joined:
             return ()
         low, value, high = self.together
         return (

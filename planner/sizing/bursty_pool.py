@@ -12,7 +12,7 @@ import numpy as np
 from planner.demand import Law, Target, in_words, point_and_range
 from planner.demand.pooled import HIGHEST, LOWEST, PoolReadings, PoolRow, read_pool_at_several, read_pools
 from planner.devices import Performance
-from planner.errors import InputError, PlannerError
+from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
@@ -42,12 +42,6 @@ class SizedDraws(Sized):
         pool: PoolReadings,
     ) -> None:
         super().__init__(runs, law, target, growth)
-        if target.no_alias is not None:
-            raise InputError(
-                "no_alias", target.no_alias,
-                "a target for wait, queue or response: volumes of the pool are bursty, and only its supply counters "
-                "say how many tries fail (planner aliases supply)",
-            )  # fmt: skip
         self.measured, self.pool = measured, pool
         self.unknown = pool.saturated and not self.run.aliases
 
@@ -112,14 +106,15 @@ def size_bursty_pools(
     cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float]
 ) -> list[SizedDraws | PlannerError]:
     """Read pools of bursty volumes; those of one row without aliases all together."""
+    tries = not target.of_waits
     alone = [k for k, runs in enumerate(cases) if len(_known(runs)) == 1]
     rows = {k: row_of(_known(cases[k])[0]) for k in alone}
     grows = [k for k in alone if growth[k]]
-    measured = dict(zip(alone, read_pools(list(rows.values()), law=law), strict=True))
+    measured = dict(zip(alone, read_pools(list(rows.values()), law=law, tries=tries), strict=True))
     later = dict(
         zip(
             grows,
-            read_pools([rows[k] for k in grows], law=law, growth=[growth[k] for k in grows]),
+            read_pools([rows[k] for k in grows], law=law, growth=[growth[k] for k in grows], tries=tries),
             strict=True,
         )
     )
@@ -127,9 +122,9 @@ def size_bursty_pools(
     for k, runs in enumerate(cases):
         if k not in measured:
             several = [row_of(run) for run in _known(runs)]
-            measured[k] = read_pool_at_several(several, law=law)
+            measured[k] = read_pool_at_several(several, law=law, tries=tries)
             if growth[k]:
-                later[k] = read_pool_at_several(several, law=law, growth=growth[k])
+                later[k] = read_pool_at_several(several, law=law, growth=growth[k], tries=tries)
         found.append(_made(runs, law, target, growth[k], measured[k], later.get(k, measured[k])))
     return found
 
@@ -147,7 +142,7 @@ def all_at_once(pool: PoolReadings, target: Target, least: int) -> int:
     """Aliases that a pool needs if the bursts of all its volumes come together, never fewer than if they do not."""
     joined = pool.all_at_once()
     rows = joined.predict(np.arange(joined.queues.shape[0]))
-    met = target.met(rows.rate, rows.service, rows.queue)
+    met = target.met(rows.rate, rows.service, rows.queue, rows.no_alias, rows.waits)
     return max(int(np.argmax(met)) if met.any() else met.size - 1, least)
 
 
@@ -168,9 +163,11 @@ def _rows(pool: PoolReadings, counts: Array) -> Performance:
     rate, service, queue = (
         np.asarray(each, dtype=np.float64) for each in (found.rate, found.service, found.queue)
     )
+    without, fails = (np.broadcast_to(each, counts.shape) for each in (found.no_alias, found.waits))
+    tries = np.divide(fails, without, out=np.full(counts.shape, np.nan), where=without > 0)
     return Performance(
         aliases=counts, io_rate=rate, service_time=service, queued=np.minimum.accumulate(queue),
-        no_alias=nothing, tries=nothing, fails=nothing, fewest_free=nothing, most_free=nothing,
+        no_alias=np.asarray(without), tries=tries, fails=np.asarray(fails), fewest_free=nothing, most_free=nothing,
         volume_rates=(rate / pool.readings.volumes)[:, None], volume_responses=(service + queue / rate)[:, None],
     )  # fmt: skip
 

@@ -1,27 +1,34 @@
-"""Members that could not be read: what an answer says first of them, and the exit code that follows."""
+"""What an answer says first: members that could not be read, and why aliases may not be the problem."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from planner.measurements import Devices
+from planner import render
+from planner.errors import InputError
+from planner.measurements import Devices, Run
 from planner.render.text import counted
 from planner.reports.membership import Membership
 from planner.reports.schema import Missing
 
 MOST_NAMED: Final = 6
+MOST_SHORT: Final = 3  # pools with missing members that a first line names
 
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """Volumes (and `aliases`) without a readable row, by name, of how many there are; `allowed` where that is known."""
+    """Volumes (and `aliases`) without a readable row, by name, of how many there are; `allowed` where that is known.
+
+    `where` says that this holds for some of many intervals.
+    """
 
     volumes: tuple[str, ...] = ()
     of: int = 0
     aliases: tuple[str, ...] = ()
     allowed: bool = False
+    where: str = ""
 
     def __bool__(self) -> bool:
         """Whether anything is missing."""
@@ -37,7 +44,7 @@ class Gaps:
         """For the first line: 1 of 8 volumes could not be read."""
         parts = [f"{len(self.volumes)} of {counted(self.of, 'volume')}"] if self.volumes else []
         parts += [counted(len(self.aliases), "alias", "aliases")] if self.aliases else []
-        return f"{' and '.join(parts)} could not be read"
+        return f"{' and '.join(parts)} could not be read{self.where}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -48,6 +55,26 @@ class Gaps:
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         out = "" if self.allowed else "; --allow-missing if that is known"
         return (f"Without a readable row: {', '.join(names[:MOST_NAMED])}{more}{out}.",)
+
+
+NOTHING_MISSING: Final = Gaps()
+
+
+def first_words(found: Mapping[str, Gaps], then: str = "at least what follows") -> str:
+    """What the first line of an answer for many pools, by name, begins with; nothing where all was read."""
+    short = {name: each for name, each in found.items() if each}
+    if not short:
+        return ""
+    said = "; ".join(
+        f"pool {name}: {each.words}" if name else each.words for name, each in [*short.items()][:MOST_SHORT]
+    )
+    more = f" and so in {len(short) - MOST_SHORT} more pools" if len(short) > MOST_SHORT else ""
+    return f"{said[:1].upper()}{said[1:]}{more}: {then}. "
+
+
+def all_notes(found: Mapping[str, Gaps]) -> list[str]:
+    """Which, pool by pool."""
+    return [f"Pool {name}: {note}" if name else note for name, each in found.items() for note in each.notes]
 
 
 def named(devices: Devices | None, name: str) -> bool:
@@ -87,3 +114,47 @@ def gaps(
         volumes += len({*lost} - {*present})
     lost = [name for name in dict.fromkeys(lost) if not named(exclude, name)]
     return Gaps(tuple(lost), volumes, tuple(dict.fromkeys(aliases)), allowed)
+
+
+FLOOR: Final = 0.05  # I/Os queued, and I/Os in service (5 % busy), below which a volume does not matter
+MOST_TIMES: Final = 2.0  # aliases to add over those in use
+MOST_ADDED: Final = 32  # aliases
+MOST_GROWTH: Final = 0.5  # of the service time
+LOOK: Final = (
+    "Before adding aliases look at the control unit (CUWt, other hosts), the channels (pend), the cache (disconnect), "
+    "and whether one guest makes the load: more I/Os at once only queue there."
+)
+
+
+def checked_floor(floor: float) -> float:
+    """The floor, refused where it is none."""
+    if not 0.0 <= floor < float("inf"):
+        raise InputError("floor", floor, "I/Os of zero or more, such as 0.05; 0 lists every volume")
+    return floor
+
+
+def small(queued: float, in_service: float, floor: float) -> bool:
+    """Whether both I/Os waiting and I/Os in service are below the floor."""
+    return queued < floor and in_service < floor
+
+
+def below_floor(run: Run, floor: float = FLOOR) -> bool:
+    """Whether a measurement is below the floor; a queue that was not measured does not hold it above."""
+    queued = float(run.total_queue.value) if run.queue_known else 0.0
+    return small(queued, float(run.io_rate.value @ run.service.value), floor)
+
+
+def reasons(in_use: int, recommended: int, service_before: float, service_after: float) -> list[str]:
+    """Why more aliases may not be the answer, in a few words each."""
+    more = recommended - in_use
+    if more <= 0:
+        return []
+    growth = service_after / service_before - 1.0  # nan compares as no growth
+    found = []
+    if in_use > 0 and more > MOST_TIMES * in_use:
+        found.append(f"{render.counted(more, 'more alias', 'more aliases')}, over twice those in use")
+    elif more > MOST_ADDED:
+        found.append(f"{more} more aliases")
+    if growth > MOST_GROWTH:
+        found.append(f"the service time grows by {growth:.0%}")
+    return found

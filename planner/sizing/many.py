@@ -13,15 +13,14 @@ from planner.demand import Law, Target
 from planner.errors import PlannerError
 from planner.measurements import Run
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
-from planner.render.verdict import word
+from planner.render.text import word
 from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import helped
-from planner.sizing.gaps import Gaps
+from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons
 from planner.sizing.need import Need
-from planner.sizing.plausible import FLOOR, LOOK, reasons
-from planner.sizing.pool_count import Traffic
 from planner.sizing.sized import Sized
+from planner.sizing.subsystem import Traffic
 from planner.units import MILLISECOND
 
 GAINS: Final = "gains"

@@ -102,7 +102,7 @@ def size(
             found[k] = each
     count_together([each for each in found if isinstance(each, SizedPool)])
     unsolved = [k for k, each in enumerate(found) if isinstance(each, SizedPool) and each.unsolved]
-    read = [k for k in unsolved if measured[k][-1].queue_known and target.no_alias is None]
+    read = [k for k in unsolved if measured[k][-1].queue_known]
     for k, each in zip(read, size_bursty_pools(*of(read)), strict=True):
         found[k] = each  # candidates of each volume alone need no solution of the pool
     if every:

@@ -20,12 +20,18 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import UNEQUAL, AnswerParts, NamedReading, Remarks
-from planner.sizing.bounds import LEAST_THINK, NORMAL_90, band, measured_rate, measured_response, spaced
+from planner.sizing.bounds import (
+    LEAST_THINK,
+    NORMAL_90,
+    Correction,
+    band,
+    measured_rate,
+    measured_response,
+    spaced,
+)
 from planner.sizing.bursty_pool import all_at_once, row_of
-from planner.sizing.classic import classic_aliases
 from planner.sizing.comparison import Gain, gains, own_gains
-from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
-from planner.sizing.measured import Correction
+from planner.sizing.fewest import classic_aliases, excess_of, fewest, first_guess, most_useful
 from planner.sizing.sized import Sized
 from planner.sizing.volumes import (
     Indices,
@@ -165,7 +171,7 @@ class SizedPool(Sized):
     def together_count(self) -> int | None:
         """Where nothing waits that would show how much bursts come together."""
         run = self.run
-        if not run.queue_known or run.bases == 1 or self.target.no_alias is not None or len(self.runs) > 1:
+        if not run.queue_known or run.bases == 1 or not self.target.of_waits or len(self.runs) > 1:
             return None
         if (run.aliases and run.total_queue.value > 0) or not np.isnan(run.together).any():
             return None

@@ -33,24 +33,20 @@ from planner.measurements.read import Measured, is_folder
 from planner.measurements.read import membership as members_of
 from planner.render.text import counted
 from planner.reports.linux import LinuxDevices
-from planner.reports.membership import Membership
+from planner.reports.membership import Membership, share_together
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
 from planner.sizing.answer import AliasAnswer
-from planner.sizing.gaps import Gaps, gaps
+from planner.sizing.gaps import FLOOR, NOTHING_MISSING, Gaps, below_floor, checked_floor, gaps
 from planner.sizing.many import VolumeRow, VolumesAnswer, unanswered, volume_row
 from planner.sizing.need import need
-from planner.sizing.overview import Subsystem
-from planner.sizing.plausible import FLOOR, below_floor, checked_floor
-from planner.sizing.pool_count import MeasuredPool
 from planner.sizing.search import aliases as search
-from planner.sizing.subsystem import subsystem
+from planner.sizing.subsystem import MeasuredPool, Subsystem, subsystem
 from planner.sizing.worst import present_cases
 
 SERVICE_PARTS: Final = 3  # a printed service time is the sum of three rounded parts
 WORST_TAKEN: Final = (
     "Of several intervals the one is answered that needs most aliases; --interval names another, or the mean."
 )
-NOTHING_MISSING: Final = Gaps()
 Quantity = str | float
 Quantities = Quantity | Sequence[Quantity] | NDArray[Any]
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
@@ -190,6 +186,7 @@ def aliases(
     queued: Quantity | None = None,
     target_response: Quantity | None = None,
     no_alias: Quantity | None = None,
+    wait_percentile: str | tuple[float, float] | None = None,
     growth: Quantity = 0.0,
     together: Quantity | None = None,
     model: Path | str = DEFAULT_MODEL,
@@ -231,6 +228,8 @@ def aliases(
         What the aliases must achieve; by default queueing is gone.
     wait, queued, target_response, no_alias : str or float, optional
         The same one by one, as the command has it: ``"0.1ms"``, ``0.05``, ``"2ms"``, ``"1%"``.
+    wait_percentile : str or tuple of float, optional
+        Share of the I/Os and the longest that they may wait [s], as ``"95%:2ms"``.
     growth : str or float, optional
         Share by which the demand grows first, ``"30%"`` or 0.3.
     together : str or float, optional
@@ -278,8 +277,11 @@ def aliases(
         kind, pool = kind or ("pool" if pool else "volume"), None
     if kind not in (None, "volume", "pool"):
         raise InputError("kind", kind, "volume or pool")
-    parts = {"wait": wait, "response": target_response, "queued": queued, "no_alias": no_alias}
-    wanted = {name: value for name, value in parts.items() if value is not None}
+    parts = {
+        "wait": wait, "response": target_response, "queued": queued, "no_alias": no_alias,
+        "wait_percentile": wait_percentile,
+    }  # fmt: skip
+    wanted: dict[str, Any] = {name: value for name, value in parts.items() if value is not None}
     if target is not None and wanted:
         raise InputError("target", str(target), f"it, or {', '.join(wanted)}: they exclude each other")
     target = target or Target(**wanted)
@@ -415,21 +417,6 @@ class Lost:
 def _names(every: Sequence[Rows]) -> set[str]:
     """Devices, and labels of volumes without a number, of all intervals."""
     return {name for rows in every for name in rows.names}
-
-
-def share_together(given: Quantity, argument: str = "together") -> float:
-    """How much bursts come together, from a word or a share."""
-    words = {"none": 0.0, "full": 1.0}
-    if isinstance(given, str) and given in words:
-        return words[given]
-    expected = "none, full, or a share from 0 to 1, as 0.5 or 50%"
-    try:
-        found = units.share(given, argument)
-    except InputError as error:
-        raise InputError(argument, given, expected) from error
-    if not 0.0 <= found <= 1.0:
-        raise InputError(argument, given, expected)
-    return found
 
 
 def _one_system(measured: Measured) -> None:

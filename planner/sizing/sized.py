@@ -17,10 +17,9 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, AnswerParts, NamedReading, Remarks
-from planner.sizing.bounds import holding
+from planner.sizing.bounds import Correction, holding
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of
-from planner.sizing.measured import Correction
 from planner.units import MILLISECOND
 
 ROWS_BEYOND: Final = 2
@@ -111,7 +110,7 @@ class Sized(ABC):
     def measured_bounds(self) -> tuple[int, int]:
         """Largest count that the measurement misses the target with, -1 where none, and the least that meets it."""
         run, most = self.run, self.run.most_aliases
-        if self.growth or not run.queue_known or self.target.no_alias is not None:
+        if self.growth or not run.queue_known or not self.target.of_waits:
             return -1, most
         met = self.target.met(run.total_rate.value, run.mean_service.value, run.total_queue.value)
         return (-1, min(run.aliases, most)) if met else (min(run.aliases, most), most)
@@ -214,7 +213,8 @@ class Sized(ABC):
             rule_of_thumb=self.rule_of_thumb, in_use=run.aliases, measured=tuple(each.aliases for each in self.runs),
             target=self.target, growth=self.growth, readings=named, rows=rows, rate=holding(rate, rows.io_rate),
             response=holding(response, rows.response_time), saturated=self.saturated, helps=helps,
-            together=self.together, together_count=self.together_count, strain=self.residual,
+            together=self.together, together_count=self.together_count,
+            joined=run.bases > 1 and not np.isnan(run.together).any(), strain=self.residual,
             waiting=run.waiting, assumed=run.assumed, classic=parts.classic, gains=parts.gains,
             grouping_error=self.grouping_error, remarks=self.remarks(parts), law=self.law,
         )  # fmt: skip

@@ -1,18 +1,29 @@
-"""Many pools at once: the count of each as `planner.sizing.need` finds it, and what it brings."""
+"""Many pools at once: what was measured of each, how many aliases it needs, and the answer for all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from planner import render
+from planner.answer import Answer
 from planner.demand import Law, Target
 from planner.devices import Performance
 from planner.errors import InputError, PlannerError
+from planner.sizing.answer import SCOPE, unmeasured
+from planner.sizing.commands import Command, section
+from planner.sizing.gaps import LOOK, Gaps, all_notes, first_words, reasons
 from planner.sizing.need import Need, need
-from planner.sizing.overview import Subsystem
-from planner.sizing.pool_count import MeasuredPool, PoolCount, Traffic
+from planner.sizing.wording import LEAST_ERROR
+from planner.units import MILLISECOND
+
+if TYPE_CHECKING:
+    from planner.demand import Law
+    from planner.measurements import Run
 
 
 def subsystem(
@@ -110,4 +121,341 @@ def _traffic(rows: Performance, count: int) -> Traffic:
         io_rate=float(rows.io_rate[k]),
         response_time=float(rows.response_time[k]),
         queued=float(rows.queued[k]),
+    )
+
+
+ALL: Final = "all"
+MOST_NAMED: Final = 20  # pools that a note names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subsystem(Answer):
+    """Answers for many `pools`: `target` and `growth` of each, and `remarks` on how they were read.
+
+    `gaps` says by pool which members could not be read. `measured` and `law` are what they were answered from, for
+    whoever asks more of them; none where that is not kept.
+    `commands` are as of `AliasAnswer`.
+    """
+
+    PICTURE: ClassVar[str] = "planner.sizing.picture:draw_pools"
+
+    pools: tuple[PoolCount, ...]
+    target: Target
+    growth: float = 0.0
+    remarks: tuple[str, ...] = ()
+    measured: tuple[MeasuredPool, ...] = ()
+    law: Law | None = None
+    commands: tuple[Command, ...] = ()
+    gaps: Mapping[str, Gaps] = field(default_factory=dict)
+
+    @property
+    def answered(self) -> tuple[PoolCount, ...]:
+        """Pools with a recommended count."""
+        return tuple(pool for pool in self.pools if pool.recommended is not None)
+
+    @property
+    def changes(self) -> list[tuple[str, int]]:
+        """Names, and how many aliases more each takes; none of what stays."""
+        found = [(pool.name, (pool.recommended or 0) - pool.in_use) for pool in self.answered]
+        return [(name, change) for name, change in found if change]
+
+    @property
+    def exit_code(self) -> int:
+        """0 if every pool has an answer, 1 if one has no feasible one, 2 if one could not be solved or read whole."""
+        return max(
+            *(pool.exit_code for pool in self.pools), *(each.exit_code for each in self.gaps.values()), 0
+        )
+
+    def total(self) -> PoolCount:
+        """Sums over the pools with an answer; the response time is weighted by rate."""
+        pools = self.answered
+        spans = [pool.range for pool in pools if pool.range is not None]
+        known = all(pool.classic is not None for pool in pools)
+        unknown = any(pool.rule_of_thumb is None for pool in pools)
+        return PoolCount(
+            name=ALL,
+            volumes=sum(pool.volumes for pool in pools),
+            in_use=sum(pool.in_use for pool in pools),
+            recommended=sum(pool.recommended or 0 for pool in pools),
+            range=(sum(low for low, _ in spans), sum(high for _, high in spans)),
+            rule_of_thumb=None if unknown else sum(pool.rule_of_thumb or 0 for pool in pools),
+            classic=sum(pool.classic or 0 for pool in pools) if known else None,
+            now=all_traffic([pool.now for pool in pools]),
+            then=all_traffic([pool.then for pool in pools]),
+            grouping_error=max((pool.grouping_error for pool in pools), default=0.0),
+        )
+
+    def table(self) -> render.Table:
+        """One row a pool."""
+        return table_of(self.pools)
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """The table with its sums."""
+        caption = (
+            f"recommended: {self.target}; rule: aliases in use and the queue, rounded up; then: with the recommended "
+            "aliases."
+        )
+        table = table_of([*self.pools, self.total()])
+        return (render.Section(table=table, caption=caption), *section(self.commands))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data, as `--json` prints it."""
+
+        def data(pool: PoolCount) -> dict[str, Any]:
+            (row,) = table_of([pool]).records()
+            return {**row, "grouping_error": pool.grouping_error}
+
+        return {
+            "headline": self.headline,
+            "target": str(self.target),
+            "growth": self.growth,
+            "volumes_missing": sum(len(each.volumes) for each in self.gaps.values()),
+            "pools": [
+                {
+                    **data(pool),
+                    "notes": list(pool.notes),
+                    "problem": pool.problem,
+                    "volumes_missing": len(self.gaps[pool.name].volumes) if pool.name in self.gaps else 0,
+                }
+                for pool in self.pools
+            ],
+            "all": data(self.total()),
+            "commands": [command for command, _ in self.commands],
+            "notes": [*self.remarks, *self._model(), SCOPE],
+        }
+
+    @property
+    def headline(self) -> str:
+        """Sums over all pools."""
+        total = self.total()
+        low, high = total.range or (0, 0)
+        volumes = sum(pool.volumes for pool in self.pools)
+        gain = ""
+        if total.now is not None and total.then is not None and math.isfinite(total.now.response_time):
+            rates = (total.now.io_rate, total.then.io_rate)
+            times = (1e3 * total.now.response_time, 1e3 * total.then.response_time)
+            gain = (
+                f" I/O rate {rates[0]:.0f} to {rates[1]:.0f}/s, response {times[0]:.2g} to {times[1]:.2g} ms."
+            )
+        ends = f"{low} to {high}" if high > low else f"{low}"
+        assumed = unmeasured(run.assumed for pool in self.measured for run in pool.runs)
+        return (
+            f"{first_words(self.gaps)}{render.counted(len(self.pools), 'pool')}, "
+            f"{render.counted(volumes, 'volume')}{self._when}: {total.recommended} aliases (range {ends}), "
+            f"{total.in_use} in use.{gain}{assumed}"
+        )
+
+    @property
+    def _when(self) -> str:
+        """Whether intervals were chosen."""
+        chosen = any(pool.runs and pool.runs[-1].interval for pool in self.measured)
+        return ", each in the worst of its intervals" if chosen else ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is wrong where, what it saves, what to move."""
+        total = self.total()
+        found = []
+        doubtful = {
+            pool.name: reasons(
+                pool.in_use, pool.recommended or 0, pool.now.service_time, pool.then.service_time
+            )
+            for pool in self.answered
+            if pool.now is not None and pool.then is not None
+        }
+        if shown := [f"{name} ({'; '.join(words)})" for name, words in doubtful.items() if words]:
+            rest = f" and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""
+            found.append(f"Perhaps no alias problem: {', '.join(shown[:MOST_NAMED])}{rest}. {LOOK}")
+        if self.growth:
+            found.append(f"Demand grown by {self.growth:.0%} first.")
+        if total.saved is not None and total.saved > 0:
+            found.append(
+                f"Classic PAV would take {total.classic} aliases for the same target: the pools save "
+                f"{render.counted(total.saved, 'device number')}."
+            )
+        more = [pool for pool in self.answered if (pool.recommended or 0) > pool.in_use]
+        less = [pool for pool in self.answered if (pool.recommended or 0) < pool.in_use]
+        for pools, words in ((more, "to add in"), (less, "could serve elsewhere, from")):
+            if pools:
+                change = sum(abs((pool.recommended or 0) - pool.in_use) for pool in pools)
+                found.append(f"{change} {words} {render.counted(len(pools), 'pool')}.")
+        if total.grouping_error >= LEAST_ERROR:
+            bound = f"about {total.grouping_error:.1%}" if math.isfinite(total.grouping_error) else "more"
+            found.append(
+                f"Nearly equal volumes are taken as one class: the wait of a volume may be off by {bound}."
+            )
+        found += [
+            f"Pool {pool.name}: {pool.problem.removeprefix(f'pool {pool.name}: ')}"
+            for pool in self.pools
+            if pool.problem
+        ]
+        if len(self.answered) < len(self.pools):
+            missing = render.counted(len(self.pools) - len(self.answered), "pool")
+            found.append(f"The sums leave out {missing} without an answer.")
+        return (*all_notes(self.gaps), *found, *self._pool_notes(), *self.remarks, *self._model(), SCOPE)
+
+    def _model(self) -> tuple[str, ...]:
+        return () if self.law is None or not self.law.words else (self.law.words,)
+
+    def _pool_notes(self) -> list[str]:
+        """Notes of the pools, each once."""
+        notes: dict[str, list[str]] = {}
+        for pool in self.pools:
+            for note in pool.notes:
+                notes.setdefault((note[:1].upper() + note[1:]).rstrip("."), []).append(pool.name)
+        return [
+            f"{note} ({'all pools' if len(names) == len(self.pools) else _names(names)})."
+            for note, names in notes.items()
+        ]
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MOST_NAMED])
+    return (
+        f"pool {shown}"
+        if len(names) == 1
+        else f"pools {shown}" + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredPool:
+    """A pool as it was measured.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    volumes, aliases : int
+        Its devices, volumes without I/O too.
+    runs : tuple of Run
+        Measurements of it, the present state last; none where it has no load.
+    """
+
+    name: str
+    volumes: int
+    aliases: int
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """What a listing would show of a pool: `io_rate` [1/s], mean `response_time` [s], I/Os `queued`."""
+
+    io_rate: float
+    response_time: float
+    queued: float
+
+    @property
+    def service_time(self) -> float:
+        """Response time less wait [s]; nan where the queue grows without bound."""
+        bounded = math.isfinite(self.response_time) and self.io_rate > 0
+        return self.response_time - self.queued / self.io_rate if bounded else math.nan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolCount:
+    """How many aliases one of many pools needs, and what they bring.
+
+    Attributes
+    ----------
+    name : str
+        The pool.
+    volumes, in_use : int
+        Its volumes, and aliases at the time of the measurement.
+    recommended : int or None
+        Smallest count that meets the target, aliases in use included; None where none does.
+    range : tuple of int or None
+        Smallest and largest count over the readings of the demand and the rule of thumb.
+    rule_of_thumb : int or None
+        Aliases in use plus the summed queue rounded up; None where the queue was not measured.
+    classic : int or None
+        Aliases that classic PAV would take for the same target; None where it cannot meet it.
+    now, then : Traffic or None
+        With the aliases in use and with the recommended ones; response and queue are inf where a queue grows without
+        bound. None without I/O, and `then` without an answer.
+    grouping_error : float
+        As of `planner.sizing.AliasAnswer`.
+    notes : tuple of str
+        How it was read.
+    problem : str or None
+        Why there is no answer.
+    exit_code : int
+        What the command returns for the problem.
+    """
+
+    name: str
+    volumes: int
+    in_use: int
+    recommended: int | None = None
+    range: tuple[int, int] | None = None
+    rule_of_thumb: int | None = None
+    classic: int | None = None
+    now: Traffic | None = None
+    then: Traffic | None = None
+    grouping_error: float = 0.0
+    notes: tuple[str, ...] = ()
+    problem: str | None = None
+    exit_code: int = 0
+
+    @property
+    def saved(self) -> int | None:
+        """Device numbers that the pool takes less than classic PAV."""
+        if self.classic is None or self.recommended is None:
+            return None
+        return self.classic - self.recommended
+
+
+Value = Callable[[PoolCount], Any]
+Columns = tuple[tuple[str, str, Value, str, int | None], ...]
+
+
+def _of(when: str, name: str, unit: float = 1.0) -> Value:
+    """A figure of the traffic now or then; None where there is none."""
+
+    def value(pool: PoolCount) -> float | None:
+        traffic = getattr(pool, when)
+        return None if traffic is None else getattr(traffic, name) / unit
+
+    return value
+
+
+COLUMNS: Final[Columns] = (
+    ("pool", "", lambda p: p.name, "pool", None),
+    ("volumes", "", lambda p: p.volumes, "volumes", 0),
+    ("in_use", "", lambda p: p.in_use, "in use", 0),
+    ("recommended", "", lambda p: p.recommended, "recommended", 0),
+    ("recommended_low", "", lambda p: p.range and p.range[0], "from", 0),
+    ("recommended_high", "", lambda p: p.range and p.range[1], "to", 0),
+    ("rule_of_thumb", "", lambda p: p.rule_of_thumb, "rule", 0),
+    ("classic_aliases", "", lambda p: p.classic, "classic", 0),
+    ("saved", "", lambda p: p.saved, "saved", 0),
+    ("io_rate", "1/s", _of("now", "io_rate"), "I/O rate", 0),
+    ("io_rate_after", "1/s", _of("then", "io_rate"), "then", 0),
+    ("response", "ms", _of("now", "response_time", MILLISECOND), "response", 2),
+    ("response_after", "ms", _of("then", "response_time", MILLISECOND), "then", 2),
+    ("queued", "", _of("now", "queued"), "queued", 2),
+    ("queued_after", "", _of("then", "queued"), "then", 2),
+)
+
+
+def table_of(pools: Sequence[PoolCount]) -> render.Table:
+    """One row a pool."""
+    return render.Table(
+        columns=tuple(
+            render.Column(name=name, unit=unit, values=[value(pool) for pool in pools], label=label, decimals=digits)
+            for name, unit, value, label, digits in COLUMNS
+        )
+    )  # fmt: skip
+
+
+def all_traffic(each: Sequence[Traffic | None]) -> Traffic | None:
+    """Sums over pools, the response time weighted by rate."""
+    known = [traffic for traffic in each if traffic is not None]
+    if not known:
+        return None
+    rate = math.fsum(traffic.io_rate for traffic in known)
+    present = math.fsum(traffic.io_rate * traffic.response_time for traffic in known)
+    return Traffic(
+        io_rate=rate, response_time=present / rate, queued=math.fsum(traffic.queued for traffic in known)
     )

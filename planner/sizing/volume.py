@@ -25,7 +25,7 @@ from planner.demand import (
 )
 from planner.demand.readings import STAGES
 from planner.devices import Performance, Volume, VolumeClass
-from planner.errors import InputError, PlannerError
+from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
@@ -61,11 +61,17 @@ class SizedVolume(Sized):
 
     def __init__(
         self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, *, measured: Readings, read: Readings,
-        counts: Counts, fitted_: bool, left_out: tuple[str, ...],
+        counts: Counts, of_tries: Counts | None, fitted_: bool, left_out: tuple[str, ...],
     ) -> None:  # fmt: skip
         super().__init__(runs, law, target, growth)
         self.measured, self.read, self.fitted, self.left_out = measured, read, fitted_, left_out
         self.counts = _fewest_requesters(self.run, read, counts)
+        self.by_chain = _told(
+            _steady_class(read, self.chosen)
+        )  # a pool's chain has the tries of steady demand
+        if of_tries is not None and not (self.by_chain and target.wait_percentile is None):
+            chosen = self.counts.chosen if self.by_chain else of_tries.chosen
+            self.counts = replace(of_tries, chosen=chosen)
         self.solved: Performance | None = (
             None  # the curve from 0 on, where it was solved with that of other volumes
         )
@@ -74,14 +80,6 @@ class SizedVolume(Sized):
         self.decided = (
             "saturated" if self.saturated else "steady demand" if read.steady[0] else "bursty demand"
         )
-        part = _steady_class(read, self.chosen)
-        told = part is not None and (math.isnan(part.population) or _followed(part.population))
-        if target.no_alias is not None and not told:
-            raise InputError(
-                "no_alias", target.no_alias,
-                f"a target for wait, queue or response: {self.run.name} is bursty, and only its supply counters say "
-                "how many tries fail (planner aliases supply)",
-            )  # fmt: skip
 
     @property
     def chosen(self) -> int:
@@ -96,13 +94,13 @@ class SizedVolume(Sized):
     def model(self, counts: Array) -> Performance:
         """By the chosen candidate."""
         rows = self._curve(self.read, self.solved, counts)
-        return rows if self.target.no_alias is None else self.with_tries(rows)
+        return rows if self.target.of_waits else self.with_tries(rows)
 
     def with_tries(self, rows: Performance) -> Performance:
-        """Steady demand also says how often an alias is asked for."""
+        """Steady demand also says how often an alias is asked for; any other where the target takes it."""
         part = _steady_class(self.read, self.chosen)
-        if part is None or not (math.isnan(part.population) or _followed(part.population)):
-            return rows
+        if part is None or not self.by_chain:
+            return rows if self.target.of_waits else self._with_shares(rows)
         read, k = self.read, self.chosen
         volume = Volume(
             demand=part, service_time=float(read.service_time[0, k]), inflation=read.law.inflation,
@@ -117,6 +115,13 @@ class SizedVolume(Sized):
         ends |= {name: getattr(told, name)[-1] + more for name in ("fewest_free", "most_free")}
         found = {name: np.append(getattr(told, name), end) for name, end in ends.items()}
         return replace(rows, **found)
+
+    def _with_shares(self, rows: Performance) -> Performance:
+        """The same by the balance of base and aliases."""
+        found = self.read.predict(rows.aliases.astype(np.int64), tries=True)
+        waits, without = (np.asarray(each)[0, self.chosen] for each in (found.waits, found.no_alias))
+        tries = np.divide(waits, without, out=np.full(waits.shape, np.nan), where=without > 0)
+        return replace(rows, no_alias=without, fails=waits, tries=tries)
 
     def model_before(self, counts: Array) -> Performance:
         """The same, not grown."""
@@ -140,7 +145,7 @@ class SizedVolume(Sized):
 
     def others(self) -> list[int]:
         """All candidates that count for the range, and what the calibration leaves open."""
-        if self.target.no_alias is not None:
+        if self.target.no_alias is not None and self.by_chain:
             return []
         ends = finite(self.counts.each[0, counting(self.read)].tolist())
         if not self.fitted:
@@ -196,9 +201,13 @@ def size_volumes(
 ) -> list[SizedVolume | PlannerError]:
     """Read many volumes, those of one row all together; one that cannot be read says why in its place."""
     alone = [k for k, runs in enumerate(cases) if len({run.aliases for run in runs}) == 1]
-    waits = replace(target, no_alias=None)  # candidates say nothing of tries
+    waits = replace(target, no_alias=None, wait_percentile=None)
     found: list[SizedVolume | PlannerError] = []
-    read: dict[int, tuple[Readings, Readings, Counts]] = {}
+    read: dict[int, tuple[Readings, Readings, Counts, Counts | None]] = {}
+
+    def of_tries(every: Readings) -> Counts | None:
+        return None if target.of_waits else point_and_range(every, target)
+
     every: Readings | None = None
     if alone:
         runs = [cases[k][-1] for k in alone]
@@ -208,10 +217,10 @@ def size_volumes(
         )  # fmt: skip
         shares = np.array([growth[k] for k in alone])
         every = measured.grown(shares) if shares.any() else measured
-        counts = point_and_range(every, waits)
+        counts, tried = point_and_range(every, waits), of_tries(every)
         for place, k in enumerate(alone):
             one = np.array([place])
-            read[k] = measured.of(one), every.of(one), counts.of(one)
+            read[k] = measured.of(one), every.of(one), counts.of(one), tried and tried.of(one)
     for k, case in enumerate(cases):
         try:
             is_fit = False
@@ -219,11 +228,12 @@ def size_volumes(
             if k not in read:
                 measured, is_fit, left_out = _read_several(case, law)
                 later = measured.grown(growth[k]) if growth[k] else measured
-                read[k] = measured, later, point_and_range(later, waits)
-            measured, later, counts = read[k]
+                read[k] = measured, later, point_and_range(later, waits), of_tries(later)
+            measured, later, counts, tried = read[k]
             found.append(
                 SizedVolume(
-                    case, law, target, growth[k], measured=measured, read=later, counts=counts, fitted_=is_fit,
+                    case, law, target, growth[k], measured=measured, read=later, counts=counts, of_tries=tried,
+                    fitted_=is_fit,
                     left_out=left_out,
                 )
             )  # fmt: skip
@@ -246,7 +256,7 @@ def _solve_together(volumes: Mapping[int, SizedVolume], read: Readings) -> None:
         curves = _predicted_together(read.of(np.array(some)), chosen, STAGES[stage])
         for place, rows in zip(some, curves, strict=True):
             volumes[place].solved = rows
-    some = [place for place, each in volumes.items() if not each.saturated and each.target.no_alias is None]
+    some = [place for place, each in volumes.items() if not each.saturated and each.target.of_waits]
     if some:
         chosen, first = np.array([volumes[place].chosen for place in some]), volumes[some[0]]
         ends = draw_counts(read.of(np.array(some)), chosen, first.law, first.target)
@@ -378,9 +388,11 @@ def _predicted(read: Readings, column: int, counts: Array) -> Performance:
     return rows.some(counts.astype(np.int64))
 
 
-def _followed(population: float) -> bool:
-    """Whether the chain of a pool says how often so many requesters ask for an alias."""
-    return population.is_integer() and population <= MOST_REQUESTERS
+def _told(part: VolumeClass | None) -> bool:
+    """Whether the chain of a pool says how often such demand asks for an alias."""
+    if part is None or math.isnan(part.population):
+        return part is not None
+    return part.population.is_integer() and part.population <= MOST_REQUESTERS
 
 
 def _open_station(

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
 from planner import render
 from planner.demand import Counts
 from planner.devices import Pool
@@ -14,6 +16,7 @@ from planner.sizing.answer import AnswerParts, NamedReading, Remarks
 from planner.sizing.comparison import Gain
 
 LEAST_ERROR: Final = 0.005  # of a wait; less is negligible
+NO_EFFECT: Final = "That I/Os of several volumes come together has no effect where no queue was measured."
 MOST_NAMED: Final = 4  # readings beside the preferred one
 PATH_SHARE: Final = 1 / 3  # of the service time in pend or disconnect: the limit lies behind the volume
 
@@ -85,6 +88,29 @@ def _most(count: int) -> str:
 
 def _grown(growth: float) -> list[str]:
     return [f"Demand grown by {100 * growth:.3g}% first."] if growth else []
+
+
+def joined_words(share: float) -> str:
+    """How much I/Os were said to come together."""
+    return f"The volumes' I/Os are taken to come together to {share:.0%}, as given (0% independent, 100% all at once)."
+
+
+def _joined(run: Run) -> list[str]:
+    """The same of a pool, where that was said of its volumes."""
+    given = np.broadcast_to(np.asarray(run.together), run.io_rate.value.shape)
+    known = given[~np.isnan(given)]
+    if run.bases == 1 or not known.size:
+        return []
+    low, high = float(known.min()), float(known.max())
+    if not run.queue_known and high > 0:
+        return [NO_EFFECT]
+    if known.size == given.size and low == high:
+        return [joined_words(low)]
+    ends = f"{low:.0%}" if low == high else f"{low:.0%} to {high:.0%}"
+    return [
+        f"The I/Os of {known.size} of {run.bases} volumes are taken to come together with those of others to {ends}, "
+        "as given (0% independent, 100% all at once)."
+    ]
 
 
 def behind(run: Run) -> list[str]:
@@ -159,7 +185,7 @@ def pool_remarks(
     step = next_step(runs, recommended, helps=helps, open_yet=open_yet)
     return Remarks(
         why=demand(readings, recommended),
-        more=(*more, *run.notes, *_grown(growth), *behind(run)),
+        more=(*more, *_joined(run), *run.notes, *_grown(growth), *behind(run)),
         step=step,
     )
 
@@ -197,5 +223,7 @@ def bursty_remarks(runs: Sequence[Run], answer: AnswerParts, *, growth: float) -
     more += [*_classic(answer.classic, recommended), *_gained(answer.gains, recommended)]
     step = next_step(runs, recommended, helps=answer.helps, open_yet=True)
     return Remarks(
-        why=demand(readings, recommended), more=(*more, *run.notes, *_grown(growth), *behind(run)), step=step
+        why=demand(readings, recommended),
+        more=(*more, *_joined(run), *run.notes, *_grown(growth), *behind(run)),
+        step=step,
     )

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from planner.demand import Law, Target
 from planner.measurements import Run
+from planner.sizing.gaps import below_floor
 from planner.sizing.need import Case, Need, need
-from planner.sizing.plausible import below_floor
 
 FromSources = Sequence[tuple[str, Run]]
 """Measurements of one volume or pool, each with the source that it comes from, in the order of time."""

@@ -54,7 +54,7 @@ def main() -> None:
         archive = Path(folder) / "archive"
         collect([rows], archive)
         asked = {"law": Law.from_model("hyperpav"), "target": Target(), "meet": 0.99, "curves": False}
-        every, _ = parts_of(archive, members=None, system=None, start=None, end=None, pool=None, asked=asked)
+        every, *_ = parts_of(archive, members=None, system=None, start=None, end=None, pool=None, asked=asked)
         took = {}
         for count in (1, 2):
             with cluster(workers=count) as (address, workers):

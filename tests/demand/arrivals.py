@@ -28,7 +28,7 @@ Arrivals = tuple[Array, NDArray[np.int64]]
 
 @numba.njit(cache=True)
 def serve(times, volumes, work, many, inflation, gaps, aliases, seed):  # type: ignore[no-untyped-def]
-    """Rate, service, queue without gaps, each (volumes,); the share of I/Os that found neither base nor alias; waits.
+    """Rate, service, queue without gaps, each (volumes,); shares of I/Os without device and without base; waits.
 
     As in `tests.demand.simulation`: a base serves its own queue in order, an alias takes any waiting I/O of the pool.
     """
@@ -41,7 +41,7 @@ def serve(times, volumes, work, many, inflation, gaps, aliases, seed):  # type: 
     next_of = np.full(total, -1)  # linked queue of each volume
     head, tail = np.full(many, -1), np.full(many, -1)
     waiting = np.zeros(many, dtype=np.int64)
-    total_waiting, found_none = 0, 0
+    total_waiting, found_none, tried = 0, 0, 0
     queue, busy = np.zeros(many), np.zeros(many)
     waits = np.zeros(total)
     now, k = 0.0, 0
@@ -69,6 +69,7 @@ def serve(times, volumes, work, many, inflation, gaps, aliases, seed):  # type: 
         now += step
         if which < 0:
             v, device = volumes[k], -1
+            tried += serves[v] >= 0
             if serves[v] < 0:
                 device = v
             elif free_aliases > 0:
@@ -129,7 +130,7 @@ def serve(times, volumes, work, many, inflation, gaps, aliases, seed):  # type: 
         rows[0, v] = done[v] / now
         rows[1, v] = busy[v] / max(done[v], 1.0)
         rows[2, v] = queue[v] / now
-    return rows, found_none / total, waits
+    return rows, np.array([found_none / total, tried / total]), waits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,10 +145,10 @@ class Arriving:
     inflation: float
     gap: float  # seconds
     seed: int
-    known: dict[int, tuple[Array, float, Array]] = field(default_factory=dict)
+    known: dict[int, tuple[Array, Array, Array]] = field(default_factory=dict)
 
-    def measured(self, aliases: int) -> tuple[Array, float, Array]:
-        """Row (3, volumes) in 1/s, s and I/Os, share of I/Os that find no device, and waits [service times]."""
+    def measured(self, aliases: int) -> tuple[Array, Array, Array]:
+        """Row (3, volumes) in 1/s, s and I/Os; shares of I/Os without device and base; waits [service times]."""
         if aliases not in self.known:
             rng = np.random.default_rng(self.seed)
             size = self.arrivals[0].size

@@ -52,7 +52,7 @@ def test_the_base_of_a_poisson_volume_is_a_loss_system() -> None:
     busy = unlimited.base_busy(readings, mean, flow)[poisson]
     expected = 1 - 1 / (1 + readings.demands.load[:, 0])
     np.testing.assert_allclose(busy, expected)
-    usage = unlimited.alias_law(laws[:, poisson], busy)
+    usage, _ = unlimited.alias_law(laws[:, poisson], busy, np.arange(161.0))
     # What the base does not carry overflows: the load less its busy share (Erlang 1917).
     np.testing.assert_allclose(np.arange(161) @ usage, readings.demands.load[:, 0] - expected, rtol=1e-6)
 

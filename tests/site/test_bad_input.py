@@ -22,8 +22,8 @@ from planner.site.example import example_volumes
 from planner.site.growth.goals import _says_nothing
 from planner.site.growth.limits import Given, site_growth
 from planner.site.members import checked_members
+from planner.site.pool_need import notes_of as notes_of_runs
 from planner.site.question import site
-from planner.site.unevenness import notes_of as notes_of_runs
 
 GIVEN = Given(law=Law.from_model("hyperpav"), target=Target())
 MONTH = 30  # days ahead: where the trend of a few days leads in five years takes minutes to solve

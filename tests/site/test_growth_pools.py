@@ -13,7 +13,6 @@ import pytest
 from planner.demand import Law, Target
 from planner.measurements.read import read
 from planner.reports import schema
-from planner.site.deciding import busy_intervals, deciding, outside_busy_hour
 from planner.site.growth.goals import Goal
 from planner.site.growth.limits import Given, site_growth
 from planner.site.growth.pools import (
@@ -23,6 +22,7 @@ from planner.site.growth.pools import (
     answer_pools,
     decided_pools,
 )
+from planner.site.pool_need import busy_intervals, deciding, outside_busy_hour
 from planner.site.question import site
 from planner.site.series import SeriesLabel
 from planner.sizing.need import need

@@ -23,8 +23,8 @@ from planner.measurements.collect import collect
 from planner.measurements.groups import POOL, Group, rows_of
 from planner.measurements.over_time import over_time
 from planner.reports import schema
-from planner.site.deciding import time_quantile
 from planner.site.parts import parts_of
+from planner.site.pool_need import time_quantile
 from planner.site.question import combine, need_of, site
 from planner.site.track import track_record
 from planner.sizing import need as sizing_need
@@ -140,7 +140,7 @@ def test_a_pool_that_could_not_be_solved_says_so_and_the_others_are_answered(
 
 def test_parts_pickle_and_join_to_the_same_answer(frame: pl.DataFrame) -> None:
     """What is sent to another process comes back the same."""
-    parts, notes = parts_of(
+    parts, notes, _ = parts_of(
         frame, members=None, system=None, start=None, end=None, pool="P1", asked={**ASKED, "meet": 0.99}
     )
     (part,) = parts

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,13 +13,12 @@ from planner import render
 from planner.answer import Answer
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.site.growth.dates import Future
+from planner.site.growth.dates import HORIZON, Future, Limit, check_given, iso
 from planner.site.growth.draws import TrendDraws
-from planner.site.growth.given import HORIZON, check_given
 from planner.site.growth.goals import ENDS, Goal, answers, fitted
-from planner.site.growth.limit import Limit, iso
 from planner.site.growth.wording import AHEAD, loads, notes_on_days, percent, sentence, signed
 from planner.site.series import Daily
+from planner.sizing.gaps import Gaps, all_notes, first_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,12 +39,19 @@ class Growth(Answer):
     fit: TrendDraws  # draws for the series of `daily`, in their order
     order: tuple[int, ...]  # which series of `daily` each limit belongs to
     further: tuple[str, ...] = ()  # notes on where the limits come from
+    gaps: Mapping[str, Gaps] = field(default_factory=dict)  # members that were not read, by pool
     basis: str = ""  # over which days needs are decided, where those are not all that were measured
 
     @property
     def headline(self) -> str:
-        """What breaks first, and when; over which days needs are decided."""
-        return f"{self._first} {self.basis}".rstrip()
+        """What could not be read; what breaks first, and when; over which days needs are decided."""
+        lacking = first_words(self.gaps, "limits may come earlier than said")
+        return f"{lacking}{self._first} {self.basis}".rstrip()
+
+    @property
+    def exit_code(self) -> int:
+        """2 where members could not be read."""
+        return max((each.exit_code for each in self.gaps.values()), default=0)
 
     @property
     def _first(self) -> str:
@@ -63,7 +69,7 @@ class Growth(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """Assumptions, what was found in the days, and what to do."""
-        found = [*self.further, *self.daily.notes]
+        found = [*all_notes(self.gaps), *self.further, *self.daily.notes]
         if self.rate is not None:
             found.append(
                 f"Growth of {percent(self.rate)} a year compounds from the last measured day on; "
@@ -145,6 +151,7 @@ class Growth(Answer):
             "needs": needs,
             "shifts": shifts,
             "series": [each.details() for each in loads(self.limits)],
+            "volumes_missing": sum(len(each.volumes) for each in self.gaps.values()),
             "horizon_days": self.horizon,
             "growth_per_year": self.rate,
             "events": [{"date": iso(day), "factor": factor} for day, factor in self.events],

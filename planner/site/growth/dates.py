@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.errors import InputError
+from planner.interval import Interval
 from planner.results import Array
 from planner.site.growth.draws import TrendDraws
 from planner.site.growth.model import YEAR
+from planner.site.series import SeriesLabel
 
 NEVER = np.inf
 FAR = 1e9  # days
@@ -107,3 +114,166 @@ def quantiles(days: Array, shares: Sequence[float]) -> Array:
     ordered = np.sort(days, axis=1)
     count = days.shape[1]
     return np.array([ordered[:, min(int(share * count), count - 1)] for share in shares])
+
+
+HORIZON: Final = 1826  # days in five years
+FARTHEST: Final = 36525  # days in a century
+SPANS: Final = {"d": 1.0, "day": 1.0, "w": 7.0, "week": 7.0, "month": YEAR / 12, "y": YEAR, "year": YEAR}
+
+_RATE: Final = re.compile(r"\s*(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+))\s*%\s*/\s*year\s*", re.ASCII)
+_EVENT: Final = re.compile(r"\s*(?P<day>\S+?)\s*:\s*(?P<number>[+-](?:\d+(?:\.\d*)?|\.\d+))\s*%\s*", re.ASCII)
+_SPAN: Final = re.compile(r"\s*(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>[a-z]+?)s?\s*", re.ASCII)
+
+
+def parse_growth(text: str, argument: str = "--growth") -> float:
+    """Read a growth rate.
+
+    Examples
+    --------
+    >>> parse_growth("20%/year")
+    0.2
+    """
+    match = _RATE.fullmatch(text)
+    rate = float(match["number"]) / 100 if match else math.nan
+    if not rate > -1:
+        raise InputError(argument, text, "a growth above -100 %, such as 20%/year")
+    return rate
+
+
+def parse_event(text: str, argument: str = "--event") -> tuple[date, float]:
+    """Read an event.
+
+    Examples
+    --------
+    >>> parse_event("2027-03-01:+30%")
+    (datetime.date(2027, 3, 1), 1.3)
+    """
+    match = _EVENT.fullmatch(text)
+    try:
+        day = date.fromisoformat(match["day"] if match else "")
+    except ValueError:
+        raise InputError(argument, text, "a day and a change, such as 2027-03-01:+30%") from None
+    factor = 1 + float(match["number"]) / 100 if match else 0.0
+    if factor <= 0:
+        raise InputError(argument, text, "a change that leaves some load, such as 2027-03-01:-30%")
+    return day, factor
+
+
+def parse_horizon(text: str, argument: str = "--horizon") -> int:
+    """Read how far ahead to look.
+
+    Examples
+    --------
+    >>> parse_horizon("5years"), parse_horizon("400d")
+    (1826, 400)
+    """
+    match = _SPAN.fullmatch(text)
+    days = float(match["number"]) * SPANS[match["unit"]] if match and match["unit"] in SPANS else 0.0
+    if not 1 <= days <= FARTHEST:
+        raise InputError(
+            argument, text, "a time from a day to 100 years, such as 5years, 18months or 400days"
+        )
+    return int(days)
+
+
+def parse_limit(text: str, argument: str = "--limit") -> float:
+    """Read a limit in the unit of its series."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise InputError(argument, text, "a number above zero in the unit of the column, such as 5000")
+    return value
+
+
+def check_given(rate: float | None, events: Sequence[tuple[date, float]], horizon: int, last: date) -> None:
+    """Refuse a rate, events and a horizon that make no sense."""
+    if rate is not None and not (math.isfinite(rate) and rate > -1):
+        raise InputError("growth", rate, "a finite share a year above -1")
+    if not 1 <= horizon <= FARTHEST:
+        raise InputError("horizon", horizon, f"1 to {FARTHEST}", "days")
+    for day, factor in events:
+        if not (math.isfinite(factor) and factor > 0):
+            raise InputError("event", factor, "a factor above zero")
+        if day <= last:
+            wanted = f"a day after the last measured one, {last}: what came before is in the measurements"
+            raise InputError("event", str(day), wanted)
+
+
+Verdict = Literal["already", "within horizon", "not within horizon", "too few days"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shift:
+    """A level shift: the day it begins on, and its size as a share of the level before it, 90 %."""
+
+    day: date
+    size: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """What one series will do to its limit."""
+
+    measured: SeriesLabel  # system, what, unit
+    first: date  # first and last measured day
+    last: date
+    days: int  # measured days
+    now: float  # on the last day: the busy-day level, that of a typical working day's busy hour
+    trend: Interval | None  # straight-line change a year as a share of the level on the first day, 90 %
+    limit: float | None  # where it ends, in the same unit
+    load: float  # load at which it ends, in the unit of the load; inf where none within reach is too much
+    grows: SeriesLabel  # the load that grows; what the limit is of, where that is the load itself
+    reached: date | None  # first day on which level times weekly pattern passes the limit
+    reached_low: date | None
+    reached_high: date | None
+    verdict: Verdict | None  # "already", "within horizon", "not within horizon", "too few days"
+    levels: tuple[Interval, ...]  # busy-day level of the load 90, 180 and 365 days after the last one, 90 %
+    needs: tuple[Interval, ...]  # what `now` becomes by then, where that is not the load itself
+    week: tuple[float, ...]  # factor of each weekday from Monday on, at most 1
+    month_end: tuple[str, Interval] | None  # which days about a month end differ, and by which factor
+    shifts: tuple[Shift, ...]  # level shifts, in order of time
+    unlike: tuple[date, ...]  # days unlike all others (holidays, outages), left out of the fit
+    correlation: float  # of the noise of one day with that of the next
+
+    def record(self) -> dict[str, Any]:
+        """The limit as ``--json`` shows it."""
+        trend = self.trend
+        return {
+            "system": self.measured.system,
+            "what": self.measured.what,
+            "unit": self.measured.unit,
+            "now": self.now,
+            "trend_per_year": None if trend is None else float(trend.value),
+            "trend_low": None if trend is None else float(trend.low),
+            "trend_high": None if trend is None else float(trend.high),
+            "limit": self.limit,
+            "date": iso(self.reached),
+            "date_low": iso(self.reached_low),
+            "date_high": iso(self.reached_high),
+            "verdict": self.verdict,
+        }
+
+    def details(self) -> dict[str, Any]:
+        """What the limit rests on, as ``--json`` shows it."""
+        month = self.month_end
+        return {
+            "system": self.grows.system,
+            "what": self.grows.what,
+            "first_day": iso(self.first),
+            "last_day": iso(self.last),
+            "days": self.days,
+            "week": list(self.week),
+            "month_end": None if month is None else month[0],
+            "month_end_factor": None if month is None else month[1].value,
+            "month_end_low": None if month is None else month[1].low,
+            "month_end_high": None if month is None else month[1].high,
+            "unlike_days": [iso(day) for day in self.unlike],
+            "correlation": self.correlation,
+        }
+
+
+def iso(day: date | None) -> str | None:
+    """A date as ``--json`` shows it."""
+    return None if day is None else day.isoformat()

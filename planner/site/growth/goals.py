@@ -11,10 +11,8 @@ import numpy as np
 
 from planner.interval import Interval
 from planner.results import Array
-from planner.site.growth.dates import Future, passed_days, passing_days, quantiles
-from planner.site.growth.draws import TrendDraws
-from planner.site.growth.fit import fit_days, short_fit
-from planner.site.growth.limit import Limit, Shift, Verdict
+from planner.site.growth.dates import Future, Limit, Shift, Verdict, passed_days, passing_days, quantiles
+from planner.site.growth.draws import TrendDraws, fit_days, short_fit
 from planner.site.growth.wording import AHEAD
 from planner.site.series import Daily, SeriesLabel
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fractions import Fraction
@@ -17,17 +17,20 @@ from planner.devices.storage import release as find_release
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.measurements.choose import refuse_twice
+from planner.measurements.groups import groups_of
 from planner.measurements.read import Measured
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
 from planner.results import Array
 from planner.site.growth.answer import Growth, answer_goals, future_of
-from planner.site.growth.given import HORIZON
+from planner.site.growth.dates import HORIZON
 from planner.site.growth.goals import ENDS, Goal, fitted
 from planner.site.growth.pools import PoolQuestion, answer_pools, no_answer
 from planner.site.growth.wording import AHEAD, listed
+from planner.site.members import check_together, declared
 from planner.site.parts import DEFAULT_MEET
 from planner.site.series import SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
+from planner.sizing.gaps import Gaps
 from planner.units import GIB, SEGMENT
 
 if TYPE_CHECKING:
@@ -41,10 +44,14 @@ NOT_MEASURED: Final = "measurements with dates over several days: the column sta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What a site says beside its measurements: real storage [bytes], resident pages a segment, the law, the target."""
+    """What a site says beside its measurements: real storage [bytes], resident pages a segment, the law, the target.
+
+    `together` is how much the I/Os of a pool's volumes come together; None where the measurements say it.
+    """
 
     law: Law
     target: Target
+    together: float | None = None
     real_storage: int | None = None
     resident_pages: float | None = None
     ptrm_spaces: int | None = None
@@ -58,14 +65,17 @@ def site_growth(
     rate: float | None = None,
     events: Sequence[tuple[date, float]] = (),
     workers: int | None = None,
+    gaps: Mapping[str, Gaps] | None = None,
 ) -> Growth:
     """Find what breaks first: every pool, every volume with aliases of its own, and in-use storage."""
     for table in (measured.devices, measured.storage):
         refuse_twice(table)
+    said_together = check_together(given.together, groups_of(measured.devices.lazy()))
+    measured = replace(measured, devices=declared(measured.devices, given.together))
     parts, notes = _pool_series(measured.devices)
     volumes, more = _volume_series(measured.devices)
     storage, told = _storage_series(measured.storage)
-    notes = [*measured.notes, *notes, *more, *told]
+    notes = [*said_together, *measured.notes, *notes, *more, *told]
     series, off = _of_one_clock([*parts, *volumes, *storage])
     notes += off
     if not series:
@@ -102,7 +112,7 @@ def site_growth(
         )
     said = list(dict.fromkeys([*said, *([f"{listed(away)}."] if away else [])]))
     answer = answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
-    return replace(answer, basis=_basis(pools, series))
+    return replace(answer, basis=_basis(pools, series), gaps=gaps or {})
 
 
 def _basis(pools: Sequence[PoolQuestion], series: Sequence[GrowingLoad]) -> str:

@@ -22,11 +22,10 @@ from planner.measurements.groups import POOL, Group, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.run import Run
 from planner.results import Array
-from planner.site.deciding import busy_intervals, deciding, outside_busy_hour
 from planner.site.growth.goals import Goal
 from planner.site.parts import DEFAULT_MEET
+from planner.site.pool_need import busy_intervals, covered, deciding, outside_busy_hour
 from planner.site.series import SeriesLabel
-from planner.site.unevenness import covered
 from planner.sizing.need import need
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Final
 from planner import render
 from planner.interval import Interval
 from planner.render.text import counted
-from planner.site.growth.limit import Limit
+from planner.site.growth.dates import Limit
 from planner.site.series import SeriesLabel
 
 AHEAD: Final = (90, 180, 365)  # days: three, six and twelve months
