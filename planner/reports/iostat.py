@@ -13,8 +13,7 @@ import numpy as np
 
 from planner.errors import ReportError
 from planner.reports import iostat_json, iostat_text, schema
-from planner.reports.iostat_text import RATES, DiskLine, DiskReport, IostatRun
-from planner.reports.iostat_times import lengths, moments
+from planner.reports.iostat_text import RATES, DiskLine, DiskReport, IostatRun, lengths, moments
 from planner.reports.lines import read_bytes
 from planner.reports.moments import clock
 from planner.results import Array
