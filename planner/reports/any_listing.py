@@ -147,33 +147,23 @@ class DevicesFrame:
     """Takes rows part by part, and makes the table of all of them."""
 
     def __init__(self) -> None:
-        self._parts: list[pl.DataFrame] = []
+        self._parts: list[list[pl.Series]] = []
 
-    def take(self, rows: ColumnRows, scanned: Scanned) -> None:
+    def take(self, part: ColumnRows, scanned: Scanned) -> None:
         """Lay out the columns of some rows."""
-        import polars as pl
-
-        self._parts.append(pl.DataFrame(list(_columns(rows, scanned))))
+        self._parts.append(list(_columns(part, scanned)))
 
     def frame(self, scanned: Scanned) -> pl.DataFrame:
         """Make the table of what was taken; columns that say one thing of all rows take no memory."""
         import polars as pl
 
-        rows = pl.concat(self._parts, rechunk=False)
+        found = _heads(scanned)
+        for pieces in zip(*self._parts, strict=True):
+            found[pieces[0].name] = pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=False)
         self._parts.clear()
-        said = _heads(scanned)
-        rows = rows.with_columns(
-            each.alias(name) for name, each in said.items() if isinstance(each, pl.Series)
-        )
         if any(word.startswith("->") for word in scanned.types.words):
-            is_alias = pl.col("kind") == schema.CLASSIC_ALIAS
-            rows = rows.with_columns(alias_of=pl.when(is_alias).then(pl.col("type").str.slice(2)))
-        return rows.select(
-            pl.col(name).cast(dtype)
-            if name in rows.columns
-            else pl.lit(said.get(name), dtype=dtype).alias(name)
-            for name, dtype in schema.dtypes(schema.DEVICES).items()
-        )
+            found["alias_of"] = found["type"].str.slice(2).set(found["kind"] != schema.CLASSIC_ALIAS, None)
+        return schema.frame(schema.DEVICES, found, found["line"].len())
 
 
 def _heads(scanned: Scanned) -> dict[str, Any]:
