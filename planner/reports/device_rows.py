@@ -55,8 +55,7 @@ NO_HEAD: Final = f"a DEVICE table without its page head: expected '{REPORT}  Run
 JOINED: Final = (
     16  # characters right of the last heading that a cell may reach; another row would begin beyond
 )
-LONGEST_CELL: Final = 8
-_PACKED: Final = 8  # characters that fit a number
+LONGEST_CELL: Final = 8  # characters, that fit a number of 64 bits
 LONGEST_LINE: Final = 512
 FACTORS: Final = tuple(factor for _, _, factor in MEASURED.values())
 _POINT, _ZERO, _LETTER_A = b".0A"
@@ -237,10 +236,10 @@ class Words:
     def of_cells(self, characters: Bytes) -> NDArray[np.int64]:
         """Number of the word in each cell, from its characters, shape (width, rows)."""
         width, rows = characters.shape
-        room = max(_PACKED, width)
+        room = max(LONGEST_CELL, width)
         cells = np.full((rows, room), BLANK, dtype=np.uint8)
         cells[:, :width] = characters.T
-        packed: NDArray[Any] = cells.view(np.uint64 if room == _PACKED else f"S{room}").ravel()
+        packed: NDArray[Any] = cells.view(np.uint64 if room == LONGEST_CELL else f"S{room}").ravel()
         known, numbers = self._known.get(room, (packed[:0], np.zeros(0, dtype=np.int64)))
         index, found = _lookup(known, packed)
         if not found.all():

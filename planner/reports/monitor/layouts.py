@@ -28,7 +28,6 @@ Records = NDArray[Any]
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint32]
 NEARLY_ALL: Final = 0.99
-BITS: Final = 8
 
 
 class Kind(IntEnum):
@@ -246,10 +245,10 @@ def pool_bits(
     if not names.size:
         return None
     wanted = np.array([counts[each] for each in names.tolist()]).T
-    marked = {bit: (flags & 1 << bit) != 0 for bit in range(BITS)}
+    marked = {bit: (flags & 1 << bit) != 0 for bit in range(8)}
     found = {bit: np.array([(set_ & (pool == each)).sum() for each in names]) for bit, set_ in marked.items()}
     possible = []
-    for base, alias in permutations(range(BITS), 2):
+    for base, alias in permutations(range(8), 2):
         there = found[base].min() > 0 and found[alias].min() > 0
         disjoint = not (marked[base] & marked[alias]).any()
         blank = not (labelled | helped)[marked[alias]].any()
