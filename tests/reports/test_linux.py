@@ -174,7 +174,7 @@ def test_a_lost_line_between_two_devices_of_lsdasd_is_refused() -> None:
     device = "0.0.{}/dasd{}/94:0\n  status:\tactive\n  uid:\tIBM.1.c280.0a\n"
     text = device.format("262f", "a") + device.format("d7f2", "b")
     assert len(read_lsdasd("given", text.encode()).members) == 2
-    with pytest.raises(ReportError, match="line 4: status a second time for 0.0.262f"):
+    with pytest.raises(ReportError, match=r"line 4: status a second time for 0\.0\.262f"):
         read_lsdasd("given", text.replace("0.0.d7f2/dasdb/94:0\n", "").encode())
 
 
