@@ -142,7 +142,7 @@ MADE = {
 }
 # What is a list, or counts of rows: no picture helps.
 WITHOUT_PICTURE = {"ArchiveAnswer", "Collected"}
-BASES = {"Answer", "Calibration", "Result", "Tabular"}
+BASES = {"Answer", "Calibration", "PrintedListing", "Result", "Tabular"}
 SUFFIX = re.compile(r"_(ms|us|s|gb|mb|bytes|percent)(_per_\w+)?$", re.IGNORECASE)
 
 

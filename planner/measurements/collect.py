@@ -60,6 +60,7 @@ ORIGIN: Final = ("source", "file", "line")  # where a row came from: no part of 
 TIMES: Final = ("start", "utc_offset")  # when it began, by a clock that may be another one
 KEYS: Final = {"devices": ("device", "label", "pool"), "supply": ("pool",), "storage": ("owner", "name")}
 KEY: Final = "_key"
+NEW: Final = "_new"  # whether a row is not in the archive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -300,7 +301,7 @@ def _add(
         assert frame.columns == [column.name for column in columns]
         for (of_system, day), rows in _by_day(frame):
             run.systems.add(of_system)
-            _stage(run, (table, of_system, day), _without_doubles(table, _sorted(table, stored(table, rows))))
+            _stage(run, (table, of_system, day), _without_doubles(_sorted(table, stored(table, rows))))
 
 
 def _check_dates(frame: pl.DataFrame, table: str) -> None:
@@ -327,7 +328,9 @@ def _key(table: str) -> pl.Expr:
 
 def _sorted(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Order rows by system, what they are about, and time: equal values stand together, and take little room."""
-    keyed = with_moments(frame.with_columns(_key(table)), "system", KEY)
+    import polars as pl
+
+    keyed = with_moments(frame.with_columns(_key(table), pl.lit(True).alias(NEW)), "system", KEY)
     return keyed.sort("system", KEY, MOMENT, maintain_order=True)
 
 
@@ -351,21 +354,23 @@ def _begins_early() -> pl.Expr:
     return pl.col(MOMENT) + SLACK < end.shift()
 
 
-def _without_doubles(table: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Leave out rows that stand there twice; refuse those that overlap and differ."""
+def _without_doubles(frame: pl.DataFrame) -> pl.DataFrame:
+    """Leave out rows that stand there twice; refuse those that overlap and differ, unless neither is `NEW`."""
     import polars as pl
 
-    measured = [name for name in frame.columns if name not in (*ORIGIN, *TIMES, KEY)]
+    measured = [name for name in frame.columns if name not in (*ORIGIN, *TIMES, KEY, NEW)]
     overlaps = frame.select(_same_as_above() & _begins_early()).to_series().fill_null(False)
     if not overlaps.any():
         return frame
     equal = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift()) for name in measured)
     doubled = frame.select(_same_as_above() & equal).to_series().fill_null(False)
-    wrong = overlaps & ~doubled
+    wrong = overlaps & ~doubled & (frame[NEW] | frame[NEW].shift())
     if wrong.any():
         row = int(wrong.arg_max() or 0)
-        raise _contradiction(frame.row(row, named=True), frame.row(row - 1, named=True), "")
-    return _without_doubles(table, frame.filter(~doubled))
+        pair = [frame.row(row, named=True), frame.row(row - 1, named=True)]
+        new, old = pair if pair[0][NEW] else pair[::-1]
+        raise _contradiction(new, old, "" if old[NEW] else f" (archive, {new['system']})")
+    return _without_doubles(frame.filter(~doubled)) if doubled.any() else frame
 
 
 def _contradiction(row: dict[str, Any], other: dict[str, Any], where: str) -> ReportError:
@@ -376,7 +381,9 @@ def _contradiction(row: dict[str, Any], other: dict[str, Any], where: str) -> Re
         spans = [f"{moment_of(each)} for {each['interval']:g} s" for each in (row, other)]
         problem = f"{name}: the interval {spans[0]} overlaps {spans[1]} in {there}: expected each time once"
         return ReportError(row["file"], problem, line=row["line"])
-    different = next(each for each in row if each not in (*ORIGIN, *TIMES, KEY) and row[each] != other[each])
+    different = next(
+        each for each in row if each not in (*ORIGIN, *TIMES, KEY, NEW) and row[each] != other[each]
+    )
     problem = (
         f"{name} at {moment_of(row)} is not as in {there}: {different} is {row[different]}, there {other[different]}; "
         "expected the same, or another interval"
@@ -429,8 +436,7 @@ def _new_rows(run: _Run, folder: Folder, rows: pl.DataFrame, there: Sequence[Pat
     """Rows that are not in these files; what overlaps them and differs is refused."""
     import polars as pl
 
-    table, system, _ = folder
-    lazy = scan_files(table, there).with_columns(_key(table))
+    lazy = scan_files(folder[0], there).with_columns(_key(folder[0]))
     low, high = rows["start"].min(), rows["start"].max()
     assert low is not None and high is not None
     margin = timedelta(days=1)
@@ -440,37 +446,11 @@ def _new_rows(run: _Run, folder: Folder, rows: pl.DataFrame, there: Sequence[Pat
     both = with_moments(pl.concat([old, rows.select(times)]), KEY).sort(KEY, MOMENT, maintain_order=True)
     if not both.select((_same_key() & _begins_early()).any()).item():
         return rows
-    columns = [name for name in rows.columns if name not in {"system", MOMENT}]
+    columns = [name for name in rows.columns if name not in {NEW, MOMENT}]
     full = collected(lazy.filter(near).select(columns), lambda: there)
-    both = with_moments(pl.concat([full, rows.select(columns)]), KEY)
-    full, new = both.head(full.height), both.tail(rows.height)
-    key = [name for name in both.columns if name not in (*ORIGIN, *TIMES)]
-    fresh = new.with_columns(rows["system"]).join(full, on=key, how="anti", nulls_equal=True)
-    _check_overlaps(fresh, full, system)
-    return fresh
-
-
-def _check_overlaps(fresh: pl.DataFrame, full: pl.DataFrame, system: str) -> None:
-    """Refuse new rows that overlap others of the archive."""
-    import polars as pl
-
-    if not fresh.height:
-        return
-    columns = [*full.columns]
-    both = pl.concat([full.with_columns(_new=False), fresh.select(columns).with_columns(_new=True)]).sort(
-        KEY, MOMENT, "_new", maintain_order=True
-    )
-    either = pl.col("_new") | pl.col("_new").shift()
-    wrong = both.select((_same_key() & _begins_early() & either).fill_null(False)).to_series()
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
-        pair = [both.row(row, named=True), both.row(row - 1, named=True)]
-        new, old = pair if pair[0]["_new"] else pair[::-1]
-        raise _contradiction(
-            {name: new[name] for name in columns},
-            {name: old[name] for name in columns},
-            f" (archive, {system})",
-        )
+    every = pl.concat([full.with_columns(pl.lit(False).alias(NEW)), rows.select(*columns, NEW)])
+    ordered = with_moments(every, KEY).sort(KEY, MOMENT, NEW, maintain_order=True)
+    return _without_doubles(ordered).filter(NEW)
 
 
 def _commit(run: _Run) -> None:

@@ -14,10 +14,10 @@ from planner import render
 from planner.errors import ReportError
 from planner.reports import device, device_rows, schema
 from planner.reports.device import DeviceListing, listings_of
-from planner.reports.device_rows import MEASURED
+from planner.reports.device_rows import MEASURED, ColumnRows
 from planner.reports.dspacesh import DataSpaceListing, data_space_table, data_spaces_of, storage_frame
 from planner.reports.listing import DSPACESH, nothing_of
-from planner.reports.listing_scan import Scanned, ScannedPart, scan
+from planner.reports.listing_scan import Scanned, scan
 
 if TYPE_CHECKING:
     import polars as pl
@@ -147,31 +147,23 @@ class DevicesFrame:
     """Takes rows part by part, and makes the table of all of them."""
 
     def __init__(self) -> None:
-        self._pieces: dict[str, list[pl.Series]] = {}
+        self._parts: list[list[pl.Series]] = []
 
-    def take(self, part: ScannedPart, scanned: Scanned) -> None:
+    def take(self, part: ColumnRows, scanned: Scanned) -> None:
         """Lay out the columns of some rows."""
-        for series in _columns(part, scanned):
-            self._pieces.setdefault(series.name, []).append(series)
+        self._parts.append(list(_columns(part, scanned)))
 
     def frame(self, scanned: Scanned) -> pl.DataFrame:
         """Make the table of what was taken; columns that say one thing of all rows take no memory."""
         import polars as pl
 
-        types = schema.dtypes(schema.DEVICES)
         found = _heads(scanned)
-        for name in types:
-            pieces = self._pieces.pop(name, [])
-            if pieces:
-                found[name] = pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=False)
+        for pieces in zip(*self._parts, strict=True):
+            found[pieces[0].name] = pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=False)
+        self._parts.clear()
         if any(word.startswith("->") for word in scanned.types.words):
-            is_alias = found["kind"] == schema.CLASSIC_ALIAS
-            found["alias_of"] = found["type"].str.slice(2).set(~is_alias, None)
-        series = {name: each for name, each in found.items() if isinstance(each, pl.Series)}
-        return pl.DataFrame([each.alias(name) for name, each in series.items()]).select(
-            (pl.col(name).cast(dtype) if name in series else pl.lit(found.get(name), dtype=dtype)).alias(name)
-            for name, dtype in types.items()
-        )
+            found["alias_of"] = found["type"].str.slice(2).set(found["kind"] != schema.CLASSIC_ALIAS, None)
+        return schema.frame(schema.DEVICES, found, found["line"].len())
 
 
 def _heads(scanned: Scanned) -> dict[str, Any]:
@@ -194,13 +186,12 @@ def _heads(scanned: Scanned) -> dict[str, Any]:
     return found
 
 
-def _columns(part: ScannedPart, scanned: Scanned) -> Iterator[pl.Series]:
+def _columns(rows: ColumnRows, scanned: Scanned) -> Iterator[pl.Series]:
     """Columns of some rows."""
     import polars as pl
 
-    rows = part.rows
-    numbers, places = np.unique(rows.address, return_inverse=True)
-    yield _strings("device", [f"{number:04X}" for number in numbers.tolist()]).gather(places)
+    addresses, places = np.unique(rows.address, return_inverse=True)
+    yield _strings("device", [f"{number:04X}" for number in addresses.tolist()]).gather(places)
     types, labels = scanned.types.words, scanned.labels.words
     kinds = np.array([_kind(word) for word in types])[rows.type]
     kinds[(kinds == schema.KINDS.index(schema.BASE)) & (rows.label == 0)] = schema.KINDS.index(schema.ALIAS)
@@ -208,25 +199,18 @@ def _columns(part: ScannedPart, scanned: Scanned) -> Iterator[pl.Series]:
     yield _strings("label", [word or None for word in labels]).gather(rows.label)
     yield _strings("type", types).gather(rows.type)
     for name, counts in zip(("links", "paths"), rows.counts, strict=True):
-        yield _series(name, counts).cast(pl.UInt32)
+        yield pl.Series(name, counts, nan_to_null=bool(np.isnan(counts).any())).cast(pl.UInt32)
     for name, values, halves in zip(MEASURED, rows.values, rows.halves, strict=True):
         missing = bool(np.isnan(values).any())
-        ends = (values, np.maximum(values - halves, 0.0), values + halves)
-        for end, numbers in zip(schema.ENDS, ends, strict=True):
-            yield pl.Series(f"{name}{end}", numbers, nan_to_null=missing)
-    yield pl.Series("line", part.line.astype(np.uint32))
+        for column, numbers in schema.within(name, values, halves).items():
+            yield pl.Series(column, numbers, nan_to_null=missing)
+    yield pl.Series("line", rows.line.astype(np.uint32))
 
 
 def _strings(name: str, words: Sequence[str | None]) -> pl.Series:
     import polars as pl
 
     return pl.Series(name, words, dtype=pl.String)
-
-
-def _series(name: str, numbers: Any) -> pl.Series:
-    import polars as pl
-
-    return pl.Series(name, numbers, nan_to_null=bool(np.isnan(numbers).any()))
 
 
 def _kind(word: str) -> int:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.reports import schema
-from planner.reports.csv_table import shown
+from planner.reports.csv_table import COUNTER_SIZE, shown
 from planner.reports.lines import read_bytes
 from planner.results import Array
 from planner.units import MICROSECOND
@@ -62,7 +62,6 @@ PRINTED_HISTOGRAMS: Final = {
     "# of req in chanq at enqueuing": "queue",
 }
 BLOCK_DEVICE: Final = re.compile(r"dasd[a-z]+")
-MOST_COUNTED: Final = 2**32 - 1
 WHAT: Final = "statistics of the DASD driver"
 
 _PLACE: Final = re.compile(r"(?:==> )?(?:\S*[/:])?(?P<name>[^/\s:]+)/statistics(?: <==|:(?P<rest>.*))?$")
@@ -260,7 +259,7 @@ def _labelled(path: Path, section: _Section, number: int, words: list[str]) -> N
     key = TOTALS.get(words[0]) or words[0]
     wanted = CLASSES if words[0].startswith("histogram") else 1
     values = [int(word) for word in words[1:]]
-    if len(values) != wanted or max(values) > MOST_COUNTED:
+    if len(values) != wanted or max(values) >= COUNTER_SIZE:
         raise ReportError(
             path, f"{words[0]} has {len(values)} numbers: expected {wanted} below 2**32", line=number
         )

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from planner import render
-from planner.reports.device_rows import MEASURED, REPORT, Device
+from planner.reports.device_rows import MEASURED, REPORT, ColumnRows, Device
 from planner.reports.listing import PrintedListing, nothing_of, printed_table
-from planner.reports.listing_scan import Scanned, ScannedPart, scan
+from planner.reports.listing_scan import Scanned, scan
 from planner.reports.printed import Printed
 
 if TYPE_CHECKING:
@@ -94,11 +94,10 @@ def listings_of(scanned: Scanned) -> tuple[DeviceListing, ...]:
     )  # fmt: skip
 
 
-def _devices(part: ScannedPart, scanned: Scanned) -> Iterator[Device]:
+def _devices(rows: ColumnRows, scanned: Scanned) -> Iterator[Device]:
     """Rows as objects."""
-    rows = part.rows
     values, halves = rows.values.T.tolist(), rows.halves.T.tolist()
-    for index, (line, counts) in enumerate(zip(part.line.tolist(), rows.counts.T.tolist(), strict=True)):
+    for index, (line, counts) in enumerate(zip(rows.line.tolist(), rows.counts.T.tolist(), strict=True)):
         links, paths = (None if math.isnan(count) else int(count) for count in counts)
         printed = (
             None if math.isnan(value) else Printed(value, half)

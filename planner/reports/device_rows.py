@@ -1,19 +1,25 @@
-"""One row of the DEVICE listing of Performance Toolkit (FCX108): a real device, with rates, times and queue.
+"""Rows of the DEVICE listing of Performance Toolkit (FCX108): real devices, with rates, times and queue.
 
 The rows start below the line ``Addr Type ... Qued`` and end at a blank line or at the end of the page. What is among
-them and no row is said with its line and column.
+them and no row is said with its line and column. Sound rows are read by columns, all of a block of lines at once; a row
+is sound there if the careful reader (`read_row`) takes it and prints the same numbers; what is odd is left to that one.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from planner.reports.lines import Line
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.reports.lines import BLANK, Line, Lines, Positions
 from planner.reports.printed import Columns, Printed, is_number
-from planner.units import MILLISECOND
+from planner.results import Array
+from planner.units import MILLISECOND, half_digit
 
 REPORT: Final = "FCX108"
 HEADINGS: Final = (
@@ -46,31 +52,30 @@ SCREEN_END: Final = ("Command ===>", "Select a device", "F1=Help")  # what a scr
 
 APART: Final = "a row apart from its table: expected rows without a blank line between them"
 NO_HEAD: Final = f"a DEVICE table without its page head: expected '{REPORT}  Run ...' above it"
+JOINED: Final = (
+    16  # characters right of the last heading that a cell may reach; another row would begin beyond
+)
+LONGEST_CELL: Final = 8  # characters, that fit a number of 64 bits
+LONGEST_LINE: Final = 512
+FACTORS: Final = tuple(factor for _, _, factor in MEASURED.values())
+_POINT, _ZERO, _LETTER_A = b".0A"
+_DOTS: Final = 3  # that say, at least, that a number is not available
+_POWERS: Final = 10.0 ** np.arange(LONGEST_CELL + 1)
+_HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(LONGEST_CELL + 1)])
+Bytes = NDArray[np.uint8]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """One row: a real device as the listing shows it; numbers are None where it prints dots.
+    """One row: a real device as the listing shows it, in SI; numbers are None where it prints dots.
 
-    Attributes
-    ----------
-    address : str
-        Device number, four hexadecimal digits.
-    type : str
-        Device type such as ``3390-3``, or ``->522A`` for a classic alias.
-    label : str
-        Volume label or owner; empty where blank.
-    links, paths : int or None
-        Minidisk links and channel paths.
-    io_rate, avoided : Printed or None
-        I/Os started and I/Os avoided by minidisk caching [1/s].
-    pend, disconnect, connect, service, response, cu_wait : Printed or None
-        Mean times of one I/O [s]. Performance Toolkit adds up `service` from its rounded parts (see
-        `service_from_parts`), and does not print the response time of a volume once an alias serves it.
-    queued : Printed or None
-        Mean number of I/Os waiting for the device.
-    line : int
-        Line in the file.
+    `address` is its number, four hexadecimal digits, `type` such as ``3390-3``, or ``->522A`` for a classic alias,
+    `label` volume label or owner, empty where blank; `links` and `paths` are counts. `io_rate` and `avoided` are I/Os
+    started and avoided by minidisk caching; `pend`, `disconnect`, `connect`, `service`, `response` and `cu_wait` mean
+    times of one I/O, `queued` is the mean number waiting; `line` is that of the file. Performance Toolkit adds up
+    `service` from its rounded parts (see `service_from_parts`), and does not print the response time of a volume once
+    an alias serves it.
     """
 
     address: str
@@ -183,3 +188,221 @@ def may_be_row(text: str) -> bool:
     words = text.split()
     numbers = sum(is_number(word.rstrip("kM")) for word in words)
     return numbers > _ANYWHERE or _DISK_ROW.match(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLayout:
+    """The columns below one heading, as numbers."""
+
+    columns: Columns
+    cells: tuple[slice, ...]
+    address: slice
+    type: slice
+    label: slice
+    end: int
+    width: int
+
+    @classmethod
+    def of(cls, columns: Columns) -> ColumnLayout:
+        """Take the places from headings."""
+        spans = columns.spans
+        return cls(
+            columns=columns,
+            cells=tuple(columns.cell(name) for name in NUMBERS),
+            address=spans["Addr"],
+            type=slice(spans["Type"].start, spans["Label/ID"].start - 1),
+            label=spans["Label/ID"],
+            end=spans[NUMBERS[-1]].stop,
+            width=columns.width,
+        )
+
+
+@dataclass(slots=True)
+class Words:
+    """Different words of a column by number, the empty one first; what is no word has the number -1."""
+
+    is_word: Callable[[str], bool]
+    words: list[str] = field(default_factory=lambda: [""])
+    numbers: dict[str, int] = field(default_factory=lambda: {"": 0})
+    _known: dict[int, tuple[NDArray[Any], NDArray[np.int64]]] = field(default_factory=dict)
+
+    def number(self, word: str) -> int:
+        """Give a word its number."""
+        found = self.numbers.setdefault(word, len(self.words))
+        if found == len(self.words):
+            self.words.append(word)
+        return found
+
+    def of_cells(self, characters: Bytes) -> NDArray[np.int64]:
+        """Number of the word in each cell, from its characters, shape (width, rows)."""
+        width, rows = characters.shape
+        room = max(LONGEST_CELL, width)
+        cells = np.full((rows, room), BLANK, dtype=np.uint8)
+        cells[:, :width] = characters.T
+        packed: NDArray[Any] = cells.view(np.uint64 if room == LONGEST_CELL else f"S{room}").ravel()
+        known, numbers = self._known.get(room, (packed[:0], np.zeros(0, dtype=np.int64)))
+        index, found = _lookup(known, packed)
+        if not found.all():
+            fresh = np.unique(packed[~found])
+            known = np.concatenate([known, fresh])
+            numbers = np.concatenate([numbers, [self._of_cell(each.tobytes()) for each in fresh]])
+            order = np.argsort(known)
+            self._known[room] = known, numbers = known[order], numbers[order]
+            index, _ = _lookup(known, packed)
+        return numbers[index]
+
+    def _of_cell(self, cell: bytes) -> int:
+        word = cell.decode("ascii", "replace").rstrip(" \0")
+        sound = cell.isascii() and " " not in word and word.isprintable() and self.is_word(word)
+        return self.number(word) if sound or not word else -1
+
+
+def _lookup(known: NDArray[Any], cells: NDArray[Any]) -> tuple[NDArray[np.int64], Mask]:
+    """Places of cells among known ones, in order; and which are there."""
+    if not known.size:
+        return np.zeros(cells.size, dtype=np.int64), np.zeros(cells.size, dtype=bool)
+    index = np.minimum(np.searchsorted(known, cells), known.size - 1)
+    return index, known[index] == cells
+
+
+@dataclass(slots=True)
+class ColumnRows:
+    """What the lines of one block hold where they are sound rows, an element a line; numbers in SI, nan for dots."""
+
+    sound: Mask
+    line: NDArray[np.int64]
+    listing: NDArray[np.int64]  # number of the listing that each is of, -1 for none
+    address: NDArray[np.int64]
+    type: NDArray[np.int64]
+    label: NDArray[np.int64]
+    counts: Array
+    values: Array
+    halves: Array
+
+    @classmethod
+    def empty(cls, lines: NDArray[np.int64]) -> ColumnRows:
+        """Make rows of which none is sound, from the numbers of their lines."""
+        address, kind, label = np.zeros((3, lines.size), dtype=np.int64)
+        counts, values, halves = (np.empty((width, lines.size)) for width in (2, len(FACTORS), len(FACTORS)))
+        sound, listing = np.zeros(lines.size, dtype=bool), np.full(lines.size, -1, dtype=np.int64)
+        return cls(sound, lines, listing, address, kind, label, counts, values, halves)
+
+    @classmethod
+    def joined(cls, parts: Sequence[ColumnRows]) -> ColumnRows:
+        """Put parts one below the other."""
+        if len(parts) == 1:
+            return parts[0]
+        names = [each.name for each in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names))
+
+    def take(self, index: NDArray[np.int64]) -> ColumnRows:
+        """Some of them."""
+        return ColumnRows(*(getattr(self, each.name)[..., index] for each in fields(self)))
+
+    def put(self, index: int, device: Device, types: Words, labels: Words) -> None:
+        """Set a row that the careful reader took."""
+        self.address[index] = int(device.address, 16)
+        self.type[index], self.label[index] = types.number(device.type), labels.number(device.label)
+        self.counts[:, index] = [np.nan if each is None else each for each in (device.links, device.paths)]
+        printed = [getattr(device, name) for name in MEASURED]
+        self.values[:, index] = [np.nan if each is None else each.value for each in printed]
+        self.halves[:, index] = [np.nan if each is None else each.resolution for each in printed]
+
+    def parse(
+        self, lines: Lines, layout: ColumnLayout, first: int, last: int, types: Words, labels: Words
+    ) -> None:
+        """Find the sound rows among the lines from `first` up to `last`, which stand below one heading."""
+        lengths = lines.ends[first:last] - lines.starts[first:last]
+        pick = first + np.flatnonzero((lengths >= layout.end) & (lengths <= LONGEST_LINE))
+        if not pick.size:
+            return
+        characters, rest = _characters(lines, pick, layout.width + JOINED)
+        sound = rest & _frame_is_sound(characters, layout)
+        address, fine = _hexadecimal(characters[layout.address])
+        sound &= fine
+        kinds, names = (
+            words.of_cells(characters[place])
+            for words, place in ((types, layout.type), (labels, layout.label))
+        )
+        sound &= (kinds > 0) & (names >= 0)
+        digits = characters - _ZERO  # what is no digit wraps around to 10 and above
+        for position, cell in enumerate(layout.cells):
+            values, decimals, fine = _numbers_in(characters, digits, cell.start, cell.stop)
+            sound &= fine
+            if position < len(layout.cells) - len(FACTORS):
+                sound &= decimals == 0
+                self.counts[position, pick] = values
+            else:
+                number = position - (len(layout.cells) - len(FACTORS))
+                self.values[number, pick] = values * FACTORS[number]
+                self.halves[number, pick] = _HALVES[decimals] * FACTORS[number]
+        self.sound[pick], self.address[pick], self.type[pick], self.label[pick] = sound, address, kinds, names
+
+
+def _characters(lines: Lines, pick: Positions, most: int) -> tuple[Bytes, Mask]:
+    """Characters of lines by column, blank beyond their ends, shape (columns, lines); and whether the rest is blank."""
+    starts = lines.starts[pick]
+    lengths = lines.ends[pick] - starts
+    shortest, longest = int(lengths.min()), int(lengths.max())
+    found = np.full((min(most, longest) + 1, pick.size), BLANK, dtype=np.uint8)
+    rest = np.ones(pick.size, dtype=bool)
+    for column in range(longest):
+        row = found[column] if column < most else np.empty(pick.size, dtype=np.uint8)
+        np.take(lines.buffer, starts + column, out=row, mode="clip")
+        if column >= shortest:
+            row[column >= lengths] = BLANK
+        if column >= most:
+            rest &= row == BLANK
+    return found, rest
+
+
+def _frame_is_sound(characters: Bytes, layout: ColumnLayout) -> Mask:
+    """Whether it is blank where it must be: around address and words, and right of the last number."""
+    places = layout.address, layout.type, layout.label
+    blanks = [*range(layout.address.start), *(place.stop for place in places), layout.end]
+    if layout.end == layout.width:
+        blanks += range(layout.end, len(characters))
+    return np.asarray((characters[blanks] == BLANK).all(axis=0))
+
+
+def _hexadecimal(characters: Bytes) -> tuple[NDArray[np.int64], Mask]:
+    """Numbers of four hexadecimal digits, in capitals; and which are such."""
+    digits, letters = characters - _ZERO, characters - _LETTER_A
+    is_digit, is_letter = digits < 10, letters < 6  # noqa: PLR2004
+    places = np.where(is_digit, digits, letters + 10)
+    found = np.zeros(characters.shape[1], dtype=np.int64)
+    for place in places:
+        found = found * 16 + place
+    return found, np.asarray((is_digit | is_letter).all(axis=0))
+
+
+def _numbers_in(
+    characters: Bytes, digits: Bytes, start: int, end: int
+) -> tuple[Array, NDArray[np.int64], Mask]:
+    """Number in the cells between two columns, nan where it is dots; its decimals; whether it is sound."""
+    first, rows = max(start, end - LONGEST_CELL), characters.shape[1]
+    value = np.zeros(rows, dtype=np.int32)
+    points, decimals = np.zeros((2, rows), dtype=np.uint8)
+    begun, some, wrong = np.zeros((3, rows), dtype=bool)
+    for row, digit in zip(characters[first:end], digits[first:end], strict=True):
+        is_blank = row == BLANK
+        if is_blank.all():
+            wrong |= begun
+            continue
+        is_digit, is_point = digit < 10, row == _POINT  # noqa: PLR2004
+        wrong |= ~(is_digit | is_point | is_blank) | (is_blank & begun)
+        begun |= ~is_blank
+        some |= is_digit
+        decimals += is_digit & (points > 0)
+        points += is_point
+        np.copyto(value, value * 10 + digit, where=is_digit)
+    none = ~some & (points >= _DOTS)
+    sound = ~wrong & (none | (some & ((points == 0) | ((points == 1) & (decimals > 0)))))
+    if first > start:  # a number that is wider is looked at with care
+        sound &= np.asarray((characters[start : first + 1] == BLANK).all(axis=0))
+    elif start:  # what fills its cell must be apart from its neighbor
+        sound &= (characters[first] == BLANK) | (characters[first - 1] == BLANK)
+    places = decimals.astype(np.int64)
+    values = value / _POWERS[places]
+    values[none] = np.nan
+    return values, places, sound

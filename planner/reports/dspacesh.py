@@ -69,29 +69,13 @@ _PTRM: Final = re.compile(r"PTRM[0-9A-F]{4}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataSpace:
-    """One row: a shared data space; numbers are None where the listing prints dots.
+    """One row: a shared data space `name` of its `owner`; numbers are None where the listing prints dots.
 
-    Attributes
-    ----------
-    owner, name : str
-        Userid that owns it and its name.
-    users : int or None
-        Users permitted to it.
-    steal_rate, read_rate, write_rate : Printed or None
-        Pages stolen, read from and written to DASD [1/s].
-    expanded_read_rate, expanded_write_rate, migration_rate : Printed or None
-        Pages read from, written to and migrated from expanded storage [1/s].
-    total, resident, resident_below_2gb : Printed or None
-        Its pages, those in real storage, and those in real storage below the 2 GB line [pages]; a suffix k
-        was taken as 1000, with half a thousand as the resolution.
-    locked, locked_below_2gb : Printed or None
-        Pages locked, and locked below the 2 GB line [pages].
-    aliases, aliases_locked : Printed or None
-        Alias pages, and those locked [pages].
-    expanded, dasd : Printed or None
-        Pages in expanded storage and on DASD [pages].
-    line : int
-        Line in the file of its name.
+    `users` are permitted to it. Rates of pages [1/s]: `steal_rate`, `read_rate` and `write_rate` of DASD,
+    `expanded_read_rate`, `expanded_write_rate` and `migration_rate` of expanded storage. Pages: `total`, `resident`
+    in real storage, `resident_below_2gb` below the 2 GB line, `locked`, `locked_below_2gb`, `aliases`,
+    `aliases_locked`, `expanded` in expanded storage, `dasd` on DASD; a suffix k is taken as 1000, with half a
+    thousand as the resolution. `line` is that of its name.
     """
 
     owner: str

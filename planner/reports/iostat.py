@@ -13,8 +13,7 @@ import numpy as np
 
 from planner.errors import ReportError
 from planner.reports import iostat_json, iostat_text, schema
-from planner.reports.iostat_text import RATES, DiskLine, DiskReport, IostatRun
-from planner.reports.iostat_times import lengths, moments
+from planner.reports.iostat_text import RATES, DiskLine, DiskReport, IostatRun, lengths, moments
 from planner.reports.lines import read_bytes
 from planner.reports.moments import clock
 from planner.results import Array
@@ -34,7 +33,6 @@ TIMES: Final = (
 CHANCE: Final = 0.01  # of numbers that lie on the grid of an interval by chance, below which they are of one
 INTERVALS: Final = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60)  # s, that are tried where there are no times
 LATE: Final = 0.02  # s, by which an interval may be longer or shorter
-PERCENT: Final = 0.01
 LARGEST_GRID: Final = 40  # I/Os of an interval, of more of which the grid is too fine
 
 
@@ -189,7 +187,7 @@ def _numbers(cells: Sequence[Mapping[str, str]], release: str | None) -> dict[st
         np.where(rate[1] > 0, np.where(has_await, one, mean), np.nan)
         for one, mean in zip(single, mixed, strict=True)
     ]
-    busy = list(_column(cells, "%util", PERCENT))
+    busy = list(_column(cells, "%util", 0.01))
     if not exact_utilization(release):
         busy[0] = np.zeros_like(busy[0])
     unknown = np.array(["%util" not in each for each in cells], dtype=bool)

@@ -132,6 +132,9 @@ def _devices(path: Path, text: str) -> Iterator[_Device]:
                 raise ReportError(path, problem, line=number)
             key, value = match["key"], match["value"].strip()
             if key in ("status", "type", "uid"):
+                if getattr(section, key):  # the line between two devices is lost
+                    problem = f"{key} a second time for {section.bus}: expected the bus id of another device above it"
+                    raise ReportError(path, problem, line=number)
                 setattr(section, key, value.partition(" ")[0])
         else:
             found = _listed(number, line.strip())

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.reports import device_rows as device
-from planner.reports.device_columns import ColumnLayout, ColumnRows, Words
+from planner.reports.device_rows import ColumnLayout, ColumnRows, Words
 from planner.reports.lines import Line, Lines, read_lines
 from planner.reports.listing import (
     CARRIAGE,
@@ -70,25 +70,6 @@ class OpenPage:
 
 
 @dataclass(slots=True)
-class ScannedPart:
-    """Rows in order, by column; `listing` says which listing each is of."""
-
-    listing: NDArray[np.int64]
-    line: NDArray[np.int64]
-    rows: ColumnRows
-
-    @classmethod
-    def joined(cls, parts: Sequence[ScannedPart]) -> ScannedPart:
-        """Put parts one below the other."""
-        if len(parts) == 1:
-            return parts[0]
-        names = ("sound", "address", "type", "label", "counts", "values", "halves")
-        arrays = (np.concatenate([getattr(part.rows, name) for part in parts], axis=-1) for name in names)
-        listing = np.concatenate([part.listing for part in parts])
-        return cls(listing, np.concatenate([part.line for part in parts]), ColumnRows(*arrays))
-
-
-@dataclass(slots=True)
 class Scanned:
     """What a file of listings holds: `listings` and rows (`parts`) of DEVICE, its words, and pages of DSPACESH.
 
@@ -97,7 +78,7 @@ class Scanned:
 
     path: Path
     listings: list[Listing]
-    parts: list[ScannedPart]
+    parts: list[ColumnRows]
     types: Words
     labels: Words
     spaces: list[Page]
@@ -109,7 +90,7 @@ def scan(
     data: bytes | None = None,
     *,
     strict: bool = False,
-    take: Callable[[ScannedPart, Scanned], None] | None = None,
+    take: Callable[[ColumnRows, Scanned], None] | None = None,
 ) -> Scanned:
     """Read a file of listings, or its content; a damaged row is an error where `strict`, else kept in its listing.
 
@@ -120,11 +101,11 @@ def scan(
     for lines in read_lines(path, data):
         scanner.feed(lines)
         if take is not None and sum(part.line.size for part in found.parts) >= FLUSH:
-            take(ScannedPart.joined(found.parts), found)
+            take(ColumnRows.joined(found.parts), found)
             found.parts.clear()
     scanner.finish()
     if take is not None and found.parts:
-        take(ScannedPart.joined(found.parts), found)
+        take(ColumnRows.joined(found.parts), found)
         found.parts.clear()
     return found
 
@@ -151,7 +132,7 @@ class Scanner:
         """Read one block."""
         self.lines = lines
         count = lines.starts.size
-        self.rows, self.listing = ColumnRows.empty(count), np.full(count, -1, dtype=np.int64)
+        self.rows = ColumnRows.empty(lines.numbers)
         for first, last, layout in self._stretches(lines):
             self.rows.parse(lines, layout, first, last, self.types, self.labels)
         position = 0
@@ -245,7 +226,7 @@ class Scanner:
         if page.state not in {"heading", "rows"}:
             raise self._line(first).error(self.path, device.APART)
         page.state = "rows"
-        self.listing[first:last] = len(self.listings) - 1
+        self.rows.listing[first:last] = len(self.listings) - 1
         self.listings[-1].rows += last - first
         page.sound += last - first
         self.above = self.lines, last - 1
@@ -367,7 +348,7 @@ class Scanner:
             page.damaged += 1
             return
         self.rows.put(index, found, self.types, self.labels)
-        self.listing[index] = len(self.listings) - 1
+        self.rows.listing[index] = len(self.listings) - 1
         listing.rows += 1
         page.sound += 1
 
@@ -443,18 +424,14 @@ class Scanner:
 
     def _keep(self) -> None:
         """Move the rows of the block to the table, unless a device stands in a listing twice."""
-        taken = np.flatnonzero(self.listing >= 0)
+        taken = np.flatnonzero(self.rows.listing >= 0)
         if not taken.size:
             return
-        listing, address, line = self.listing[taken], self.rows.address[taken], self.lines.numbers[taken]
-        starts = np.concatenate([[0], np.flatnonzero(np.diff(listing)) + 1, [taken.size]])
+        rows = self.rows.take(taken)
+        starts = np.concatenate([[0], np.flatnonzero(np.diff(rows.listing)) + 1, [taken.size]])
         for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-            self._check_twice(int(listing[first]), address[first:last], line[first:last])
-        rows = ColumnRows(
-            self.rows.sound[taken], address, self.rows.type[taken], self.rows.label[taken],
-            self.rows.counts[:, taken], self.rows.values[:, taken], self.rows.halves[:, taken],
-        )  # fmt: skip
-        self.found.parts.append(ScannedPart(listing, line, rows))
+            self._check_twice(int(rows.listing[first]), rows.address[first:last], rows.line[first:last])
+        self.found.parts.append(rows)
 
     def _check_twice(self, listing: int, address: NDArray[np.int64], line: NDArray[np.int64]) -> None:
         """Refuse a device that stands in a listing already, or twice among these rows."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 MOMENT: Final = "_moment"
 MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 TWO_DIGITS: Final = 100  # years below are of this century
-MONTHS_A_YEAR: Final = 12
 _TIME: Final = r"(?:[ T:,-]+(\d{1,2})[:.](\d{2})(?:[:.](\d{2})(?:[.,:](\d{1,6}))?\d*)?\s*([AaPp][Mm])?)?"
 _NUMBERS: Final = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})" + _TIME)
 _NAMED: Final = re.compile(r"(\d{1,2})[ -]?([A-Za-z]{3})[A-Za-z]*\.?[ -]?(\d{2,4})" + _TIME)
@@ -109,8 +108,8 @@ def read_dates(cells: Sequence[str]) -> list[datetime | None] | None:
         pass
     parts = [_parts(cell) if cell else None for cell in cells]
     turned = [each for each in parts if each is not None and each[0] == "?"]
-    first = any(each[1][0] > MONTHS_A_YEAR for each in turned)
-    second = any(each[1][1] > MONTHS_A_YEAR for each in turned)
+    first = any(each[1][0] > len(MONTHS) for each in turned)
+    second = any(each[1][1] > len(MONTHS) for each in turned)
     if turned and first == second:
         if first:
             raise ValueError(next(cell for cell in cells if cell))
@@ -156,7 +155,7 @@ def _of_day(cell: str, parts: Sequence[str | None]) -> timedelta:
         return timedelta()
     hours, minutes, seconds = int(hour), int(minute or 0), int(second or 0)
     if half:
-        if not 1 <= hours <= MONTHS_A_YEAR:
+        if not 1 <= hours <= len(MONTHS):
             raise ValueError(cell)
         hours = hours % 12 + (12 if half.lower() == "pm" else 0)
     if hours > 24 or minutes > 59 or seconds > 59 or (hours == 24 and minutes + seconds):  # noqa: PLR2004 - of a day

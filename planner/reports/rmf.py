@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_USED: Final = 2**16 - 1
-MOST_RATE: Final = 1e9  # as `schema.LARGEST`
 SUM: Final = "SUM"
 SUMS: Final = re.compile(r"(?i)total|lcu\b|sum\b|average|avg\b")
 NOT_DISK: Final = re.compile(r"(?i)tape|communication|graphic|character|unit record")
@@ -244,7 +243,7 @@ def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:
             for index, limit, whole in (
                 (wait_at, 1, False),
                 (most_at, MOST_USED, True),
-                (taken_at, MOST_RATE, False),
+                (taken_at, schema.LARGEST["1/s"], False),
             )
         )
         unit[1] = wait if unit[1] is None else unit[1]

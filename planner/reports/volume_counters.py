@@ -21,7 +21,7 @@ from planner.errors import ReportError
 from planner.reports import schema
 from planner.reports.csv_table import CsvTable, read_csv
 from planner.reports.membership import BITS, Membership, device_words, members_of, with_pools
-from planner.reports.supply import Backwards, Counts, check_order, clock_after, steps
+from planner.reports.supply import OFTEN, Backwards, Counts, check_order, clock_after, steps
 from planner.results import Array
 from planner.units import MILLISECOND, MONITOR_TIME
 
@@ -34,7 +34,6 @@ COLUMNS: Final = ("time", "device", *BASE, *ALIAS)
 WHAT: Final = "volume counters (MRIODDEV)"
 INTERVAL: Final = "interval_s"
 QUEUES: Final = ("queue", "queued", "qued", "base_queue", "req_qued")
-DELTAS_FALL: Final = 0.25  # share of steps that no wrap explains, above which the columns hold deltas
 TOTALS: Final = {  # column: unit, label, decimals
     "device": ("", "device", None), "pool": ("", "pool", None), "pool_aliases": ("", "aliases", 0),
     "interval": ("s", "measured", 0), "io_rate": ("1/s", "I/O rate", None), "base_rate": ("1/s", "base", None),
@@ -145,7 +144,7 @@ def _look_like_deltas(counters: Counts, times: Array, members: Sequence[NDArray[
             anew += int(steps(counters[:, rows], np.diff(times[rows])).restarted.sum())
         except Backwards:
             anew += int((np.diff(counters[0, rows]) < 0).sum())
-    return anew > 1 and anew > DELTAS_FALL * taken
+    return anew > 1 and anew > OFTEN * taken
 
 
 def _count(

@@ -9,7 +9,7 @@ from planner.errors import ReportError
 from planner.render.text import counted
 from planner.reports import schema
 from planner.reports.column_names import Plan, Taken, plan_of
-from planner.reports.csv_table import Allowed, CsvTable, refuse
+from planner.reports.csv_table import COUNTER_SIZE, Allowed, CsvTable, refuse
 from planner.reports.membership import device_range
 from planner.reports.moments import MOMENT, clock, is_time_of_day, read_dates, read_length, with_moments
 from planner.units import MICROSECOND, MILLISECOND, MOST_ALIASES
@@ -33,7 +33,6 @@ SAME: Final = 0.2  # relative difference of two sums of times that are meant to 
 SUMS: Final = ("total", "total/average", "sum", "average", "avg", "grand total", "all", "total/avg")
 SHOWN: Final = 5  # names that a note lists
 WANTED_TIME: Final = "expected a time such as 2007-05-27T15:01:00 or 2007-05-27T15:01:00+02:00"
-_MOST: Final = 2**32 - 1
 
 
 def read_volumes(table: CsvTable, plan: Plan | None = None) -> schema.Tables:
@@ -74,7 +73,7 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
         columns["device"] = device_series(table, taken["device"].heading)
     columns["kind"] = _kinds(table, plan)
     columns |= _times(table, plan, notes)
-    for field, most in (("aliases", MOST_ALIASES), ("links", _MOST), ("paths", _MOST)):
+    for field, most in (("aliases", MOST_ALIASES), ("links", COUNTER_SIZE - 1), ("paths", COUNTER_SIZE - 1)):
         if field in taken:
             columns["pool_aliases" if field == "aliases" else field] = _count(
                 table, taken[field].heading, most

@@ -56,7 +56,8 @@ def _begin(name: str, folder: Path) -> None:
                 bytes.fromhex(targets.TARGETS["read monitor"].make(Random(k))["hex"])
             )
         else:
-            (folder / f"{k}").write_text(content.FORMATS[name].make(Random(k)).text, encoding="utf-8")
+            made = content.FORMATS["iostat text" if name == "iostat" else name].make(Random(k))
+            (folder / f"{k}").write_text(made.text, encoding="utf-8")
 
 
 def _led(name: str, arguments: list[str]) -> None:

@@ -169,6 +169,15 @@ def numbers(reads: str, writes: str, read_wait: str, write_wait: str, **others: 
 BOOT = report("2024-05-14T10:12:33+0200", dasda=numbers("1.00", "1.00", "9.00", "9.00"))
 
 
+def test_a_lost_line_between_two_devices_of_lsdasd_is_refused() -> None:
+    """Found by fuzzing: the attributes of the second device became those of the first."""
+    device = "0.0.{}/dasd{}/94:0\n  status:\tactive\n  uid:\tIBM.1.c280.0a\n"
+    text = device.format("262f", "a") + device.format("d7f2", "b")
+    assert len(read_lsdasd("given", text.encode()).members) == 2
+    with pytest.raises(ReportError, match=r"line 4: status a second time for 0\.0\.262f"):
+        read_lsdasd("given", text.replace("0.0.d7f2/dasdb/94:0\n", "").encode())
+
+
 class TestIostat:
     def test_rates_and_waits_are_mixed_by_their_rates(self, tmp_path: Path) -> None:
         second = report("2024-05-14T10:13:33+0200", dasda=numbers("300.00", "100.00", "2.00", "6.00"),

@@ -15,7 +15,7 @@ import pytest
 
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.monitor import decide, layouts, reader
+from planner.reports.monitor import layouts, reader
 from planner.reports.monitor.reader import MonitorTables, batches, read_monitor
 from planner.reports.monitor.records import is_capture, is_monwrite
 from planner.reports.monitor.system import RecordedSystem, SampleSpan, moment
@@ -138,7 +138,7 @@ def test_supply_counters_pools_storage_paging_and_emulated_devices(tmp_path: Pat
 def test_a_shift_is_good_where_nothing_speaks_against_it(
     distinct: bool, wide: bool, agree: float | None, known: float | None, good: bool
 ) -> None:
-    assert decide.ShiftFit(0, distinct, wide, agree, known).good is good
+    assert layouts.ShiftFit(0, distinct, wide, agree, known).good is good
 
 
 @pytest.mark.parametrize("numbers", [[0xFFFF, 0], [0x10000, 0], [0x10001, 1, 0x1FFFF, 0xFFFF]])
@@ -544,14 +544,14 @@ def test_the_usual_length_of_an_interval_is_one_that_occurred() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "good"), [(decide.NEARLY_ALL, True), (decide.NEARLY_ALL - 1e-9, False), (None, True)]
+    ("share", "good"), [(layouts.NEARLY_ALL, True), (layouts.NEARLY_ALL - 1e-9, False), (None, True)]
 )
 @pytest.mark.parametrize("wide", [True, False])
 def test_a_shift_is_good_up_to_the_share_that_is_asked_for(
     share: float | None, good: bool, wide: bool
 ) -> None:
     """Counts in 16 bits say nothing where there are none in 32; device numbers that repeat speak against it."""
-    fit = decide.ShiftFit(shift=0, distinct=True, wide=wide, agree=share, known=None)
+    fit = layouts.ShiftFit(shift=0, distinct=True, wide=wide, agree=share, known=None)
     assert fit.good is (good or not wide)
     assert replace(fit, agree=None, known=share).good is good
     assert not replace(fit, distinct=False).good

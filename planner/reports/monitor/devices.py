@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.monitor import decide
+from planner.reports.monitor import layouts
 from planner.reports.monitor.layouts import EBCDIC, Integers, Kind, Words
 from planner.reports.monitor.storage import counts_of
 from planner.reports.monitor.system import (
@@ -61,7 +61,7 @@ def halves_differ(rows: Rows) -> NDArray[np.bool_]:
 
 def most_differ(wrong: NDArray[np.bool_], rows: Rows) -> bool:
     """Whether more than a few of the busy rows contradict themselves."""
-    return int(wrong.sum()) > (1 - decide.NEARLY_ALL) * max(int((rows["SCMSSCH"] > 0).sum()), 1)
+    return int(wrong.sum()) > (1 - layouts.NEARLY_ALL) * max(int((rows["SCMSSCH"] > 0).sum()), 1)
 
 
 def widen(rows: Rows) -> None:
@@ -127,7 +127,7 @@ def times_of_ios(rise: Mapping[str, Words], elapsed: Array) -> dict[str, Array]:
 
 
 def roles(
-    rows: Rows, pairs: Pairs, bits: decide.PoolBits | None, static: Static
+    rows: Rows, pairs: Pairs, bits: layouts.PoolBits | None, static: Static
 ) -> tuple[Integers, NDArray[np.bool_]]:
     """What each row is, as an index into `schema.KINDS`, and whether it belongs to a HyperPAV pool."""
     device = rows["RDEVDEV"][pairs.now]
@@ -207,14 +207,14 @@ def decide_bits(rows: Columns, span: SampleSpan) -> None:
     code = (rows["RDEVSER"] & 0xBFBFBFBF)[here]
     helped = (rows["PAVSSCH"] > 0)[here]
     try:
-        span.system.bits = decide.pool_bits(
+        span.system.bits = layouts.pool_bits(
             rows["RDEVPVFG"][here],
             rows["RDEVHPPL"][here],
             code != 0,
             helped,
             counts_of(span.pools["rows"][there]),
         )
-    except decide.UndecidedError as error:
+    except layouts.UndecidedError as error:
         raise ReportError(
             span.path, f"{error}: expected one bit each; a table of members (--pools) can say it instead"
         ) from None

@@ -14,7 +14,7 @@ import numpy as np
 
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.monitor import decide, devices, layouts, storage
+from planner.reports.monitor import devices, layouts, storage
 from planner.reports.monitor import records as frames
 from planner.reports.monitor.layouts import Integers, Kind
 from planner.reports.monitor.records import Walk, overlapping, walk
@@ -264,8 +264,8 @@ class RecordReader:
             some = which[sample == sample[0]]
             raw = overlapping(records.chunk.data, f"V{system.length}")[records.offset[some]]
             try:
-                system.shift = decide.shift_of(raw, system.length, system.configuration.numbers)
-            except decide.UndecidedError as error:
+                system.shift = layouts.shift_of(raw, system.length, system.configuration.numbers)
+            except layouts.UndecidedError as error:
                 raise self._error(records, int(which[0]), f"D6R3, {error}: expected one to fit") from None
         rows = self._rows(records, which, Kind.ACTIVITY, system.shift)
         columns = {name: rows[name].astype(np.uint32) for name in rows.dtype.names or ()}

@@ -112,12 +112,10 @@ def chunks(path: Path, data: bytes | None = None, *, chunk: int = CHUNK) -> Iter
     with _opened(path, data) as file:
         head = file.read(2 * PAGE)
         file.seek(0)
-        if is_monwrite(head):
-            yield from _gather(_monwrite(file, path), chunk)
-        elif is_capture(head):
-            yield from _gather(_capture(file, path), chunk)
-        else:
+        monwrite = is_monwrite(head)
+        if not monwrite and not is_capture(head):
             raise ReportError(path, not_monitor(head))
+        yield from _gather(_runs(file, path, monwrite=monwrite), chunk)
 
 
 def _opened(path: Path, data: bytes | None) -> BinaryIO:
@@ -153,49 +151,34 @@ class _PageRun:
     position: int = field(default=0)
 
 
-def _monwrite(file: BinaryIO, path: Path) -> Iterator[_PageRun]:
-    """Sets of a MONWRITE file: a control record and its pages."""
-    position = 0
-    while block := file.read(PAGE):
-        table = elements(block) if len(block) == PAGE else None
-        if table is None:
-            raise ReportError(path, _cut(position, "a control record", PAGE, len(block)))
-        if not len(table):
+def _runs(file: BinaryIO, path: Path, *, monwrite: bool) -> Iterator[_PageRun]:
+    """Sets of a file: a control record and its pages, or a control element and its bytes."""
+    position, length = 0, PAGE if monwrite else ELEMENT
+    control, content = ("record", "a set of {} pages") if monwrite else ("element", "a run of records")
+    while block := file.read(length):
+        if len(block) < length:
+            raise ReportError(path, _cut(position, f"a control {control}", length, len(block)))
+        table = elements(block) if monwrite else np.frombuffer(block, _ELEMENT)
+        if monwrite and not len(table):
             raise ReportError(
                 path,
                 f"byte {position + 1}: {block[FIRST : FIRST + ELEMENT].hex(' ').upper()} at byte {FIRST + 1} of what "
                 "should be a control record: expected its first element, which begins with E2 or C5; pages before it "
                 f"are missing or too many{_way_out(position)}",
             )
-        begins, ends, events, size = windows(table, padded=True)
-        data = file.read(size)
-        if len(data) < size:
-            raise ReportError(
-                path, _cut(position, f"a set of {size // PAGE} pages", size + PAGE, len(data) + PAGE)
-            )
-        yield _PageRun(data, begins, ends, events, position + PAGE)
-        position += PAGE + size
-
-
-def _capture(file: BinaryIO, path: Path) -> Iterator[_PageRun]:
-    """Sets of a capture: a control element and its bytes."""
-    position = 0
-    while block := file.read(ELEMENT):
-        if len(block) < ELEMENT:
-            raise ReportError(path, _cut(position, "a control element", ELEMENT, len(block)))
-        table = np.frombuffer(block, _ELEMENT)
-        if block[0] not in (SAMPLE, EVENT) or not _sane(table):
+        if not monwrite and (block[0] not in (SAMPLE, EVENT) or not _sane(table)):
             raise ReportError(
                 path,
                 f"byte {position + 1}: {block.hex(' ').upper()} is no control element: expected E2 or C5, a start and "
                 f"an end address{_way_out(position)}",
             )
-        begins, ends, events, size = windows(table, padded=False)
+        begins, ends, events, size = windows(table, padded=monwrite)
         data = file.read(size)
         if len(data) < size:
-            raise ReportError(path, _cut(position, "a run of records", size + ELEMENT, len(data) + ELEMENT))
-        yield _PageRun(data, begins, ends, events, position + ELEMENT)
-        position += ELEMENT + size
+            what = content.format(size // PAGE)
+            raise ReportError(path, _cut(position, what, size + length, len(data) + length))
+        yield _PageRun(data, begins, ends, events, position + length)
+        position += length + size
 
 
 def _cut(position: int, what: str, wanted: int, found: int) -> str:

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.reports import schema
-from planner.reports.monitor.decide import PoolBits
-from planner.reports.monitor.layouts import Integers, Kind, Words, full_number
+from planner.reports.monitor.layouts import Integers, Kind, PoolBits, Words, full_number
 from planner.results import Array
 
 if TYPE_CHECKING:
