@@ -38,8 +38,6 @@ CP_SYSTEM_TIME: Final = Quantity(
     key="cp_system_time", symbol="u_s", unit="s", low=0, high=1, default=0,
     meaning="the part of it that is charged to the system; missing where only the sum was published",
 )  # fmt: skip
-
-
 _NAMES: Final = {"response": "response_time"}  # figures that a result names otherwise
 
 
@@ -182,3 +180,21 @@ def _performance(
         requests=steady.in_service + steady.queue_length,
         processors=pages * cp_time,
     )
+
+
+SYSTEM_KIND: Final = (
+    "system"  # guests that touch pages and wait for those paged out, fitted to a whole system
+)
+TOUCH_TIME: Final = Quantity(
+    key="touch_time", symbol="t", unit="s", low=1e-9, high=1.0, default=1e-6,
+    meaning="processor time of a guest per page that it touches",
+)  # fmt: skip
+CP_CHARGED: Final = Quantity(
+    key="cp_charged", symbol="u_c", unit="s", low=0, high=1.0, default=0,
+    meaning="processor time of CP per page transfer that is charged to the guest",
+)  # fmt: skip
+CP_SYSTEM: Final = Quantity(
+    key="cp_system", symbol="u_s", unit="s", low=0, high=1.0, default=0,
+    meaning="processor time of CP per page transfer that is charged to the system",
+)  # fmt: skip
+SYSTEM_PARAMETERS: Final = (parameters.SERVICE_TIME, PAGES_PER_TRANSFER, TOUCH_TIME, CP_CHARGED, CP_SYSTEM)
