@@ -105,19 +105,18 @@ class PagingDevice:
             values[key][:, None] for key in ("service_time", "pages_per_transfer", "cp_time", "queue_depth")
         )
         found = {shown.key: np.empty((len(service), len(scenarios))) for shown in cls.FIGURES}
-        groups: dict[tuple[float, bool], list[int]] = {}
-        for k, at in enumerate(scenarios):
-            groups.setdefault((float(at["scv"]), float(at["arrival_rate"]) > 0), []).append(k)
-        for (scv, opened), places in groups.items():
-            arrivals, requests, thinks = (
-                np.array([float(scenarios[k][key]) for k in places])
-                for key in ("arrival_rate", "outstanding", "think_time")
-            )
+        arrivals, requests, thinks, scv = (
+            np.array([float(at[key]) for at in scenarios])
+            for key in ("arrival_rate", "outstanding", "think_time", "scv")
+        )
+        for places in filter(np.size, (np.flatnonzero(arrivals > 0), np.flatnonzero(arrivals <= 0))):
             steady: Steady
-            if opened:
-                steady = queueing.mgc(arrivals / pages, service, depth, scv)
+            if arrivals[places[0]] > 0:
+                steady = queueing.mgc(arrivals[places] / pages, service, depth, scv[places])
             else:
-                steady = queueing.finite_source(requests, thinks, service, depth, scv=scv)
+                steady = queueing.finite_source(
+                    requests[places], thinks[places], service, depth, scv=scv[places]
+                )
             solved = _performance(steady, pages, cp)
             for key, numbers in found.items():
                 numbers[:, places] = getattr(solved, _NAMES.get(key, key))
@@ -127,14 +126,7 @@ class PagingDevice:
     def from_model(cls, model: Model) -> Self:
         """Take the device from a model."""
         found = parameters.complete(model, KIND, cls.PARAMETERS, optional=(CP_SYSTEM_TIME,))
-        return cls(
-            service_time=found["service_time"],
-            pages_per_transfer=found["pages_per_transfer"],
-            queue_depth=int(found["queue_depth"]),
-            cp_time=found["cp_time"],
-            cp_system_time=found.get("cp_system_time"),
-            outstanding=found["outstanding"],
-        )
+        return cls(**{**found, "queue_depth": int(found["queue_depth"])})  # type: ignore[arg-type]
 
     @property
     def capacity(self) -> float:
