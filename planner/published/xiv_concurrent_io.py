@@ -58,7 +58,6 @@ RUNS: Final = ("serialized", "concurrent")
 SERIALIZED, CONCURRENT = RUNS
 AHEAD: Final = "from the serialized run alone: two transfers at a time instead of one"
 TOUCHES: Final = "what a guest does between two page faults"
-HALF_A_BOX: Final = 0.3
 
 
 def models() -> dict[str, library.Model]:
@@ -246,7 +245,7 @@ def rate_over_requests() -> Axes:
         within = interval("transfer_rate", model, asked, {"queue_depth": float(device.queue_depth)})
         known = "fitted" if name == "Serialized" else "predicted from serialized"
         # Requests are whole: a box for each, nothing between them.
-        ends = (requests[:, None] + [-HALF_A_BOX, HALF_A_BOX, np.nan]).ravel()
+        ends = (requests[:, None] + [-0.3, 0.3, np.nan]).ravel()
         box = np.repeat(rate, 3)
         axes.fill_between(
             ends, np.repeat(within.low, 3), np.repeat(within.high, 3), facecolor=color, alpha=style.BAND, hatch=hatch,

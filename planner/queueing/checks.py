@@ -16,7 +16,7 @@ from planner.results import Array
 LARGEST: Final = 1e150
 """Largest number taken, and one over the least above zero where zero is none: products of two stay within float64."""
 LARGEST_COUNT: Final = 2**53  # beyond it float64 does not hold every whole number
-BLOCK: Final = 32_768  # numbers compared at a time, so that they stay in the cache
+BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
 
 
 def positive(name: str, values: ArrayLike, unit: str = "") -> Array:
