@@ -55,9 +55,7 @@ ANSWERS: Final = (
 )  # fmt: skip
 ROOMS: Final = {
     "queueing": ("tests/queueing", "tests/devices", "tests/pinned"),
-    "calibrate": (
-        "tests/calibrate", "tests/published", "tests/cli/test_calibrate.py", "tests/cli/test_calibrate_tables.py",
-    ),
+    "calibrate": ("tests/calibrate", "tests/published", "tests/cli/test_calibrate.py"),
     "explain": ("tests/explain",),
     "demand": ("tests/demand", "tests/pinned", *ANSWERS),
     "sizing": ("tests/pinned", *ANSWERS),

@@ -11,7 +11,7 @@ import numpy as np
 
 from planner import library, render, units
 from planner.answer import Answer, tabled
-from planner.calibrate.error_bar import Spread
+from planner.calibrate.error_bar import PROBABILITY, Spread
 from planner.calibrate.least_squares import LeastSquares
 from planner.calibrate.observation import Observation
 from planner.errors import InputError
@@ -195,7 +195,6 @@ class Calibration(Answer):
         }
 
 
-PROBABILITY: Final = 0.9
 LIKELY: Final = 0.05  # share from which a number of requesters is mentioned
 
 

@@ -23,7 +23,6 @@ HEADINGS: Final = (
 )
 NEEDED: Final = ("bits", "translation", "cp_ms")
 COSTS: Final = {parameter.key: parameter for parameter in ChannelProgram.PARAMETERS}
-WIDE: Final = 2.0  # standard errors on each side within which reading may cost what writing costs
 
 
 def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
@@ -48,7 +47,7 @@ def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = Non
         return _fit(runs, told, held, given(COSTS["read_factor"], held.get("read_factor", 1.0)))
     both = _fit(runs, [*told, "read_factor"], held, None)
     read = both.estimates["read_factor"]
-    half = WIDE * read.standard_error
+    half = 2 * read.standard_error  # within which reading may cost what writing costs
     if abs(read.value - 1) > half:
         return both
     return _fit(

@@ -95,12 +95,11 @@ class LeastSquares:
     def around(self, at: Array) -> tuple[Array, Array]:
         """Residuals at a point and their slope there; one evaluation: a model costs little more for many sets."""
         steps = self.STEP * np.eye(len(at))
-        here, *beside = [at[None], at + steps, at - steps][: 2 + self.CENTRAL]
-        found = np.split(
-            self.residuals(np.concatenate([here, *beside])), np.cumsum([1, len(at)])[: 1 + self.CENTRAL]
+        found = self.residuals(
+            np.concatenate([at[None], at + steps, *([at - steps] if self.CENTRAL else [])])
         )
-        behind = found[2] if self.CENTRAL else found[0]
-        return found[0][0], (found[1] - behind).T / (self.STEP * (1 + self.CENTRAL))
+        ahead, behind = found[1 : len(at) + 1], found[len(at) + 1 :] if self.CENTRAL else found[0]
+        return found[0], (ahead - behind).T / (self.STEP * (1 + self.CENTRAL))
 
     def minimum(self, start: Array, most: int, *, within: bool = True) -> OptimizeResult:
         """Go downhill from one start; not `within` the bounds first, which is quicker, where that stays in them."""

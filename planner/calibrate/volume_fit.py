@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 
 from planner.calibrate.calibration import (
-    PROBABILITY,
     Estimate,
     Fit,
     Outlier,
@@ -18,7 +17,7 @@ from planner.calibrate.calibration import (
     given,
     known_parameters,
 )
-from planner.calibrate.error_bar import Spread, spread_of
+from planner.calibrate.error_bar import PROBABILITY, Spread, spread_of
 from planner.calibrate.least_squares import GIVEN, MODEL_ERROR, with_likely_error
 from planner.calibrate.observation import Observation, observe
 from planner.calibrate.problem import (

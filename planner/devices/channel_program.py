@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -70,21 +70,13 @@ class ChannelProgram:
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
         """Figures, and what a saving leaves with the error of two runs (`left`)."""
-        keys = [parameter.key for parameter in cls.PARAMETERS]
-        rows = zip(*(values[key] for key in keys), strict=True)
-        laws = [cls(**dict(zip(keys, map(float, row), strict=True))) for row in rows]
-        found: dict[str, list[list[float]]] = {"cp": [], "saving": []}
-        for law in laws:
-            found["cp"].append(
-                [
-                    law.time_per_mb(
-                        int(at["bits"]), fast=at["translation"] == "fast", read_share=float(at["read_share"])
-                    )
-                    for at in scenarios
-                ]
-            )
-            found["saving"].append([law.saving(int(at["bits"])) for at in scenarios])
-        cp, saving = np.array(found["cp"]), np.array(found["saving"])
+        columns: dict[str, Any] = {parameter.key: values[parameter.key] for parameter in cls.PARAMETERS}
+        law = cls(**columns)  # of all parameter sets at once
+        shares = [(int(at["bits"]), at["translation"] == "fast", float(at["read_share"])) for at in scenarios]
+        cp = np.stack(
+            [law.time_per_mb(bits, fast=fast, read_share=part) for bits, fast, part in shares], axis=-1
+        )
+        saving = np.stack([law.saving(bits) for bits, *_ in shares], axis=-1)
         moved = np.array([float(at["data_rate"]) for at in scenarios]) / MEGABYTE
         return {"cp": cp, "saving": saving, "processors": cp * moved, "left": (1 - saving) * 2**0.5}
 

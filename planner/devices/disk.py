@@ -38,8 +38,14 @@ _FIELDS: Final = {  # figures of an answer, and what a result names them
 }  # fmt: skip
 
 
-def _fact(key: str, unit: str, meaning: str) -> Quantity:
-    return Quantity(key=key, symbol=key[0], unit=unit, low=0, high=1e12, default=0, meaning=meaning)
+FACTS: Final = {
+    "virtual_ios_off": ("", "virtual I/Os of a transaction without minidisk cache"),
+    "virtual_ios_cached": ("", "virtual I/Os of a transaction with minidisk cache"),
+    "read_bytes": ("", "bytes that a transaction reads"),
+    "write_bytes": ("", "bytes that a transaction writes"),
+    "channel_rate": ("bytes_per_s", "data rate of the channel"),
+    "measured_hit_ratio": ("", "hit ratio of the cached run, where it is neither 0 nor 1"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,12 +115,10 @@ class DiskPath:
             for part, where in PARTS.items()
             for cost, (symbol, text) in COSTS.items()
         ),
-        _fact("virtual_ios_off", "", "virtual I/Os of a transaction without minidisk cache"),
-        _fact("virtual_ios_cached", "", "virtual I/Os of a transaction with minidisk cache"),
-        _fact("read_bytes", "", "bytes that a transaction reads"),
-        _fact("write_bytes", "", "bytes that a transaction writes"),
-        _fact("channel_rate", "bytes_per_s", "data rate of the channel"),
-        _fact("measured_hit_ratio", "", "hit ratio of the cached run, where it is neither 0 nor 1"),
+        *(
+            Quantity(key=key, symbol=key[0], unit=unit, low=0, high=1e12, default=0, meaning=meaning)
+            for key, (unit, meaning) in FACTS.items()
+        ),
     )  # fmt: skip
     QUESTIONS: ClassVar[tuple[Quantity, ...]] = (
         Quantity(key="mode", meaning="off: without minidisk cache; cached: through it", words=("off", "cached"),
@@ -175,15 +179,8 @@ class DiskPath:
         for key in ("read_bytes", "write_bytes", "channel_rate"):
             if key not in found:
                 raise ReportError(title, f"expected `parameters.{key}`")
-        return cls(
-            **parts,
-            virtual_ios_off=found.get("virtual_ios_off"),
-            virtual_ios_cached=found.get("virtual_ios_cached"),
-            read_bytes=found["read_bytes"],
-            write_bytes=found["write_bytes"],
-            channel_rate=found["channel_rate"],
-            measured_hit_ratio=found.get("measured_hit_ratio"),
-        )
+        given: dict[str, Any] = {**parts, **{key: found.get(key) for key in FACTS}}
+        return cls(**given)
 
     @property
     def modes(self) -> tuple[Mode, ...]:

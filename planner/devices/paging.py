@@ -38,8 +38,6 @@ CP_SYSTEM_TIME: Final = Quantity(
     key="cp_system_time", symbol="u_s", unit="s", low=0, high=1, default=0,
     meaning="the part of it that is charged to the system; missing where only the sum was published",
 )  # fmt: skip
-
-
 _NAMES: Final = {"response": "response_time"}  # figures that a result names otherwise
 
 
@@ -107,19 +105,18 @@ class PagingDevice:
             values[key][:, None] for key in ("service_time", "pages_per_transfer", "cp_time", "queue_depth")
         )
         found = {shown.key: np.empty((len(service), len(scenarios))) for shown in cls.FIGURES}
-        groups: dict[tuple[float, bool], list[int]] = {}
-        for k, at in enumerate(scenarios):
-            groups.setdefault((float(at["scv"]), float(at["arrival_rate"]) > 0), []).append(k)
-        for (scv, opened), places in groups.items():
-            arrivals, requests, thinks = (
-                np.array([float(scenarios[k][key]) for k in places])
-                for key in ("arrival_rate", "outstanding", "think_time")
-            )
+        arrivals, requests, thinks, scv = (
+            np.array([float(at[key]) for at in scenarios])
+            for key in ("arrival_rate", "outstanding", "think_time", "scv")
+        )
+        for places in filter(np.size, (np.flatnonzero(arrivals > 0), np.flatnonzero(arrivals <= 0))):
             steady: Steady
-            if opened:
-                steady = queueing.mgc(arrivals / pages, service, depth, scv)
+            if arrivals[places[0]] > 0:
+                steady = queueing.mgc(arrivals[places] / pages, service, depth, scv[places])
             else:
-                steady = queueing.finite_source(requests, thinks, service, depth, scv=scv)
+                steady = queueing.finite_source(
+                    requests[places], thinks[places], service, depth, scv=scv[places]
+                )
             solved = _performance(steady, pages, cp)
             for key, numbers in found.items():
                 numbers[:, places] = getattr(solved, _NAMES.get(key, key))
@@ -129,14 +126,7 @@ class PagingDevice:
     def from_model(cls, model: Model) -> Self:
         """Take the device from a model."""
         found = parameters.complete(model, KIND, cls.PARAMETERS, optional=(CP_SYSTEM_TIME,))
-        return cls(
-            service_time=found["service_time"],
-            pages_per_transfer=found["pages_per_transfer"],
-            queue_depth=int(found["queue_depth"]),
-            cp_time=found["cp_time"],
-            cp_system_time=found.get("cp_system_time"),
-            outstanding=found["outstanding"],
-        )
+        return cls(**{**found, "queue_depth": int(found["queue_depth"])})  # type: ignore[arg-type]
 
     @property
     def capacity(self) -> float:
@@ -182,3 +172,21 @@ def _performance(
         requests=steady.in_service + steady.queue_length,
         processors=pages * cp_time,
     )
+
+
+SYSTEM_KIND: Final = (
+    "system"  # guests that touch pages and wait for those paged out, fitted to a whole system
+)
+TOUCH_TIME: Final = Quantity(
+    key="touch_time", symbol="t", unit="s", low=1e-9, high=1.0, default=1e-6,
+    meaning="processor time of a guest per page that it touches",
+)  # fmt: skip
+CP_CHARGED: Final = Quantity(
+    key="cp_charged", symbol="u_c", unit="s", low=0, high=1.0, default=0,
+    meaning="processor time of CP per page transfer that is charged to the guest",
+)  # fmt: skip
+CP_SYSTEM: Final = Quantity(
+    key="cp_system", symbol="u_s", unit="s", low=0, high=1.0, default=0,
+    meaning="processor time of CP per page transfer that is charged to the system",
+)  # fmt: skip
+SYSTEM_PARAMETERS: Final = (parameters.SERVICE_TIME, PAGES_PER_TRANSFER, TOUCH_TIME, CP_CHARGED, CP_SYSTEM)

@@ -21,8 +21,6 @@ from planner.queueing.pools.solve import solve_pools as solve_elements
 from planner.results import Array, Result, quantity
 from planner.units import ADDRESSES
 
-MINUTE: Final = 60.0
-MEDIAN: Final = 0.5
 ROUNDING: Final = 1e-12  # of the tries: what the difference of two rates can still mean
 
 
@@ -355,9 +353,9 @@ def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
         busy = np.arange(count + 1)
         flow = np.append(law[1:] * busy[1:] * by_aliases[row] / max(float(law @ busy), 1e-300), fails[row])
         flow[count - 1] = max(float(tries[row] - fails[row] - flow[: count - 1].sum()), 0.0)
-        highest, lowest = (np.cumsum(found(law, flow, MINUTE, count)) for found in (most_found, fewest_found))
-        fewest[row] = count - min(int(np.searchsorted(highest, MEDIAN)), count)
-        most[row] = count - min(int(np.searchsorted(lowest, MEDIAN)), count)
+        highest, lowest = (np.cumsum(found(law, flow, 60.0, count)) for found in (most_found, fewest_found))
+        fewest[row] = count - min(int(np.searchsorted(highest, 0.5)), count)
+        most[row] = count - min(int(np.searchsorted(lowest, 0.5)), count)
     return fewest, most
 
 

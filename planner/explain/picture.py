@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from planner.explain.explanation import Explanation
 
 POINTS: Final = 80
-FURTHER: Final = 2.0  # drawn up to so many times what was asked for
 
 
 def draw(found: Explanation, axes: Axes | None) -> Axes:
@@ -103,12 +102,12 @@ def _lines(found: Explanation, inputs: Mapping[str, Quantity]) -> Sequence[tuple
 def _grid(over: Quantity, at: float) -> list[float]:
     """Where the answer is asked."""
     if over.whole:
-        most = min(max(math.ceil(FURTHER * at), at + 4), over.high)
+        most = min(max(math.ceil(2.0 * at), at + 4), over.high)
         return sorted(
             # counts that are drawn
             {*np.linspace(over.low, most, min(int(most - over.low) + 1, 24)).round().tolist(), at}
         )
-    most = min(FURTHER * at if at else 1.0, over.high)
+    most = min(2.0 * at if at else 1.0, over.high)
     return sorted({*np.linspace(max(over.low, most / POINTS), most, POINTS).tolist(), at})
 
 

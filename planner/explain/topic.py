@@ -17,7 +17,6 @@ from planner.quantity import Quantity
 Exact = Mapping[str, Any]  # key of an input -> exact rational number
 MOST_DIGITS: Final = 2000
 PRECISION: Final = 30  # digits where a value is not exact
-DIGITS: Final = 15  # of a double that are kept; the rest is noise of the conversion from decimal
 MOST: Final = 200  # largest count that is evaluated exactly in reasonable time
 TINY: Final = 5e-324  # above zero
 
@@ -49,7 +48,8 @@ def exactly(item: Quantity, given: str | float) -> Any:
 
 
 def _rational(value: float) -> Any:
-    return sympy.Rational(format(value, f".{DIGITS}g"))
+    """A decimal number; further digits of a double are noise of the conversion."""
+    return sympy.Rational(format(value, ".15g"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,19 +60,14 @@ CHANNELS: Final = {
     "eckd-minidisk": ("channel_eckd", "escon_mb_per_s"),
     "eckd-dedicated": ("channel_eckd", "escon_mb_per_s"),
 }
-THRASH_RUNS: Final = {"eckd": ("3390PG02", "channel_eckd"), "emulated-fba": ("SCSIPG04", "channel_scsi")}
-CP_PER_VIO: Final = dict.fromkeys(("SFB9", "SFB0", "ECKD", "EMDK", "EMD0"), "cp-per-vio")
-IOZONE: Final = {
-    "SLN9": "native-scsi", "ECKD": "eckd-dedicated", "EMDK": "eckd-minidisk", "EMD0": "eckd-minidisk",
-    "SFB9": "emulated-fba", "SFB0": "emulated-fba",
-}  # fmt: skip
-XEDIT: Final = {
-    "SCSI4KXI": ("emulated-fba", "cached", 1.0), "SCSI4KXK": ("emulated-fba", "cached", 0.0),
-    "SCSI4KXJ": ("emulated-fba", "off", 0.0), "33904KX5": ("eckd-minidisk", "cached", 1.0),
-    "33904KX7": ("eckd-minidisk", "cached", 0.0), "33904KX6": ("eckd-minidisk", "off", 0.0),
-}  # fmt: skip
-FROM_CPU_ALONE: Final = ("SCSI4KXI", "33904KX5", "33904KX7")  # runs whose model has no wait
-PAGING: Final = {"SCSIPG04": ("emulated-fba", "SCSI4KXJ"), "3390PG02": ("eckd", "33904KX6")}
+THRASH_RUNS: Final = {  # run, its channel, and the path on which XEDIT read blocks
+    "eckd": ("3390PG02", "channel_eckd", "eckd-minidisk"),
+    "emulated-fba": ("SCSIPG04", "channel_scsi", "emulated-fba"),
+}
+IOZONE: Final = {run: kind for kind, runs in IOZONE_RUNS.items() for run in runs if run}
+XEDIT: Final = {name: (kind, part) for kind, runs in XEDIT_RUNS.items() for part, name in runs.items()}
+FROM_CPU_ALONE: Final = [XEDIT_RUNS[kind][part] for kind, parts in NO_WAIT.items() for part in parts]
+PAGING: Final = {run: (kind, XEDIT_RUNS[path]["off"]) for kind, (run, _, path) in THRASH_RUNS.items()}
 OWN_WAIT: Final = "CPU time, and the wait that is left of this very run: met by construction"
 ENTERS: Final = "enters the model as printed"
 NOT_AVAILABLE: Final = "na"
@@ -81,7 +76,7 @@ NOT_AVAILABLE: Final = "na"
 def models() -> dict[str, library.Model]:
     """Disk paths of the two workloads, and the paging devices of the thrashing guest."""
     return {
-        **{f"paging-{kind}": _thrash(kind, *where) for kind, where in THRASH_RUNS.items()},
+        **{f"paging-{kind}": _thrash(kind, *where[:2]) for kind, where in THRASH_RUNS.items()},
         **{f"disk-xedit-{kind}": _xedit_model(kind) for kind in XEDIT_RUNS},
         **{f"disk-iozone-{kind}": _iozone(kind) for kind in IOZONE_RUNS},
     }
@@ -103,10 +98,14 @@ def _xedit_model(kind: str) -> library.Model:
     path = fit_disk(rows, held)
     model = _disk_model("xedit", kind, found, path, [])
     law = DiskPath.from_model(model)
-    rates = {"off": law.solve("off"), "miss": law.solve("cached", 0), "hit": law.solve("cached", 1)}
-    runs = [compared(XEDIT_RUNS[kind][part], "rate", found.printed("Tx/sec", XEDIT_RUNS[kind][part]), float(at.rate))
-            for part, at in rates.items()]  # fmt: skip
+    runs = [compared(XEDIT_RUNS[kind][part], "rate", found.printed("Tx/sec", XEDIT_RUNS[kind][part]), _rate(law, part))
+            for part in ("off", "miss", "hit")]  # fmt: skip
     return _disk_model("xedit", kind, found, path, runs)
+
+
+def _rate(path: DiskPath, part: str) -> float:
+    """Transactions per second of one requester without cache, or with all of them missed or hit: 1 / (CPU + wait)."""
+    return float(path.solve("off" if part == "off" else "cached", float(part == "hit")).rate)
 
 
 def _iozone(kind: str) -> library.Model:
@@ -152,7 +151,7 @@ def _phases(
 
 def _costs(found: PublishedTable, name: str) -> dict[str, Printed | None]:
     """Processor times and virtual I/Os of a transaction."""
-    counted = found.text("Vio/tx", name) != "na"
+    counted = found.text("Vio/tx", name) != NOT_AVAILABLE
     return {
         "cp_us": found.printed("CP/tx", name, MICROSECOND),
         "virtual_us": found.printed("Virt/tx", name, MICROSECOND),
@@ -224,9 +223,10 @@ def _environment(facts: Mapping[str, Any], channel: str) -> dict[str, str]:
 
 def cells() -> Iterator[PublishedFigure]:
     """Every number of the three tables."""
+    off = dict.fromkeys(IOZONE, "cp-per-vio")
     per_vio = {
         "Vio/tx": given("count"),
-        "CP/vio": identity(lambda at: at["CP/tx"] / at["Vio/tx"], "CP/tx over Vio/tx", CP_PER_VIO),
+        "CP/vio": identity(lambda at: at["CP/tx"] / at["Vio/tx"], "CP/tx over Vio/tx", off),
         "Virt/vio": identity(lambda at: at["Virt/tx"] / at["Vio/tx"], "Virt/tx over Vio/tx"),
         "Total/vio": identity(lambda at: at["CP/vio"] + at["Virt/vio"], "CP/vio + Virt/vio"),
     }
@@ -235,9 +235,7 @@ def cells() -> Iterator[PublishedFigure]:
         "Virt/tx": given(ENTERS),
         "Total/tx": identity(lambda at: at["CP/tx"] + at["Virt/tx"], "CP/tx + Virt/tx"),
     }
-    yield from table_figures(
-        FOLDER, "table-1", dict.fromkeys(("IW", "RW", "IR", "RR"), _phase) | costs | per_vio
-    )
+    yield from table_figures(FOLDER, "table-1", dict.fromkeys((*WRITES, *READS), _phase) | costs | per_vio)
     yield from table_figures(FOLDER, "table-2", {"Tx/sec": _xedit} | costs | per_vio)
     yield from table_figures(FOLDER, "table-3", costs | {"Paging rate": _paging, "CP/tx": _paging_cp})
 
@@ -250,10 +248,9 @@ def _phase(at: Cell) -> Said:
 
 
 def _xedit(at: Cell) -> Said:
-    """Transactions per second of one requester: 1 / (CPU + wait)."""
-    kind, mode, hits = XEDIT[at.column]
-    path = DiskPath.from_model(library.read_model(f"disk-xedit-{kind}"))
-    rate = float(path.solve("off" if mode == "off" else "cached", hits).rate)
+    """Transactions per second of one requester."""
+    kind, part = XEDIT[at.column]
+    rate = _rate(DiskPath.from_model(library.read_model(f"disk-xedit-{kind}")), part)
     if at.column in FROM_CPU_ALONE:
         return Said("transferred", known(rate), "throughput", note="from CPU time alone")
     return Said("fitted", known(rate), note=OWN_WAIT)

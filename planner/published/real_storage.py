@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "real-storage"
 RELEASE: Final = "5.3"
-MOST_PROCESSORS: Final = 16
 GAIN: Final = "what a release brings is measured, no law"
 PAIRS: Final = {
     "3": ("APT064G1", "APU064G1"),
@@ -314,7 +313,7 @@ def scaling_over_storage() -> Axes:
 
 def rate_over_processors() -> Axes:
     """Internal throughput rate over processors, z/VM 5.3."""
-    return scaling(published(), counts=[MOST_PROCESSORS]).plot()
+    return scaling(published(), counts=[16]).plot()
 
 
 REPORT: Final = PublishedReport(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from planner import library
@@ -59,22 +59,28 @@ def cell(table: PublishedTable, row: str, column: str) -> Interval:
     return Interval(-high, -value, -low)
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is said of a cell."""
+
+    kind: Origin  # one of `KINDS`
+    predicted: Interval | None = None  # what the planner says
+    group: str = ""  # what accuracy is stated for; empty where none is
+    erratum: str = ""  # entry in source.toml that explains why an identity does not hold
+    outlier: bool = False  # whether it is a named outlier, shown and not counted
+    note: str = ""  # where the prediction comes from, or why there is none
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedFigure:
-    """A published figure."""
+class PublishedFigure(Said):
+    """A published figure, and what is said of it."""
 
     report: str  # where it stands; `report` is the folder in data/
     table: str
     row: str
     column: str
     published: Interval  # as printed, in the printed unit
-    kind: Origin  # one of `KINDS`
-    predicted: Interval | None = None  # what the planner says
-    group: str = ""  # what accuracy is stated for; empty where none is
-    erratum: str = ""  # entry in source.toml that explains why an identity does not hold
-    outlier: bool = False  # whether it is a named outlier, shown and not counted
     counts_items: bool = False  # whether it is a queue length or a like number that is scored in items
-    note: str = ""  # where the prediction comes from, or why there is none
 
     @property
     def difference(self) -> float | None:
@@ -157,18 +163,6 @@ class Cell:
         return cell(self.table, self.row, self.column)
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What is said of a cell: the fields of a `PublishedFigure` without its place and its number."""
-
-    kind: Origin
-    predicted: Interval | None = None
-    group: str = ""
-    erratum: str = ""
-    outlier: bool = False
-    note: str = ""
-
-
 Rule = Callable[[Cell], Said]
 
 
@@ -218,9 +212,7 @@ def table_figures(
 
 def fields_of(said: Said) -> dict[str, Any]:
     """What is said of a cell, as fields of a `PublishedFigure`."""
-    return {
-        name: getattr(said, name) for name in ("kind", "predicted", "group", "erratum", "outlier", "note")
-    }
+    return {item.name: getattr(said, item.name) for item in fields(Said)}
 
 
 def table(publication: str, name: str) -> PublishedTable:

@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.queueing._levels import LARGE
+from planner.queueing.checks import BLOCK
 from planner.results import Array
 
 Indices = NDArray[np.int64]
 
-BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
 LARGEST_DIRECT: Final = 1000  # requesters; beyond, the terms relative to p(c) leave float64 as a rule
 FORGOTTEN: Final = 1e-45  # of the most likely state: nothing even beside the few who think
 
 
 def closed_product_form(n: Array, z: Array, s: Array, c: Array, i: Array | None) -> Array:
-    """Sums of M/M/c//N as `Steady.from_sums` takes them, for scenarios in flat arrays; i None without inflation."""
+    """Sums of M/M/c//N as `steady_of` takes them, for scenarios in flat arrays; i None without inflation."""
     c = np.minimum(n, c)
     result = np.zeros((6, n.size))
     if i is None and (free := n == c).any():  # a server for everyone: nobody waits
@@ -193,7 +193,7 @@ def _walk(sums: Array, mode: Array, n: Array, load: Array, c: Array, i: Array, *
 
 
 def open_with_inflation(rate: Array, s: Array, c: Array, i: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """M/M/c with inflation: sums as `Steady.from_sums` takes them, and where it is stable.
+    """M/M/c with inflation: sums as `steady_of` takes them, and where it is stable.
 
     Terms up from p(0) to p(c); beyond, they fall by lambda / mu(c) each. Saturated servers never idle.
     """

@@ -78,9 +78,6 @@ def log_response_tail(y: Array, delay: Array, spare: Array) -> Array:
     return -np.minimum(spare, 1.0) * y + np.log(first + delay * mixed)
 
 
-BATCH: Final = 500_000  # numbers of one kind held side by side
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FiniteSourceDelay:
     """M/M/c//N as an arrival sees it: N - 1 others, k of them thinking with weight (c Z / S)^k / k!."""
@@ -168,7 +165,7 @@ def _quantiles(p: Array, law: StagedDelay, *, own_service: bool) -> Array:
     return result.reshape(share.shape)
 
 
-def batches(size: Array, most: int = BATCH) -> Iterator[NDArray[np.int64]]:
+def batches(size: Array, most: int = 500_000) -> Iterator[NDArray[np.int64]]:
     """Scenarios by how many numbers each needs, so that few of a batch are empty; at least one a batch."""
     order = np.argsort(size, kind="stable")
     start = 0

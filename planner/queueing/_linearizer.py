@@ -19,7 +19,6 @@ MOST_BACK: Final = 0.9  # share of the way back to the step before that mixing m
 STEPS: Final = 2000  # steps at most
 SETTLED: Final = 1e-10  # relative change of the queues
 RESTART: Final = 25  # steps after which the mixing begins anew, with half steps from then on
-HALF: Final = 0.5  # share of a step where whole ones may swing
 FAR: Final = 800.0  # logarithms of odds that float64 still holds
 TINY: Final = 1e-300  # what divides in place of 0
 
@@ -70,7 +69,7 @@ def solve(full: Array, think: Array, groups: Sequence[StationGroup]) -> tuple[Ar
             fewer = replace(state, full=less, queue=state.queue * part[..., None], rate=state.rate * part)
             without = _core(fewer, stations, deviation).queue
             found = _over(without, less[..., None]) - share
-            deviation[..., s] += HALF * (found - deviation[..., s])  # whole steps may swing without end
+            deviation[..., s] += 0.5 * (found - deviation[..., s])  # whole steps may swing without end
         state = _core(state, stations, deviation)
     opened = [_open_number(station, state.queue[..., k].sum(-1)) for k, station in enumerate(stations)]
     return state.rate, state.queue, np.stack(opened, axis=-1)
@@ -127,7 +126,7 @@ def _core(state: _State, stations: Sequence[_Station], deviation: Array) -> _Sta
         size = (turn**2).sum(axis=(1, 2), keepdims=True)
         back = (off * turn).sum(axis=(1, 2), keepdims=True) / np.maximum(size, TINY)
         back = np.clip(back, -LONGEST_STEP, MOST_BACK) if step % RESTART else np.zeros_like(back)
-        part = np.where(step < RESTART, 1.0, HALF)
+        part = np.where(step < RESTART, 1.0, 0.5)
         mixed = (1 - back) * (state.queue + part * off) + back * (old + part * before)
         old, before = state.queue, off
         state = replace(state, queue=np.maximum(mixed, 0.0), rate=rate)

@@ -218,7 +218,7 @@ LEAST_THINK: Final = 1e-15  # of the service time: no think time at all is the l
 
 
 def solve_closed(n: int, think: Array, station: Station) -> Array:
-    """Sums of a closed station of n requesters, as `Steady.from_sums` takes them."""
+    """Sums of a closed station of n requesters, as `steady_of` takes them."""
     think = np.maximum(think, LEAST_THINK * station.service)
     ratios: list[Array] = []
     seen: Array | None = None
@@ -350,7 +350,7 @@ LARGEST_CHAIN: Final = 200_000  # states of all levels of a closed station
 
 
 def closed_in_phases(n: Array, z: Array, s: Array, c: Array, scv: Array, i: Array, g: Array) -> Array:
-    """Sums of closed stations with phases or gaps, as `Steady.from_sums` takes them."""
+    """Sums of closed stations with phases or gaps, as `steady_of` takes them."""
     c, phases = np.minimum(n, c), _phases(scv)
     result = np.empty((6, n.size))
     for index, (servers, width, gapped, population, crowded) in shapes(c, phases, g > 0, n, z <= s):
@@ -387,7 +387,7 @@ def open_in_phases(
 
 
 def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """M/M/c with gaps: sums as `Steady.from_sums` takes them, and where it is stable.
+    """M/M/c with gaps: sums as `steady_of` takes them, and where it is stable.
 
     Saturated servers never idle: their throughput, service and gaps are those of `saturated_with_gaps`.
     """

@@ -16,7 +16,7 @@ from planner.results import Array
 LARGEST: Final = 1e150
 """Largest number taken, and one over the least above zero where zero is none: products of two stay within float64."""
 LARGEST_COUNT: Final = 2**53  # beyond it float64 does not hold every whole number
-BLOCK: Final = 32_768  # numbers compared at a time, so that they stay in the cache
+BLOCK: Final = 16_384  # scenarios at a time: their vectors stay in the cache
 
 
 def positive(name: str, values: ArrayLike, unit: str = "") -> Array:
@@ -104,8 +104,11 @@ ARGUMENTS: Final = {
 
 def checked(**given: ArrayLike) -> dict[str, Array]:
     """Check arguments by their names in `ARGUMENTS`."""
-    known = ((name, values, ARGUMENTS[name]) for name, values in given.items())
-    return {name: each.check(name, values, *filter(None, [each.unit])) for name, values, each in known}
+    found = {}
+    for name, values in given.items():
+        check, unit, _ = ARGUMENTS[name]
+        found[name] = check(name, values, unit) if unit else check(name, values)
+    return found
 
 
 def arguments(**given: ArrayLike) -> list[Array]:

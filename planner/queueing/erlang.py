@@ -21,7 +21,6 @@ from planner.queueing._roots import increasing_root
 from planner.results import Array
 
 FEW: Final = 128  # servers; their factorial stays within float64
-BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
 FRACTION_TERMS: Final = 30  # terms of the continued fraction of Erlang's B
 NEAR: Final = 0.1  # relative distance below which the deviance is taken from its series
 
@@ -63,8 +62,8 @@ def _few(load: Array, servers: Array) -> Array:
         return np.empty(0)
     if servers[0] == servers[-1] and (servers == servers[0]).all():
         result = np.empty(load.size)
-        for start in range(0, load.size, BLOCK):
-            part = slice(start, start + BLOCK)
+        for start in range(0, load.size, checks.BLOCK):
+            part = slice(start, start + checks.BLOCK)
             result[part] = _horner(load[part], int(servers[0]))
         return result
     result = np.empty(load.size)
@@ -73,8 +72,8 @@ def _few(load: Array, servers: Array) -> Array:
     ends = np.cumsum(np.bincount(keys))
     for count in np.flatnonzero(np.diff(ends, prepend=0)):
         first = ends[count - 1] if count else 0
-        for start in range(first, ends[count], BLOCK):
-            index = order[start : min(start + BLOCK, ends[count])]
+        for start in range(first, ends[count], checks.BLOCK):
+            index = order[start : min(start + checks.BLOCK, ends[count])]
             result[index] = _horner(load.take(index), int(count))
     return result
 

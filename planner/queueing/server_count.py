@@ -18,7 +18,6 @@ from planner.results import Array
 
 Counts = NDArray[np.int64]
 
-BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
 LARGEST_LOAD: Final = 1e15  # erlang; beyond it a float does not tell a count of servers from the next one
 LIGHT: Final = 100.0  # erlang; up to here counting up is the fastest, above it halving an interval
 TIE: Final = 1e-11  # relative; closer to the target, the public law itself decides
@@ -242,8 +241,8 @@ def _fewest(rate: Array, s: Array, v: Array, target: _Target) -> Array:
     index = np.flatnonzero(counted)
     order = index[np.argsort(load[index].astype(np.uint8), kind="stable")]
     left = [np.flatnonzero(~counted & (load > 0))]
-    for start in range(0, order.size, BLOCK):
-        part = order[start : start + BLOCK]
+    for start in range(0, order.size, checks.BLOCK):
+        part = order[start : start + checks.BLOCK]
         answer[part], unsure = _count_up(load[part], s[part], target.take(part))
         left.append(part[unsure])
     rest = np.concatenate(left)

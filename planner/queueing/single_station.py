@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Final, Protocol, Self
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -106,37 +106,22 @@ class Steady(Result):
     def _checked_share(self, p: ArrayLike) -> Array:
         return checks.broadcast(p=checks.probability("p", p), result=self.wait_time)[0]
 
-    @classmethod
-    def from_sums(cls, sums: Array, servers: Array, law: DelayLaw | None = None) -> Self:
-        """Assemble a stable steady state from what a chain was summed to.
 
-        Parameters
-        ----------
-        sums : ndarray, shape (6, ...)
-            Throughput [1/s], in service, waiting, in gap, delay probability, service time [s].
-        servers : ndarray, shape (...)
-            Servers.
-        law : Law, optional
-            Distribution of waits and responses where it is known.
-
-        Returns
-        -------
-        Steady
-            In the shape of `servers`.
-        """
-        throughput, busy, waiting, in_gap, delay, service = sums
-        return cls(
-            throughput=throughput,
-            utilization=busy / servers,
-            delay_probability=delay,
-            queue_length=waiting,
-            in_gap=in_gap,
-            in_service=busy,
-            wait_time=waiting / throughput,
-            service_time=service,
-            stable=np.ones(servers.shape, dtype=bool),
-            law=law,
-        )
+def steady_of(sums: Array, servers: Array, law: DelayLaw | None = None) -> Steady:
+    """A stable station from its sums: throughput, in service, waiting, in gap, delay, service time, (6, ...)."""
+    throughput, busy, waiting, in_gap, delay, service = sums
+    return Steady(
+        throughput=throughput,
+        utilization=busy / servers,
+        delay_probability=delay,
+        queue_length=waiting,
+        in_gap=in_gap,
+        in_service=busy,
+        wait_time=waiting / throughput,
+        service_time=service,
+        stable=np.ones(servers.shape, dtype=bool),
+        law=law,
+    )
 
 
 def _known(quantile: Array | None, name: str) -> Array:
@@ -146,9 +131,6 @@ def _known(quantile: Array | None, name: str) -> Array:
         )
         raise InputError(name, "mean values only", known)
     return quantile
-
-
-BLOCK: Final = 16_384  # scenarios at a time: their vectors stay in the cache
 
 
 @checks.law
@@ -234,8 +216,8 @@ def _plain(rate: Array, s: Array, c: Array) -> Array:
     load = np.multiply(rate, s, out=values[1])
     inverse = inverse_blocking(load, c)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for start in range(0, rate.size, BLOCK):
-            part = slice(start, start + BLOCK)
+        for start in range(0, rate.size, checks.BLOCK):
+            part = slice(start, start + checks.BLOCK)
             _plain_block(rate[part], s[part], c[part], inverse[part], values[:, part])
     return values
 
@@ -331,11 +313,11 @@ def finite_source(
             sums[:, ~phased] = closed_product_form(*(a[~phased] for a in (n, z, s, c, i)))
     sums, servers = sums.reshape(6, *shape), c.reshape(shape)
     if phased is not None:
-        return Steady.from_sums(sums, servers)
+        return steady_of(sums, servers)
     # The law keeps its own numbers: the caller's arrays may change.
     kept = {"n": n, "z": z, "s": s, "c": c, "inflation": i}
     law = FiniteSourceDelay(**{key: a.reshape(shape).copy() for key, a in kept.items()}, delay=sums[4])
-    return Steady.from_sums(sums, servers, law)
+    return steady_of(sums, servers, law)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

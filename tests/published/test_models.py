@@ -13,7 +13,7 @@ import pytest
 from planner import library, published
 from planner.devices import KINDS, ChannelProgram
 from planner.devices.channel_program import WIDTHS
-from planner.devices.touching import KIND, PARAMETERS
+from planner.devices.paging import SYSTEM_KIND, SYSTEM_PARAMETERS
 from planner.library import Model
 from planner.published import calibrate_all, hyperpav, write_left_out, write_models
 from planner.published.report import table
@@ -133,7 +133,7 @@ def test_no_law_has_seen_the_run_that_judges_it() -> None:
 @pytest.mark.parametrize("name", TABLES)
 def test_a_model_holds_parameters_of_its_kind_only(name: str, fitted: dict[str, Model]) -> None:
     kind = fitted[name].kind
-    declared = PARAMETERS if kind == KIND else KINDS[kind].PARAMETERS
+    declared = SYSTEM_PARAMETERS if kind == SYSTEM_KIND else KINDS[kind].PARAMETERS
     known = {parameter.file_key for parameter in declared}
     assert set(fitted[name].parameters) <= known
 

@@ -9,7 +9,7 @@ import pytest
 
 from planner import library
 from planner import system as model
-from planner.published.whole_system import measured, predicted
+from planner.published.xiv_concurrent_io import measured, predicted
 from planner.system.reading import parse_system
 
 XIV = model.template("xiv")

@@ -220,8 +220,6 @@ MAX_SWEEPS = 3000
 SETTLED = 1e-14
 SETTLED_RARE = 1e-9
 """Change relative to the largest flow, and of each flow relative to itself, at which the sweeps end."""
-POLISHING = 20
-"""Sweeps, in positive terms alone, after a factorization that loses rare states."""
 RESIDUAL = 1e-10
 """Imbalance of the flows, relative to the largest, up to which a law is an answer."""
 
@@ -283,7 +281,7 @@ def stationary_law(
     if size > DIRECT_STATES:
         flow, change = _gauss_seidel(step, flow)
         if change > SETTLED:
-            flow, _ = _gauss_seidel(step, np.maximum(_direct(step, int(flow.argmax())), 0.0), POLISHING)
+            flow, _ = _gauss_seidel(step, np.maximum(_direct(step, int(flow.argmax())), 0.0), 20)
     else:
         flow = stationary(step.toarray().T[None])[0]
     residual = float(np.abs(flow - step @ flow).max() / flow.max())
