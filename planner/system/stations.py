@@ -24,6 +24,14 @@ PARTS: Final = 9  # decimals of inflation and gap by which two pools of paging v
 SAME: Final = 11  # significant digits by which two pools count as one
 
 
+def refuse(wrong: NDArray[np.bool_], why: str, **named: Array | str) -> None:
+    """Refuse scenarios that cannot run; `why` takes what is `named` of the first of them."""
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        shown = {name: each if isinstance(each, str) else each[k] for name, each in named.items()}
+        raise InfeasibleError("the system cannot run: " + why.format(**shown))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cycle:
     """What the guests of a group do between two waits, in units of one page touch or one I/O.
@@ -180,12 +188,9 @@ class VolumeGroup:
                 "guests that wait and I/Os that come at random",
                 "one of them; split the volumes",
             )
-        if self.opened and (self.rate >= self.capacity()).any():
-            k = int(np.argmax(self.rate >= self.capacity()))
-            raise InfeasibleError(
-                f"the system cannot run: {self.rate[k]:.4g} I/Os/s come to volumes[{self.name}], which carry "
-                f"{self.capacity()[k]:.4g}/s at most"
-            )
+        if self.opened:
+            why = "{rate:.4g} I/Os/s come to volumes[{name}], which carry {most:.4g}/s at most"
+            refuse(self.rate >= self.capacity(), why, rate=self.rate, name=self.name, most=self.capacity())
 
     def update(self, loop: Loop, found: Loads) -> None:
         """Solve the volumes for what the rest of the system leaves of each cycle, and take the time of an I/O."""
