@@ -28,7 +28,6 @@ REPORT: Final = "real-storage"
 PUBLISHED: Final = {"5.2": "table-3.csv", "5.3": "table-4.csv"}
 OLDER: Final = "5.2"
 FEWEST: Final = 3  # configurations
-SEARCHED: Final = 8  # times as many processors as were measured
 CHANGES: Final = {"throughput": "throughput", "total_cpu": "CPU", "virtual_cpu": "virtual", "cp_cpu": "CP"}
 WANTED: Final = (
     "measured configurations with the columns processors, and cpu_ms or emulation_cpu_ms and cp_cpu_ms or itr; run and "
@@ -480,7 +479,8 @@ def _needed(model: library.Model, rows: Sequence[MeasuredConfiguration], wanted:
     if not 0 < wanted < math.inf:
         raise InputError("wanted", wanted, "a finite number above zero", "1/s")
     most = max(row.processors for row in rows)
-    counts = range(1, SEARCHED * most + 1)
+    # as many times as many processors as were measured are searched
+    counts = range(1, 8 * most + 1)
     law = _rates(model, counts)
     first = [np.flatnonzero(np.asarray(end) >= wanted) for end in (law.high, law.value, law.low)]
     if not first[1].size:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOVED: Final = 1e-9  # change of the throughput that is none
-PAGES_GIB: Final = GIB / 4096
 SENSITIVE: Final = 10.0  # elasticity from which an answer is not one
+PAGES_GIB: Final = GIB / 4096
 STATION_UNITS: Final = {"wait": ("ms", MILLISECOND), "response": ("ms", MILLISECOND)}
 STATION_LABELS: Final = {"transfers": "transfers of a device", "utilization": "busy", "queue_length": "queue",
                          "wait": "wait", "response": "response"}  # fmt: skip

@@ -20,7 +20,6 @@ from planner.results import Array
 from planner.system.description import Entry
 
 NEARLY: Final = 1 - 1e-9  # share of a station that open requests may take while a root is sought
-PARTS: Final = 9  # decimals of inflation and gap by which two pools of paging volumes count as one
 SAME: Final = 11  # significant digits by which two pools count as one
 
 
@@ -129,10 +128,8 @@ class PagingGroup:
         """Pace of the whole pool, one row a scenario; long enough to hold the open transfers, too."""
         assert self.aliases is not None
         far = most if not load.any() else most + math.ceil(4 * float(load.max())) + 20
-        gap = np.round(self.gap[at] / self.service[at], PARTS)
-        rows = np.stack(
-            [self.devices[at], self.aliases[at], np.round(self.inflation[at], PARTS), gap], axis=-1
-        )
+        gap = np.round(self.gap[at] / self.service[at], 9)
+        rows = np.stack([self.devices[at], self.aliases[at], np.round(self.inflation[at], 9), gap], axis=-1)
         unique, inverse = np.unique(rows, axis=0, return_inverse=True)
         found = [
             spread_pace(int(devices), int(aliases), max(far, 1), inflation=float(inflation), gap=float(gap))[
