@@ -196,7 +196,7 @@ class Needed:
         return f"{self.low} or more" if self.high is None else f"{self.low} to {self.high}"
 
 
-class LeftOut(NamedTuple):
+class LeftOutConfiguration(NamedTuple):
     """A configuration as `measured`, as `predicted` from the others, and how far off that is [share]."""
 
     measured: MeasuredConfiguration
@@ -367,9 +367,9 @@ class Scaling(Answer):
         return (*notes, *([] if self.contention is None else [GAIN_NOTE]))
 
     @property
-    def compared(self) -> list[LeftOut]:
+    def compared(self) -> list[LeftOutConfiguration]:
         """Every configuration beside its prediction from the others."""
-        return list(map(LeftOut, self.configurations, self.left_out, self.errors))
+        return list(map(LeftOutConfiguration, self.configurations, self.left_out, self.errors))
 
     def sections(self) -> tuple[render.Section, ...]:
         """Configurations without their CPU times; the measured pairs of releases where a contention was given."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 from planner import library
 from planner.errors import InputError, ReportError
 from planner.quantity import span
-from planner.system.description import GIVEN, Entry, Given, System, complete
+from planner.system.description import GIVEN, Entry, System, SystemValue, complete
 from planner.system.schema import TABLES, Key, TomlTable, did_you_mean, nearest, one_of
 from planner.units import EXAMPLES, half_digit, parse, resolution
 
@@ -158,7 +158,7 @@ class _Reader:
 
     def entry(self, declared: TomlTable, content: Mapping[str, Any], number: int) -> Entry:
         """One table, as written."""
-        found: dict[str, Given] = {}
+        found: dict[str, SystemValue] = {}
         for file_key, value in content.items():
             key, factor = self._declared(declared, file_key, value, number)
             if key.key in found:
@@ -166,7 +166,7 @@ class _Reader:
                     f"{declared.name}.{key.key} twice: expected it once", declared.name, number, file_key
                 )
             try:
-                found[key.key] = Given(*value_of(key, value, factor, f"{declared.name}.{file_key}"))
+                found[key.key] = SystemValue(*value_of(key, value, factor, f"{declared.name}.{file_key}"))
             except InputError as error:
                 raise self.error(str(error), declared.name, number, file_key) from error
         name = str(found.pop("name").value) if declared.many and "name" in found else ""
