@@ -134,9 +134,10 @@ class SystemAnswer(Answer):
         columns = (
             column("figure", of=lambda each: full_name(*each)),
             column("unit", of=lambda each: each[1].unit),
-            column("value", of=lambda each: each[1].number.to_dict(each[1].factor)["value"]),
-            column("low", of=lambda each: each[1].number.to_dict(each[1].factor)["low"]),
-            column("high", of=lambda each: each[1].number.to_dict(each[1].factor)["high"]),
+            *(
+                column(end, of=lambda each, end=end: each[1].number.to_dict(each[1].factor)[end])  # type: ignore[misc]
+                for end in ("value", "low", "high")
+            ),
             column("basis", of=lambda each: each[1].number.basis),
         )
         return tabled(self.rows(), columns)
