@@ -70,19 +70,7 @@ def site(
         queued=options.quantity(queued, None, "--queued"),
         response=options.quantity(response, "time", "--target-response"),
     )
-    with (
-        options.spelled(
-            source="FILE",
-            start="--from",
-            end="--to",
-            members="--pools",
-            meet="--meet",
-            since="--since",
-            scheduler="--scheduler",
-            workers="--workers",
-        ),
-        options.progress("Answering every pool over its days", 0),
-    ):
+    with options.spelled(), options.progress("Answering every pool over its days", 0):
         asked: dict[str, Any] = {
             "members": pools, "system": system, "start": start, "end": end, "pool": pool, "target": target,
             "model": model, "scheduler": scheduler, "workers": workers,
@@ -170,7 +158,7 @@ def growth(
     from planner.site.members import checked_members
 
     given = _given(model, real_storage, resident_pages)
-    with options.spelled(start="--from", end="--to"):
+    with options.spelled():
         measured = read(list(files), pools, system=system, start=start, end=end)
         notes = checked_members(pools, measured.devices.lazy())
         measured = replace(measured, notes=(*measured.notes, *notes))
@@ -235,7 +223,7 @@ def report(
     to_file = str(output) != options.STANDARD_OUTPUT
     if to_file:
         files.writable(output, force=force)
-    with options.spelled(source="FILE", start="--from", end="--to", members="--pools"):
+    with options.spelled():
         found = ask(
             sources, command=options.said(), title=title, members=pools, system=system, start=start, end=end,
             no_alias=units.share(no_alias, "--no-alias", zero=False), growth=growths(growth), model=model,
