@@ -260,6 +260,19 @@ def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str
         raise tomllib.TOMLDecodeError("a number of too many digits, or no such date") from None
 
 
+def read_toml(
+    text: str, path: Path | str, way: str, parse_float: Callable[[str], Any] = float
+) -> dict[str, Any]:
+    """Read the TOML of a file; what is none is told with its line, and `way` says what would make such a file."""
+    try:
+        return parse_toml(text, parse_float)
+    except tomllib.TOMLDecodeError as error:
+        at = _TOML_POSITION.search(str(error))
+        line, column = (int(at["line"]), int(at["column"])) if at else (None, None)
+        problem = f"expected TOML: {_TOML_POSITION.sub('', str(error))}; {way}"
+        raise ReportError(path, problem, line=line, column=column) from error
+
+
 def data_path(*parts: str) -> Path:
     """Where a shipped file or folder of measurements is.
 
@@ -446,16 +459,10 @@ def _read_bytes(path: Path) -> bytes:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return parse_toml(_read_bytes(path).decode("utf-8-sig"))
+        text = _read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ReportError(path, "expected a model file in TOML, found bytes that are no text") from error
-    except tomllib.TOMLDecodeError as error:
-        problem = str(error)
-        position = _TOML_POSITION.search(problem)
-        line, column = (int(position["line"]), int(position["column"])) if position else (None, None)
-        problem = _TOML_POSITION.sub("", problem)
-        problem = f"expected TOML: {problem}; `planner calibrate -o` writes model files"
-        raise ReportError(path, problem, line=line, column=column) from error
+    return read_toml(text, path, "`planner calibrate -o` writes model files")
 
 
 def _decode(content: dict[str, Any], path: Path) -> Model:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import render, style
-from planner.answer import Tabular
+from planner.answer import Tabular, tabled
 from planner.errors import InputError
+from planner.quantity import column
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,11 +72,9 @@ class Result(Tabular):
         """All numbers as columns, one row an element of the broadcast shape."""
         named = self.quantities()
         arrays = np.broadcast_arrays(*(np.asarray(getattr(self, name)) for name in named))
-        return render.Table(
-            columns=tuple(
-                render.Column(name=name, unit=unit, label=label, values=values.ravel().tolist())
-                for (name, (label, unit)), values in zip(named.items(), arrays, strict=True)
-            )
+        return tabled(
+            zip(*(values.ravel().tolist() for values in arrays), strict=True),
+            [column(name, unit, label) for name, (label, unit) in named.items()],
         )
 
     def plot(self, x: str | None = None, y: str | None = None, axes: Axes | None = None) -> Axes:
@@ -101,6 +100,6 @@ def plot_columns(table: render.Table, x: str, y: str, axes: Axes | None = None) 
     axes.plot(columns[x].values, columns[y].values, marker="o", color="black", linewidth=1)
     if all(float(value).is_integer() for value in columns[x].values):
         style.whole_numbers(axes)
-    for column, label in ((columns[x], axes.set_xlabel), (columns[y], axes.set_ylabel)):
-        label(f"{column.label or column.name}" + (f" [{column.unit}]" if column.unit else ""))
+    for each, label in ((columns[x], axes.set_xlabel), (columns[y], axes.set_ylabel)):
+        label(f"{each.label or each.name}" + (f" [{each.unit}]" if each.unit else ""))
     return axes

@@ -223,11 +223,8 @@ def share(given: str | float, argument: str, *, zero: bool = True) -> float:
     text = str(given).strip()
     if text.endswith("%"):
         return parse(text, "share", argument=argument, zero=zero)
-    match = _NUMBER.fullmatch(text)
-    if match is None or match["unit"]:
-        raise InputError(argument, given, wanted)
-    value = float(match["number"])
-    if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+    value = _bare(text)
+    if math.isnan(value) or (value == 0 and not zero):
         raise InputError(argument, given, wanted)
     if value >= MOST_BARE_SHARE:
         raise InputError(argument, given, f"{wanted}; {text} of itself, or {text}%? A percent sign tells")
@@ -242,15 +239,17 @@ def parse_count(text: str, *, argument: str = "value") -> float:
     >>> parse_count("1.84")
     1.84
     """
-    match = _NUMBER.fullmatch(text)
-    if (
-        match is None
-        or match["unit"]
-        or not math.isfinite(float(match["number"]))
-        or float(match["number"]) < 0
-    ):
+    value = _bare(text)
+    if math.isnan(value):
         raise InputError(argument, text, "a bare number of zero or more, such as 1.84")
-    return float(match["number"])
+    return value
+
+
+def _bare(text: str) -> float:
+    """A finite number of zero or more without a unit, nan where it is none."""
+    match = _NUMBER.fullmatch(text)
+    value = math.nan if match is None or match["unit"] else float(match["number"])
+    return value if 0 <= value < math.inf else math.nan
 
 
 def resolution(text: str, dimension: Dimension, *, argument: str = "value") -> float:

@@ -24,7 +24,7 @@ from planner.library import models_path, parse_toml, read_model
 from planner.queueing import min_servers, mva
 from planner.render import safe
 from planner.reports import dasd_statistics
-from planner.system import description
+from planner.system import reading
 from tests.checkout import ROOT, setup_list
 
 SHIPPED = models_path("hyperpav").read_text(encoding="utf-8")
@@ -136,7 +136,7 @@ def test_numbers_and_tables_are_no_keys_of_many_parts() -> None:
     ("pattern", "text"),
     [
         (dasd_statistics._PLACE, "==> " + "a:" * 1000), (dasd_statistics._PLACE, "a" * 2000),
-        (description._HEADER, "[" + " " * 2000), (description._HEADER, "[[" + " a" * 1000),
+        (reading._HEADER, "[" + " " * 2000), (reading._HEADER, "[[" + " a" * 1000),
     ],
 )  # fmt: skip
 def test_patterns_are_linear_in_a_long_line(pattern: re.Pattern[str], text: str) -> None:

@@ -24,7 +24,6 @@ WORKLOADS: Final = {
     "iozone": ("eckd-dedicated", "eckd-minidisk", "emulated-fba", "native-scsi"),
 }
 MEASURED_ON: Final = "2064-109, z/VM 5.1.0; ECKD on ESCON, SCSI on FCP"
-NEARLY: Final = 0.9  # share of a bound from which the bound is named
 COMPARED: Final = ("emulated-fba", "eckd-minidisk")
 COLUMNS: Final = (
     column("kind", "", "kind"), column("mode", "", "cache"), column("hit_ratio", "", "hits", 3),
@@ -109,7 +108,8 @@ class DiskRow:
             return "channel"
         bounds = {"processors": float(at.processor_bound), "disks": float(at.disk_bound)}
         name = min(bounds, key=lambda key: bounds[key])
-        return name if rate > NEARLY * bounds[name] else "requesters"
+        # a bound is named where the rate is nearly as large
+        return name if rate > 0.9 * bounds[name] else "requesters"
 
     @property
     def beats_channel(self) -> bool:

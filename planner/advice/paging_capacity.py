@@ -20,11 +20,7 @@ from planner.results import Array
 from planner.units import MILLISECOND
 
 PAGING_KINDS: Final = ("eckd", "emulated-fba", "xiv-serialized", "xiv-concurrent")
-REQUESTS_PER_GUEST: Final = (
-    2  # a fault read that the guest waits for, and the page write that makes room for it
-)
 LONGEST_RESPONSE: Final = 2.0  # default target, in service times: wait as long as service
-FARTHEST: Final = 2**40
 ROUNDING: Final = 1e-12  # a page rate that just fits is not refused for the rounding of floating point
 
 
@@ -81,7 +77,8 @@ class Load:
     @property
     def requests(self) -> int | None:
         """Requests outstanding or about to come back; None where pages come at random."""
-        return None if self.guests is None else REQUESTS_PER_GUEST * self.guests
+        # a fault read that the guest waits for, and the page write that makes room for it
+        return None if self.guests is None else 2 * self.guests
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -219,7 +216,7 @@ def fewest(device: PagingDevice, load: Load) -> PagingOutcome | None:
     """
     target = load.target_of(device)
     least = max(1, int(carried_by(device, load)))
-    most = FARTHEST if load.requests is None else load.requests
+    most = 2**40 if load.requests is None else load.requests
 
     unreachable = target <= device.service_time if load.requests is None else target < device.service_time
     if unreachable or least > most or not meets(device, load, most):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,6 @@ REPORT: Final = "real-storage"
 PUBLISHED: Final = {"5.2": "table-3.csv", "5.3": "table-4.csv"}
 OLDER: Final = "5.2"
 FEWEST: Final = 3  # configurations
-SEARCHED: Final = 8  # times as many processors as were measured
 CHANGES: Final = {"throughput": "throughput", "total_cpu": "CPU", "virtual_cpu": "virtual", "cp_cpu": "CP"}
 WANTED: Final = (
     "measured configurations with the columns processors, and cpu_ms or emulation_cpu_ms and cp_cpu_ms or itr; run and "
@@ -197,9 +196,16 @@ class Needed:
         return f"{self.low} or more" if self.high is None else f"{self.low} to {self.high}"
 
 
-_Row = tuple[
-    MeasuredConfiguration, Interval, float
-]  # a configuration, predicted from the others, and how far off
+class LeftOutConfiguration(NamedTuple):
+    """A configuration as `measured`, as `predicted` from the others, and how far off that is [share]."""
+
+    measured: MeasuredConfiguration
+    predicted: Interval
+    error: float
+
+    def apart(self, time: str) -> float | None:
+        """A CPU time [ms], where those of guests and CP are known apart."""
+        return None if self.measured.cp_time is None else float(getattr(self.measured, time)) / MILLISECOND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,6 +235,31 @@ class Scaling(Answer):
     """
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_processors"
+
+    COLUMNS: ClassVar = (
+        column("run", of="measured.name"), column("processors", of="measured.processors"),
+        column("real_storage", "GB", "storage", of="measured.real_storage"),
+        column("emulation_cpu", "ms", "emulation", of=lambda row: row.apart("emulation_time")),
+        column("cp_cpu", "ms", "CP", of=lambda row: row.apart("cp_time")),
+        column("itr", "1/s", "ITR", of="measured.internal_throughput"),
+        column("left_out_itr", "1/s", "left out", of="predicted.value"),
+        column("left_out_error", "percent", "error", 1, lambda row: 100 * row.error),
+        column("left_out_low", "1/s", "at least", of="predicted.low"),
+        column("left_out_high", "1/s", "at most",
+               of=lambda row: row.predicted.high if math.isfinite(row.predicted.high) else None),
+    )  # fmt: skip
+    ROWS: ClassVar = "compared"
+    PARTS: ClassVar = (
+        (f"Leave-one-out: each configuration predicted from the others, with its {style.NINETY} interval",
+         "run processors real_storage itr left_out_itr left_out_error left_out_low left_out_high"),
+    )  # fmt: skip
+    FIGURES: ClassVar = (
+        column("laws", of=lambda found: found.laws), column("configurations", of=lambda found: found.table().records()),
+        column("trials", of=lambda found: found.trials), column("predictions", of=lambda found: found.predictions),
+        column("wanted_itr", of="wanted"), column("processors_needed", of="needed.count"),
+        column("processors_needed_low", of="needed.low"), column("processors_needed_high", of="needed.high"),
+        column("gains", of=lambda found: found.gain_records),
+    )  # fmt: skip
 
     configurations: tuple[MeasuredConfiguration, ...]
     model: library.Model
@@ -281,7 +312,9 @@ class Scaling(Answer):
         """The configuration with the fewest processors."""
         return min(self.configurations, key=lambda row: row.processors)
 
-    def _predictions(self) -> list[dict[str, float]]:
+    @property
+    def predictions(self) -> list[dict[str, float]]:
+        """What the law says of each count asked for, with its 90 % interval."""
         base = self.smallest.internal_throughput
         return [
             {"processors": count, "itr": float(one.value), "itr_low": float(one.low), "itr_high": float(one.high),
@@ -300,7 +333,7 @@ class Scaling(Answer):
         asked = [
             f"{one['processors']} processors: ITR {one['itr']:.4g}/s ({one['itr_low']:.4g} to {one['itr_high']:.4g}/s, "
             f"{style.NINETY}), {one['itr_ratio']:.3g} times that of {self.smallest.processors}"
-            for one in self._predictions()
+            for one in self.predictions
         ]
         if self.needed is not None:
             count = render.counted(self.needed.count, "processor")
@@ -333,73 +366,42 @@ class Scaling(Answer):
                     notes.append(f"{each:.3g} GB for each of {count} processors was not measured.")
         return (*notes, *([] if self.contention is None else [GAIN_NOTE]))
 
-    def table(self) -> render.Table:
-        """One row a configuration: measured, and predicted from the others."""
-
-        def ms(pick: str) -> Callable[[_Row], float | None]:
-            return lambda row: None if row[0].cp_time is None else float(getattr(row[0], pick)) / MILLISECOND
-
-        columns = (
-            column("run", of=lambda row: row[0].name),
-            column("processors", of=lambda row: row[0].processors),
-            column(
-                "real_storage",
-                "GB",
-                "storage",
-                of=lambda row: row[0].real_storage and row[0].real_storage / GIB,
-            ),
-            column("emulation_cpu", "ms", "emulation", of=ms("emulation_time")),
-            column("cp_cpu", "ms", "CP", of=ms("cp_time")),
-            column("itr", "1/s", "ITR", of=lambda row: row[0].internal_throughput),
-            column("left_out_itr", "1/s", "left out", of=lambda row: row[1].value),
-            column("left_out_error", "percent", "error", 1, lambda row: 100 * row[2]),
-            column("left_out_low", "1/s", "at least", of=lambda row: row[1].low),
-            column(
-                "left_out_high",
-                "1/s",
-                "at most",
-                of=lambda r: r[1].high if math.isfinite(r[1].high) else None,
-            ),
-        )
-        return tabled(zip(self.configurations, self.left_out, self.errors, strict=True), columns)
+    @property
+    def compared(self) -> list[LeftOutConfiguration]:
+        """Every configuration beside its prediction from the others."""
+        return list(map(LeftOutConfiguration, self.configurations, self.left_out, self.errors))
 
     def sections(self) -> tuple[render.Section, ...]:
         """Configurations without their CPU times; the measured pairs of releases where a contention was given."""
-        columns = [each for each in self.table().columns if not each.name.endswith("_cpu")]
-        measured = render.Section(
-            table=render.Table(columns=tuple(columns)),
-            title=f"Leave-one-out: each configuration predicted from the others, with its {style.NINETY} interval",
-        )
+        (measured,) = Answer.sections(self)
         if self.contention is None:
             return (measured,)
         title = "z/VM 5.3 over 5.2, four measured pairs, no law; the nearest is marked"
         return measured, render.Section(table=gain_table(self.contention), title=title)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Errors as shares; `trials` holds the one law with its leave-one-out errors."""
-        law, name = self.device, "usl"
+    @property
+    def laws(self) -> list[dict[str, Any]]:
+        """The one law, as ``--json`` has it."""
+        law = self.device
+        return [{"law": "usl", "cpu_time_ms": law.cpu_time / MILLISECOND, "contention": law.contention,
+                 "coherency": law.coherency}]  # fmt: skip
+
+    @property
+    def trials(self) -> list[dict[str, Any]]:
+        """Its leave-one-out errors [share]."""
         rms = math.sqrt(sum(error**2 for error in self.errors) / len(self.errors))
-        pairs = gain_table(self.contention) if self.contention is not None else render.Table(columns=())
-        return {
-            "laws": [
-                {"law": name, "cpu_time_ms": law.cpu_time / MILLISECOND, "contention": law.contention,
-                 "coherency": law.coherency}
-            ],
-            "configurations": self.table().records(),
-            "trials": [
-                {"parts": "total", "laws": name, "median_error": self.median, "worst_error": self.worst,
-                 "rms_error": rms, "errors": list(self.errors)}
-            ],
-            "predictions": self._predictions(),
-            "wanted_itr": self.wanted,
-            "processors_needed": None if self.needed is None else self.needed.count,
-            "processors_needed_low": None if self.needed is None else self.needed.low,
-            "processors_needed_high": None if self.needed is None else self.needed.high,
-            "gains": [
-                {**row, "nearest": bool(mark)} for row, mark in zip(pairs.records(), pairs.marks, strict=True)
-            ],
-            "notes": list(self.notes),
-        }  # fmt: skip
+        return [{"parts": "total", "laws": "usl", "median_error": self.median, "worst_error": self.worst,
+                 "rms_error": rms, "errors": list(self.errors)}]  # fmt: skip
+
+    @property
+    def gain_records(self) -> list[dict[str, Any]]:
+        """The pairs of releases, where a contention was given."""
+        if self.contention is None:
+            return []
+        pairs = gain_table(self.contention)
+        return [
+            {**row, "nearest": bool(mark)} for row, mark in zip(pairs.records(), pairs.marks, strict=True)
+        ]
 
 
 def scaling(
@@ -480,7 +482,8 @@ def _needed(model: library.Model, rows: Sequence[MeasuredConfiguration], wanted:
     if not 0 < wanted < math.inf:
         raise InputError("wanted", wanted, "a finite number above zero", "1/s")
     most = max(row.processors for row in rows)
-    counts = range(1, SEARCHED * most + 1)
+    # as many times as many processors as were measured are searched
+    counts = range(1, 8 * most + 1)
     law = _rates(model, counts)
     first = [np.flatnonzero(np.asarray(end) >= wanted) for end in (law.high, law.value, law.low)]
     if not first[1].size:

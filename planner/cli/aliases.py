@@ -31,7 +31,6 @@ Files = Annotated[
         show_default=False,
     ),
 ]  # fmt: skip
-SPELLED = {"floor": "--floor", "commands": "--commands", "free": "--free"}
 NoAlias = Annotated[
     str | None,
     typer.Option("--no-alias", metavar="SHARE", help="Target: share of tries without alias, as 1%."),
@@ -179,13 +178,15 @@ def volume(
 
     Example: planner aliases volume --rate 755/s --service 1.3ms --response 3.7ms --queue 1.84
     """
+    _answer(question, files, form, kind="volume", device=device, exclude=exclude, curves=curves)
+
+
+def _answer(question: NumbersAsked, files: list[Path] | None, form: options.PlotForm, **asked: Any) -> None:
+    """Ask, with the commands that an answer takes, print, draw."""
     from planner import sizing
 
-    with options.spelled(source="FILE", start="--from", end="--to", **SPELLED):
-        answer = sizing.answer_for(
-            **question.asked(files), kind="volume", device=device, exclude=exclude, curves=curves,
-            progress=options.progress,
-        )  # fmt: skip
+    with options.spelled(**({"aliases": "--aliases"} if "alias_devices" in asked else {})):
+        answer = sizing.answer_for(**question.asked(files), **asked, progress=options.progress)
         answer = sizing.with_commands(answer, question.commands, question.free)
     options.show(answer, form)
 
@@ -220,19 +221,12 @@ def pool(
 
     Example: planner aliases pool --rate 736/s --service 1.3ms --response 3.8ms --queue 1.8 --volumes 8
     """
-    from planner import sizing
-
     options.exclusive({"--pools": members, "--bases": bases}, "each says which devices")
     options.exclusive({"--pools": members, "--aliases": alias_range}, "each says which devices")
-    with options.spelled(
-        source="FILE", start="--from", end="--to", aliases="--aliases", members="--pools", **SPELLED
-    ):  # fmt: skip
-        answer = sizing.answer_for(
-            **question.asked(files), kind="pool", bases=bases, alias_devices=alias_range, exclude=exclude,
-            members=members, pool=only, volumes=volumes, progress=options.progress,
-        )  # fmt: skip
-        answer = sizing.with_commands(answer, question.commands, question.free)
-    options.show(answer, form)
+    _answer(
+        question, files, form, kind="pool", bases=bases, alias_devices=alias_range, exclude=exclude, members=members,
+        pool=only, volumes=volumes,
+    )  # fmt: skip
 
 
 @aliases.command(name="supply", no_args_is_help=True)
@@ -277,7 +271,7 @@ def supply(
     share = units.share(no_alias or "1%", "--no-alias", zero=False)
     if share >= 1.0:
         raise InputError("--no-alias", no_alias, "a share below 100%")
-    with options.spelled(start="--from", end="--to"):
+    with options.spelled():
         pools = read_supplies(counters, system=system, start=start, end=end)
     if pool is not None:
         names = ", ".join(each.pool for each in pools)

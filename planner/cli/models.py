@@ -63,7 +63,7 @@ def calibrate(
     task = calibrate.Task(files=data, title=title, population=population, fix=fix or (), chosen=chosen)
     form = options.PlotForm(json=json, csv=csv, force=force, plot=plot)
     files.writable(output, force=force)
-    with options.working("Fitting"), options.spelled(start="--from", end="--to"):
+    with options.working("Fitting"), options.spelled():
         found, model = calibrate.calibrate(kind, task)
     options.draw(found.plot, form)
     write_model(model, output, force=force)

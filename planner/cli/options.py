@@ -73,21 +73,12 @@ AllowMissing = Annotated[bool, typer.Option("--allow-missing", help="Answer as i
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
 ARGUMENTS: Final = (
-    "rate",
-    "service",
-    "response",
-    "queue",
-    "in_use",
-    "volumes",
-    "growth",
-    "map",
-    "together",
-    "wait_percentile",
-    "device",
-    "bases",
-    "exclude",
-    "pool",
-)
+    "rate", "service", "response", "queue", "in_use", "volumes", "growth", "map", "together", "wait_percentile",
+    "device", "bases", "exclude", "pool", "floor", "commands", "free", "meet", "since", "scheduler", "workers",
+)  # fmt: skip
+SPELLED: Final = {each: f"--{each.replace('_', '-')}" for each in ARGUMENTS} | {
+    "source": "FILE", "start": "--from", "end": "--to", "members": "--pools",
+}  # fmt: skip
 CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 WRITTEN: Final = ("output", "plot", "report")
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
@@ -263,14 +254,14 @@ class Once(TyperGroup):
 
 
 @contextmanager
-def spelled(**options: str) -> Iterator[None]:
-    """Let errors name the option that was typed, not the argument that it became."""
+def spelled(**more: str) -> Iterator[None]:
+    """Let errors name the option that was typed, not the argument that it became; `more` are options of one command."""
     try:
         yield
     except InputError as error:
-        if error.argument not in ARGUMENTS and error.argument not in options:
+        option = (SPELLED | more).get(error.argument)
+        if option is None:
             raise
-        option = options.get(error.argument, f"--{error.argument.replace('_', '-')}")
         raise InputError(option, error.value, error.expected, error.unit) from None
 
 

@@ -73,19 +73,7 @@ def site(
         queued=options.quantity(queued, None, "--queued"),
         response=options.quantity(response, "time", "--target-response"),
     )
-    with (
-        options.spelled(
-            source="FILE",
-            start="--from",
-            end="--to",
-            members="--pools",
-            meet="--meet",
-            since="--since",
-            scheduler="--scheduler",
-            workers="--workers",
-        ),
-        options.progress("Answering every pool over its days", 0),
-    ):
+    with options.spelled(), options.progress("Answering every pool over its days", 0):
         asked: dict[str, Any] = {
             "members": pools, "system": system, "start": start, "end": end, "pool": pool, "target": target,
             "together": together, "model": model, "map": map, "scheduler": scheduler, "workers": workers,
@@ -177,10 +165,7 @@ def growth(
     from planner.site.growth.limits import site_growth
     from planner.site.members import checked_members, gaps_of
 
-    with (
-        options.spelled(start="--from", end="--to"),
-        options.progress("Fitting every load, sizing every pool", 0),
-    ):
+    with options.spelled(), options.progress("Fitting every load, sizing every pool", 0):
         given = _given(model, real_storage, resident_pages, together)
         measured = read(list(files), pools, system=system, start=start, end=end, map=map)
         rows = measured.devices.lazy()
@@ -251,7 +236,7 @@ def report(
     to_file = str(output) != options.STANDARD_OUTPUT
     if to_file:
         files.writable(output, force=force)
-    with options.spelled(source="FILE", start="--from", end="--to", members="--pools"):
+    with options.spelled():
         found = ask(
             sources, command=options.said(), title=title, members=pools, system=system, start=start, end=end,
             no_alias=units.share(no_alias, "--no-alias", zero=False), growth=growths(growth), model=model,

@@ -181,7 +181,7 @@ def usage(
     from planner.advice.storage import storage_usage
     from planner.measurements import read
 
-    with options.spelled(start="--from", end="--to"):
+    with options.spelled():
         measured = read(list(listings), system=system, start=start, end=end)
     answer = storage_usage(
         measured,

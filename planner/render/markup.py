@@ -7,7 +7,7 @@ from typing import Final
 
 from planner.render import safe
 from planner.render.safe import markdown as escaped
-from planner.render.table import Section, Table
+from planner.render.table import Section, Table, said
 
 LONGEST: Final = 60  # rows; a notebook has no use for more
 
@@ -25,30 +25,24 @@ def to_markdown(table: Table) -> str:
     str
         Lines without a trailing line feed.
     """
-    heads, edges = [], []
-    for column in table.columns:
-        unit = f" [{column.unit}]" if column.unit not in {"", "share"} else ""
-        heads.append(escaped(f"{column.label or column.name}{unit}"))
-        edges.append("---" if any(isinstance(value, str) for value in column.values) else "---:")
-    marks = table.marks or ("",) * len(table)
+    heads = [escaped(c.heading + (f" [{c.unit}]" if c.shown_unit else "")) for c in table.columns]
+    edges = ["---" if any(isinstance(value, str) for value in c.values) else "---:" for c in table.columns]
     lines = [heads, edges]
-    for mark, row in zip(marks, zip(*(column.texts() for column in table.columns), strict=True), strict=True):
-        cells = [escaped(cell) for cell in row]
-        lines.append([f"**{cell}**" for cell in cells] if mark else cells)
+    for mark, row in table.lines():
+        lines.append([f"**{escaped(cell)}**" if mark else escaped(cell) for cell in row])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def answer_markdown(headline: str, sections: Sequence[Section], notes: Sequence[str]) -> str:
     """Say an answer in Markdown: headline, tables with their captions, notes."""
-    parts = [f"**{escaped(headline)}**"]
-    for section in sections:
-        if len(section.table):
-            parts += [
-                part
-                for part in (escaped(section.title), to_markdown(section.table), escaped(section.caption))
-                if part
-            ]
-    return "\n\n".join([*parts, *map(escaped, notes)])
+    return "\n\n".join(
+        to_markdown(each)
+        if kind == "table"
+        else f"**{escaped(each)}**"
+        if kind == "headline"
+        else escaped(each)
+        for kind, each in said(headline, sections, notes)
+    )
 
 
 def _shortened(rows: list[str], marks: Sequence[str], columns: int) -> list[str]:
@@ -77,32 +71,24 @@ def to_html(table: Table) -> str:
         One ``<table>`` element.
     """
     heads = "".join(
-        f"<th>{safe.html(column.label or column.name)}"
-        + (f"<br><small>{safe.html(column.unit)}</small>" if column.unit not in {"", "share"} else "")
-        + "</th>"
-        for column in table.columns
+        f"<th>{safe.html(c.heading)}"
+        + (f"<br><small>{safe.html(c.unit)}</small></th>" if c.shown_unit else "</th>")
+        for c in table.columns
     )
     marks = table.marks or ("",) * len(table)
-    rows = [
-        "<tr>"
-        + "".join(
-            f"<td>{'<b>' if mark else ''}{safe.html(cell)}{'</b>' if mark else ''}</td>" for cell in row
-        )
-        + "</tr>"
-        for mark, row in zip(marks, zip(*(c.texts() for c in table.columns), strict=True), strict=True)
-    ]
+    rows = []
+    for mark, row in table.lines():
+        cells = [f"<b>{safe.html(cell)}</b>" if mark else safe.html(cell) for cell in row]
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     body = "".join(_shortened(rows, marks, len(table.columns)))
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def answer_html(headline: str, sections: Sequence[Section], notes: Sequence[str]) -> str:
     """Say an answer in HTML: headline, tables with their captions, notes."""
-    parts = [f"<p><strong>{safe.html(headline)}</strong></p>"]
-    for section in sections:
-        if not len(section.table):
-            continue
-        parts += [f"<p>{safe.html(section.title)}</p>"] if section.title else []
-        parts.append(to_html(section.table))
-        parts += [f"<p><small>{safe.html(section.caption)}</small></p>"] if section.caption else []
-    parts += [f"<p>{safe.html(note)}</p>" for note in notes]
+    around = {"headline": "<p><strong>{}</strong></p>", "caption": "<p><small>{}</small></p>"}
+    parts = (
+        to_html(each) if kind == "table" else around.get(kind, "<p>{}</p>").format(safe.html(each))
+        for kind, each in said(headline, sections, notes)
+    )
     return f"<div>{''.join(parts)}</div>"

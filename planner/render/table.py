@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,6 +45,16 @@ class Column:
         return self.name + units.suffix(self.unit)
 
     @property
+    def heading(self) -> str:
+        """What heads it for people."""
+        return self.label or self.name
+
+    @property
+    def shown_unit(self) -> str:
+        """Unit for people: a share has none."""
+        return "" if self.unit == "share" else self.unit
+
+    @property
     def words(self) -> bool:
         """Whether it holds words, which stand to the left; numbers with a unit or a range stand to the right."""
         found = [value for value in self.values if isinstance(value, str)]
@@ -76,6 +86,11 @@ class Table:
         """Count the rows."""
         return len(self.columns[0].values) if self.columns else 0
 
+    def lines(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """State and cells of every row, as people read them."""
+        rows = zip(*(column.texts() for column in self.columns), strict=True)
+        return zip(self.marks or ("",) * len(self), rows, strict=True)
+
     def records(self) -> list[dict[str, Any]]:
         """Rows as dictionaries keyed by name and unit suffix."""
         keys = [column.key for column in self.columns]
@@ -102,6 +117,16 @@ class Section:
     table: Table
     title: str = ""
     caption: str = ""
+
+
+def said(headline: str, sections: Sequence[Section], notes: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """What there is of an answer, in its order: headline, title, table and caption of each section, notes."""
+    yield "headline", headline
+    for section in sections:
+        if len(section.table):
+            parts = (("title", section.title), ("table", section.table), ("caption", section.caption))
+            yield from (part for part in parts if part[1])
+    yield from (("note", note) for note in notes)
 
 
 def _is_number(value: Any) -> bool:
@@ -247,5 +272,5 @@ def to_polars(table: Table) -> pl.DataFrame:
 
 
 def _named(table: Table) -> dict[str, list[Any]]:
-    names = [f"{c.name} [{c.unit}]" if c.unit not in {"", "share"} else c.name for c in table.columns]
+    names = [f"{c.name} [{c.unit}]" if c.shown_unit else c.name for c in table.columns]
     return {name: list(c.values) for name, c in zip(names, table.columns, strict=True)}

@@ -84,11 +84,11 @@ def to_text(table: Table, width: int = WIDTH, *, color: bool = False) -> str:
     str
         Lines without a trailing line feed.
     """
-    units = [column.unit if column.unit != "share" else "" for column in table.columns]
+    units = [column.shown_unit for column in table.columns]
     cells: list[list[str]] = []
     for column, unit in zip(table.columns, units, strict=True):
         texts = [safe.line(text) for text in column.texts()]
-        heads = [column.label or column.name] + ([unit] if any(units) else [])
+        heads = [column.heading] + ([unit] if any(units) else [])
         widest = max(map(len, heads + texts))
         left = column.words if cells else any(isinstance(value, str) for value in column.values)
         cells.append([text.ljust(widest) if left else text.rjust(widest) for text in heads + texts])

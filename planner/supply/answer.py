@@ -23,8 +23,6 @@ from planner.units import MOST_ALIASES
 MOST_NAMED: Final = 8
 ENOUGH, NOT_ENOUGH, TOO_MANY = "enough", "not enough", "too many"
 DEFAULT_NO_ALIAS: Final = 0.01
-LEAST_SURPLUS: Final = 2
-SURPLUS_SHARE: Final = 0.1
 BLIND: Final = 0.9  # share of fails above which the counters hardly tell how many are missing
 
 Needed = tuple[int | None, int | None, int | None]
@@ -313,7 +311,7 @@ def _verdict(observed: Observed, needed: Needed, no_alias: float, *, known: bool
         return None
     if observed.fail_fraction > no_alias:
         return NOT_ENOUGH
-    surplus = max(LEAST_SURPLUS, math.ceil(SURPLUS_SHARE * observed.aliases))
+    surplus = max(2, math.ceil(0.1 * observed.aliases))
     fewest = needed[0]
     return TOO_MANY if fewest is not None and observed.aliases - surplus >= fewest else ENOUGH
 

@@ -19,10 +19,29 @@ from planner.reports.supply import PoolSupply
 from planner.results import Array
 from planner.units import ADDRESSES
 
-LEVELS: Final = 5
-BLOCKS: Final = 24
-LEAST_FOR_DISPERSION: Final = 100  # intervals, with fails for that of the fails
 NORMAL_95: Final = 1.96
+CHI_SQUARE_95: Final = 3.84
+# How far the model is trusted, by the counters and the ranges of simulated days (tests/supply/test_simulated_days.py).
+LEVELS: Final = 5  # of load
+BLOCKS: Final = 24  # of adjacent intervals, for the error of the share of fails
+LEAST_FOR_DISPERSION: Final = 100  # intervals, with fails for that of the fails
+FAIL_TRUST: Final = 0.02  # relative error of the share of fails
+DISPERSION_TRUST: Final = 0.1  # relative error of the dispersions
+MARKS_TRUST: Final = 60.0  # intervals that the water marks count as
+FLOOR: Final = 1e-4  # chance that a water mark is another than the model knows of
+PRIOR_PEAKEDNESS: Final = 1.0  # standard deviation of its logarithm around 0
+FEWEST_FAILS: Final = 20  # below, the water marks say it better
+TRIES_TRUST: Final = 0.03  # relative errors of what a pool of equal volumes says of tries and fails
+FAILS_TRUST: Final = 0.1
+WORST: Final = 25.0  # squared distance beyond which the volumes do not explain the counters
+FLATTEST, MOST_PEAKED = 0.04, 4.0
+# Steps of the search.
+LOWEST, HIGHEST = np.log([1e-3, 1e-2]), np.log([2e3, 20.0])  # load and peakedness
+LENGTHS: Final = np.array([0.01, 0.03, 0.1, 0.3, 1.0])
+STENCIL: Final = np.array(
+    [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]
+)
+SOFTEST: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,17 +213,6 @@ def _dispersion(supply: PoolSupply, now: NDArray[np.bool_]) -> Dispersion | None
     )
 
 
-TRIES_TRUST: Final = (
-    0.03  # relative errors of what a pool of equal volumes says of the tries and of the fails
-)
-FAILS_TRUST: Final = 0.1
-FAILS_FLOOR: Final = 1e-4
-CHI_SQUARE_95: Final = 3.84
-WORST: Final = 25.0  # squared distance beyond which the volumes do not explain the counters
-SWEEP: Final = 8
-NEGLIGIBLE: Final = 1e-4
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedVolumes:
     """Pools that explain both what the volumes did and what the counters show: `pools`, the likeliest first.
@@ -240,42 +248,23 @@ def _distance(pool: Pool, observed: Observed, rate: float) -> float:
     tries, share = float(rows.tries[0]), float(rows.no_alias[0])
     if tries <= 0.0:
         return math.inf
-    off = math.log((share + FAILS_FLOOR) / (observed.fail_fraction + FAILS_FLOOR))
+    off = math.log((share + FLOOR) / (observed.fail_fraction + FLOOR))
     return (math.log(tries / rate) / TRIES_TRUST) ** 2 + (off / FAILS_TRUST) ** 2
 
 
-def _sweep(pool: Pool, most: int) -> Array:
+def _sweep(pool: Pool, most: int, step: int = 8, negligible: float = 1e-4) -> Array:
     """Solve more and more aliases until fails are negligible; 1 where the pool is not stable."""
     shares = np.zeros(most + 1)
     room = min(most, ADDRESSES - pool.bases)
-    for first in range(0, room + 1, SWEEP):
-        counts = np.arange(first, min(first + SWEEP, room + 1), dtype=np.float64)
+    for first in range(0, room + 1, step):
+        counts = np.arange(first, min(first + step, room + 1), dtype=np.float64)
         rows = pool.solve(counts)
         shares[first : first + counts.size] = np.where(np.isfinite(rows.queued), rows.no_alias, 1.0)
-        if shares[first + counts.size - 1] < NEGLIGIBLE:
+        if shares[first + counts.size - 1] < negligible:
             return shares
     shares[room + 1 :] = shares[room]
     return shares
 
-
-# How far the model is trusted: relative errors of the fail fraction and the dispersions, intervals for the water marks.
-FAIL_TRUST: Final = 0.02
-DISPERSION_TRUST: Final = 0.1
-MARKS_TRUST: Final = 60.0
-FLOOR: Final = 1e-4  # chance that a water mark is another than the model knows of
-PRIOR_PEAKEDNESS: Final = 1.0  # standard deviation of its logarithm around 0
-FEWEST_FAILS: Final = 20  # below, the water marks say it better
-
-FLATTEST, MOST_PEAKED = 0.04, 4.0
-LOWEST, HIGHEST = np.log([1e-3, 1e-2]), np.log([2e3, 20.0])  # load and peakedness
-FINEST: Final = 0.005
-SOFTEST: Final = 1e-9
-PRECISION: Final = 1e-3
-LENGTHS: Final = np.array([0.01, 0.03, 0.1, 0.3, 1.0])
-STENCIL: Final = np.array(
-    [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]
-)
-WIDEST: Final = 1.0
 
 _Misfit = Callable[[Array], Array]
 
@@ -384,7 +373,9 @@ def _grid(aliases: int) -> Array:
     return np.stack(np.meshgrid(load, peakedness, indexing="ij"), axis=-1).reshape(-1, 2)
 
 
-def _minimum(misfit: _Misfit, starts: Array) -> tuple[Array, float]:
+def _minimum(
+    misfit: _Misfit, starts: Array, precision: float = 1e-3, finest: float = 0.005
+) -> tuple[Array, float]:
     """The best point, from the best of several by steps along Newton's direction and along the softest one."""
     values = misfit(starts)
     best, least = starts[np.argmin(values)], float(values.min())
@@ -393,7 +384,7 @@ def _minimum(misfit: _Misfit, starts: Array) -> tuple[Array, float]:
         slope, curvature = _derivatives(misfit, best, least, spacing)
         value, vector = np.linalg.eigh(curvature)
         newton = -vector @ ((vector.T @ slope) / np.maximum(np.abs(value), SOFTEST))
-        newton *= min(1.0, WIDEST / max(float(np.linalg.norm(newton)), SOFTEST))
+        newton *= min(1.0, 1.0 / max(float(np.linalg.norm(newton)), SOFTEST))
         soft = np.array([*LENGTHS, *(-LENGTHS)])[:, None] * vector[:, 0]
         steps = np.concatenate([LENGTHS[:, None] * newton, soft, spacing * STENCIL])
         tried = np.clip(best + steps, LOWEST, HIGHEST)
@@ -401,8 +392,8 @@ def _minimum(misfit: _Misfit, starts: Array) -> tuple[Array, float]:
         gained = least - float(values.min())
         if gained > 0.0:
             best, least = tried[np.argmin(values)], float(values.min())
-        if gained < PRECISION:
-            if spacing < FINEST:
+        if gained < precision:
+            if spacing < finest:
                 break
             spacing *= 0.3
     return best, least
@@ -421,7 +412,7 @@ def _edge(misfit: _Misfit, best: Array, least: float) -> Array:
     """Points around the best where the misfit is larger by 3.84, from its curvature; shape (directions, 2)."""
     _, curvature = _derivatives(misfit, best, least, 0.02)
     value, vector = np.linalg.eigh(curvature)
-    reach = np.minimum(np.sqrt(2.0 * CHI_SQUARE_95 / np.maximum(value, SOFTEST)), WIDEST)
+    reach = np.minimum(np.sqrt(2.0 * CHI_SQUARE_95 / np.maximum(value, SOFTEST)), 1.0)
     angle = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
     circle = np.stack([np.cos(angle), np.sin(angle)])
     around: Array = best + (vector @ (reach[:, None] * circle)).T

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOVED: Final = 1e-9  # change of the throughput that is none
-PAGES_GIB: Final = GIB / 4096
 SENSITIVE: Final = 10.0  # elasticity from which an answer is not one
+PAGES_GIB: Final = GIB / 4096
 STATION_UNITS: Final = {"wait": ("ms", MILLISECOND), "response": ("ms", MILLISECOND)}
 STATION_LABELS: Final = {"transfers": "transfers of a device", "utilization": "busy", "queue_length": "queue",
                          "wait": "wait", "response": "response"}  # fmt: skip
@@ -134,9 +134,10 @@ class SystemAnswer(Answer):
         columns = (
             column("figure", of=lambda each: full_name(*each)),
             column("unit", of=lambda each: each[1].unit),
-            column("value", of=lambda each: each[1].number.to_dict(each[1].factor)["value"]),
-            column("low", of=lambda each: each[1].number.to_dict(each[1].factor)["low"]),
-            column("high", of=lambda each: each[1].number.to_dict(each[1].factor)["high"]),
+            *(
+                column(end, of=lambda each, end=end: each[1].number.to_dict(each[1].factor)[end])  # type: ignore[misc]
+                for end in ("value", "low", "high")
+            ),
             column("basis", of=lambda each: each[1].number.basis),
         )
         return tabled(self.rows(), columns)
@@ -354,47 +355,42 @@ class SystemComparison(Answer):
             lines.append(f"Cannot be told alone: {', '.join(silent)}.")
         return tuple(lines)
 
+    def compared(self) -> Iterator[tuple[str, str, float | None, float | None, float | None, str, str]]:
+        """Every figure of both: name, unit, both values, relative change, what each rests on."""
+        one, two = (
+            {full_name(title, row): row for title, row in each.rows()} for each in (self.one, self.two)
+        )
+        for what in dict.fromkeys([*one, *two]):
+            rows = [of.get(what) for of in (one, two)]
+            x, y = (None if row is None else row.number.to_dict(row.factor)["value"] for row in rows)
+            first, second = ("-" if row is None else row.number.basis for row in rows)
+            unit = next(row.unit for row in rows if row is not None)
+            yield what, unit, x, y, y / x - 1 if x and y is not None else None, first, second
+
     def table(self) -> render.Table:
         """All figures of both."""
-        first = {full_name(title, row): row for title, row in self.one.rows()}
-        second = {full_name(title, row): row for title, row in self.two.rows()}
-        rows = []
-        for what in dict.fromkeys([*first, *second]):
-            a, b = (rows_of.get(what) for rows_of in (first, second))
-            unit = (a or b).unit if (a or b) else ""  # type: ignore[union-attr] # one of them is there
-            x, y = (None if r is None else r.number.to_dict(r.factor)["value"] for r in (a, b))
-            change = y / x - 1 if x and y is not None else None
-            rows.append(
-                (what, unit, x, y, change, a.number.basis if a else "-", b.number.basis if b else "-")
-            )
         heads = ("figure", "unit", "first", "second", "change", "basis_first", "basis_second")
         labels = ("", "unit", *self.names, "change", "basis", "basis")
-        return tabled(rows, [column(head, "", label) for head, label in zip(heads, labels, strict=True)])
+        return tabled(
+            self.compared(), [column(head, "", label) for head, label in zip(heads, labels, strict=True)]
+        )
 
     def sections(self) -> tuple[render.Section, ...]:
         """Lay out the figures, and what moved them."""
-        table = self.table()
-        columns = {c.name: c for c in table.columns}
-        texts = [
-            render.Column(
-                name=name,
-                unit="",
-                label=columns[name].label,
-                values=list(map(render.digits, columns[name].values)),
-            )
-            for name in ("first", "second")
-        ]
-        change = ["-" if v is None else f"{v:+.1%}" for v in columns["change"].values]
-        figure = [f"{what} [{unit}]" if unit else what for what, unit in
-                  zip(columns["figure"].values, columns["unit"].values, strict=True)]  # fmt: skip
-        shown = (render.Column(name="figure", unit="", label="", values=figure), *texts,
-                 render.Column(name="change", unit="", values=change))  # fmt: skip
-        effects = [(label, old, new, "-" if e is None else f"{e:+.1%}") for label, old, new, e in self.inputs]
-        heads = (("input", "what differs"), ("first", self.names[0]), ("second", self.names[1]),
-                 ("effect", "throughput, alone"))  # fmt: skip
-        why = tabled(effects, [column(name, "", label) for name, label in heads] if effects else ())
-        return (render.Section(table=render.Table(columns=shown)),
-                render.Section(title="Why", table=why))  # fmt: skip
+        first, second = self.names
+        shown = (
+            column("figure", of=lambda row: f"{row[0]} [{row[1]}]" if row[1] else row[0]),
+            column("first", "", first, of=lambda row: render.digits(row[2])),
+            column("second", "", second, of=lambda row: render.digits(row[3])),
+            column("change", of=lambda row: _signed(row[4])),
+        )
+        why = (
+            column("input", "", "what differs", of=lambda row: row[0]),
+            column("first", "", first, of=lambda row: row[1]), column("second", "", second, of=lambda row: row[2]),
+            column("effect", "", "throughput, alone", of=lambda row: _signed(row[3])),
+        )  # fmt: skip
+        return (render.Section(table=tabled(self.compared(), shown)),
+                render.Section(title="Why", table=tabled(self.inputs, why)))  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Both answers, and what differs."""
@@ -414,6 +410,10 @@ class SystemComparison(Answer):
 
         pairs = [(name, each.found) for name, each in zip(self.names, (self.one, self.two), strict=True)]
         return comparison_picture(self.headline, pairs, self.one.unit, axes)
+
+
+def _signed(share: float | None) -> str:
+    return "-" if share is None else f"{share:+.1%}"
 
 
 def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:

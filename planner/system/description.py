@@ -37,7 +37,7 @@ BROUGHT: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
 PER_PAGE: Final = "cp_system_time_s"  # of a paging device: processor time per page, not per transfer
 
 
-class Given(NamedTuple):
+class SystemValue(NamedTuple):
     """What stands under a key: a number in SI or a word, what its digits leave open, and where it came from.
 
     `origin` is "given", "default" or the name of a model.
@@ -55,7 +55,7 @@ class Entry:
     table: str
     name: str
     place: str = ""
-    values: Mapping[str, Given] = field(default_factory=dict)
+    values: Mapping[str, SystemValue] = field(default_factory=dict)
 
     @cached_property
     def numbers(self) -> dict[str, float]:
@@ -85,7 +85,7 @@ class Entry:
         """A word, empty where there is none."""
         return self.words.get(key, "")
 
-    def over(self, values: Mapping[str, Given]) -> Entry:
+    def over(self, values: Mapping[str, SystemValue]) -> Entry:
         """The same with what it does not say itself."""
         return replace(self, values={**self.values, **values, **self.values})
 
@@ -136,7 +136,9 @@ class System:
         found = {(entry.table, entry.name): entry for entry in self.entries}
         for entry, key, value, half in changes:
             old = found[entry.table, entry.name]
-            found[entry.table, entry.name] = replace(old, values={**old.values, key: Given(value, half)})
+            found[entry.table, entry.name] = replace(
+                old, values={**old.values, key: SystemValue(value, half)}
+            )
         return replace(self, entries=tuple(found.values()))
 
 
@@ -209,23 +211,23 @@ def _brought(entry: Entry, model: library.Model, name: str) -> Entry:
         )
     known = model.parameters
     found = {
-        key: Given(known[parameter].value, origin=name)
+        key: SystemValue(known[parameter].value, origin=name)
         for key, parameter in kinds[model.kind].items() if parameter in known
     }  # fmt: skip
     if model.kind == "paging" and PER_PAGE in known:
         pages = entry.over(found).numbers["pages_per_transfer"]
-        found["cp_system"] = Given(known[PER_PAGE].value * pages, origin=name)
+        found["cp_system"] = SystemValue(known[PER_PAGE].value * pages, origin=name)
     return entry.over(found)
 
 
 def _defaults(entry: Entry) -> Entry:
-    found: dict[str, Given] = {}
+    found: dict[str, SystemValue] = {}
     for key in TABLES[entry.table].keys:
         if key.needed and key.key not in ("name", *entry.values):
             raise _fail(entry, f"{entry.label}: {key.file_key} is missing ({key.meaning})")
         if key.default is not None:
             default = key.default if isinstance(key.default, str) else float(key.default)
-            found[key.key] = Given(default, origin=DEFAULT)
+            found[key.key] = SystemValue(default, origin=DEFAULT)
     return entry.over(found)
 
 

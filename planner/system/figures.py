@@ -276,10 +276,7 @@ class _Maker:
         """Square sum of what each direction adds and takes away, and of the error of the law."""
         if basis == "outside":
             return OUTSIDE
-        rows = self.shaped(values)[0, k]
-        return self._from(rows, basis, self.error if law else 0.0, most)
-
-    def _from(self, rows: Array, basis: str, error: float, most: float = math.inf) -> Number:
+        rows, error = self.shaped(values)[0, k], self.error if law else 0.0
         best = float(rows[0])
         if not math.isfinite(best):
             return Number(best, best, best, basis)

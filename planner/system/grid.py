@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -92,29 +92,27 @@ class SystemGrid(Answer):
     def table(self) -> render.Table:
         """One row a combination: what varied, throughput with its interval, misses, pages, each station."""
 
-        def number(name: str, unit: str, of: Callable[[Found], float | None]) -> Quantity:
-            return column(name, unit, of=lambda row: of(row) if isinstance(row, Found) else None)
-
         def station(name: str, key: str, unit: str = "", factor: float = 1.0) -> Quantity:
-            def value(row: Found) -> float | None:
-                found = row.stations[name][key].value
+            def value(row: Found | None) -> float | None:
+                found = None if row is None else row.stations[name][key].value
                 return None if found is None else found / factor
 
-            return number(f"{name}_{key}", unit, value)
+            return column(f"{name}_{key}", unit, of=value)
 
-        columns = [number("throughput", "1/s", lambda f: f.throughput.value),
-                   number("throughput_low", "1/s", lambda f: f.throughput.low),
-                   number("throughput_high", "1/s", lambda f: f.throughput.high)]  # fmt: skip
+        columns = [column("throughput", "1/s", of="throughput.value"),
+                   column("throughput_low", "1/s", of="throughput.low"),
+                   column("throughput_high", "1/s", of="throughput.high")]  # fmt: skip
         if self.system.one("storage"):
-            columns.append(number("miss_ratio", "", lambda f: f.miss_ratio.value))
+            columns.append(column("miss_ratio", of="miss_ratio.value"))
         if self.system.of("paging"):
-            columns.append(number("page_rate", "1/s", lambda f: f.page_rate.value))
+            columns.append(column("page_rate", "1/s", of="page_rate.value"))
         for name in [e.name for e in (*self.system.of("paging"), *self.system.of("volumes"))]:
             columns += [station(name, "transfers", "1/s"), station(name, "utilization"),
                         station(name, "response", "ms", MILLISECOND)]  # fmt: skip
         columns.append(column("bottleneck", of=_bottleneck))
+        found = [each if isinstance(each, Found) else None for each in self.found]
         settings = [self._setting(k) for k in range(len(self.ranges))]
-        return render.Table(columns=(*settings, *tabled(self.found, columns).columns))
+        return render.Table(columns=(*settings, *tabled(found, columns).columns))
 
     def _setting(self, k: int) -> render.Column:
         target = self.ranges[k].target
@@ -172,10 +170,10 @@ class SystemGrid(Answer):
         )
 
 
-def _bottleneck(found: Found | str) -> str:
-    if isinstance(found, str):
+def _bottleneck(found: Found | None) -> str:
+    if found is None:
         return "cannot run"
-    return found.ranked()[0][0] if found.ranked() else "-"
+    return next((name for name, _ in found.ranked()), "-")
 
 
 def _plain(of: Range, value: float | str) -> float | str | int:

@@ -15,7 +15,7 @@ from planner.queueing import usl
 from planner.queueing._roots import increasing_root
 from planner.results import Array
 from planner.system.description import Entry, System
-from planner.system.stations import Cycle, Loads, PagingGroup, VolumeGroup, network
+from planner.system.stations import Cycle, Loads, PagingGroup, VolumeGroup, network, refuse
 from planner.units import FRAME, GIB
 
 SLACK: Final = 1e-9  # a guest that just fits is not refused for the rounding of floating point
@@ -147,32 +147,21 @@ def _random_steal(share: Array) -> Array:
 
 def _check_storage(case: SystemScenarios, storage: Storage) -> None:
     """Refuse what cannot run: no frames left, pages that have nowhere to go, more pages than page space."""
-    short = storage.frames <= 0
-    if short.any():
-        k = int(np.argmax(short))
-        taken = (case.values["storage", "", "real"][k] - storage.frames[k]) / GIB
-        real = case.values["storage", "", "real"][k] / GIB
-        raise InfeasibleError(
-            f"the system cannot run: CP, minidisk cache and the page tables (PGMBKs) of the guests take {taken:.4g} of "
-            f"{real:.4g} GiB of real storage; no frame is left for pages"
-        )
-    over = storage.missing > 0
+    real, missing = case.values["storage", "", "real"], storage.missing
+    refuse(
+        storage.frames <= 0,
+        "CP, minidisk cache and the page tables (PGMBKs) of the guests take {taken:.4g} of {real:.4g} GiB of real "
+        "storage; no frame is left for pages", taken=(real - storage.frames) / GIB, real=real / GIB,
+    )  # fmt: skip
     groups = case.system.of("paging")
-    if over.any() and not groups:
-        k = int(np.argmax(over))
-        raise InfeasibleError(
-            f"the system cannot run: {storage.missing[k] / GIB:.4g} GiB of pages have no frame and no [[paging]] takes "
-            f"them; {storage.needed[k] / GIB:.4g} GiB of real storage hold all"
-        )
-    if groups and all(case.known(group, "space") for group in groups):
+    without = "{missing:.4g} GiB of pages have no frame"
+    if not groups:
+        why = f"{without} and no [[paging]] takes them; {{needed:.4g}} GiB of real storage hold all"
+        refuse(missing > 0, why, missing=missing / GIB, needed=storage.needed / GIB)
+    elif all(case.known(group, "space") for group in groups):
         space = sum((case.at(g, "devices") * case.at(g, "space") for g in groups), np.zeros(len(case)))
-        full = storage.missing > space
-        if full.any():
-            k = int(np.argmax(full))
-            raise InfeasibleError(
-                f"the system cannot run: {storage.missing[k] / GIB:.4g} GiB of pages have no frame, and the paging "
-                f"devices have room for {space[k] / GIB:.4g} GiB"
-            )
+        why = f"{without}, and the paging devices have room for {{space:.4g}} GiB"
+        refuse(missing > space, why, missing=missing / GIB, space=space / GIB)
 
 
 def outcome_of(case: SystemScenarios) -> SystemFigures:
@@ -298,12 +287,8 @@ def _processors(case: SystemScenarios, cycles: Sequence[Cycle]) -> Array:
     held = sum((c.virtual_processors for c in cycles if c.dedicated), np.zeros(len(case)))
     opened = sum((c.rate * c.own_time for c in cycles if c.opened), np.zeros(len(case)))
     left = limit - held - opened
-    if (left <= 0).any():
-        k = int(np.argmax(left <= 0))
-        raise InfeasibleError(
-            f"the system cannot run: of {limit[k]:g} processors dedicated guests hold {held[k]:g} and I/Os that come "
-            f"at random take {opened[k]:.4g}"
-        )
+    why = "of {limit:g} processors dedicated guests hold {held:g} and I/Os that come at random take {opened:.4g}"
+    refuse(left <= 0, why, limit=limit, held=held, opened=opened)
     return left
 
 
@@ -341,12 +326,8 @@ class _Loop:
         """Open transfers and I/Os need room."""
         for group in self.groups:
             capacity = group.devices * group.capacity_each / group.service
-            if (group.other >= capacity).any():
-                k = int(np.argmax(group.other >= capacity))
-                raise InfeasibleError(
-                    f"the system cannot run: {group.other[k]:.4g} other transfers/s come to paging[{group.name}], "
-                    f"which carries {capacity[k]:.4g}/s at most"
-                )
+            why = "{other:.4g} other transfers/s come to paging[{name}], which carries {most:.4g}/s at most"
+            refuse(group.other >= capacity, why, other=group.other, name=group.name, most=capacity)
         for volume in self.volumes:
             volume.check()
 

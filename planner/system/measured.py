@@ -135,7 +135,6 @@ def _value(key: str, value: Any, table: str) -> str:
 
 DIGITS: Final = 3
 UNPOOLED: Final = "unpooled"
-BUSY: Final = 0.8  # I/Os in service at a volume from which they are taken to come from requesters that wait
 # What no device measurement says, with the keys that a system needs first.
 MISSING: Final = (
     ("processors", ("count",)),
@@ -268,12 +267,12 @@ def _tables(rows: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield "guests", _users(group, name, volumes["name"])
 
 
-def _users(group: Mapping[str, Any], name: str, volumes: str) -> dict[str, Any]:
-    """Guests that stand for the I/Os of a group, one a volume."""
+def _users(group: Mapping[str, Any], name: str, volumes: str, busy: float = 0.8) -> dict[str, Any]:
+    """Guests that stand for the I/Os of a group, one a volume; below `busy` in service they come at random."""
     count, rate = int(group["count"]), group["rate"] / group["count"]
     found = {"name": f"users of {name}", "count": count, "io_to": volumes}
     served = rate * group["time"]
-    if served < BUSY or group["queued"] is None:
+    if served < busy or group["queued"] is None:
         return {**found, "io_rate": f"{rate:.{DIGITS + 1}g}", "io_time_us": None, "think_time_ms": None}
     present = served + group["queued"]
     requesters = math.floor(present) + 1

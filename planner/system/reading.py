@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,11 +12,10 @@ from typing import Any, Final
 from planner import library
 from planner.errors import InputError, ReportError
 from planner.quantity import span
-from planner.system.description import GIVEN, Entry, Given, System, complete
+from planner.system.description import GIVEN, Entry, System, SystemValue, complete
 from planner.system.schema import TABLES, Key, TomlTable, did_you_mean, nearest, one_of
 from planner.units import EXAMPLES, half_digit, parse, resolution
 
-_POSITION: Final = re.compile(r" \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
 _HEADER: Final = re.compile(r"\s*\[\[?(?P<name>[^\]]*)\]\]?\s*(#.*)?$")
 _KEY: Final = re.compile(r"""\s*["']?(?P<key>[A-Za-z0-9_-]+)["']?\s*=""")
 _SELECTOR: Final = re.compile(r"(?P<table>\w+)(\[(?P<name>[^\]]*)\])?\.(?P<key>\w+)")
@@ -90,13 +88,7 @@ def parse_system(text: str, path: Path | str = "system.toml") -> System:
     InputError
         There is no such model.
     """
-    try:
-        content = library.parse_toml(text, Digits)
-    except tomllib.TOMLDecodeError as error:
-        at = _POSITION.search(str(error))
-        line, column = (int(at["line"]), int(at["column"])) if at else (None, None)
-        problem = f"expected TOML: {_POSITION.sub('', str(error))}; `planner system --template minimal` shows a file"
-        raise ReportError(path, problem, line=line, column=column) from error
+    content = library.read_toml(text, path, "`planner system --template minimal` shows a file", Digits)
     if "schema_version" in content:
         raise ReportError(path, "expected a system file, found a model; `planner predict` asks a model")
     reader = _Reader(Path(path), _lines(text))
@@ -166,7 +158,7 @@ class _Reader:
 
     def entry(self, declared: TomlTable, content: Mapping[str, Any], number: int) -> Entry:
         """One table, as written."""
-        found: dict[str, Given] = {}
+        found: dict[str, SystemValue] = {}
         for file_key, value in content.items():
             key, factor = self._declared(declared, file_key, value, number)
             if key.key in found:
@@ -174,7 +166,7 @@ class _Reader:
                     f"{declared.name}.{key.key} twice: expected it once", declared.name, number, file_key
                 )
             try:
-                found[key.key] = Given(*value_of(key, value, factor, f"{declared.name}.{file_key}"))
+                found[key.key] = SystemValue(*value_of(key, value, factor, f"{declared.name}.{file_key}"))
             except InputError as error:
                 raise self.error(str(error), declared.name, number, file_key) from error
         name = str(found.pop("name").value) if declared.many and "name" in found else ""

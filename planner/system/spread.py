@@ -12,7 +12,6 @@ from planner import library
 from planner.results import Array
 from planner.system.description import BROUGHT, PER_PAGE, Entry, System
 
-END: Final = 0.95  # of the distribution, the upper end of the central 90 %
 NINETY: Final = 1.6448536269514722  # standard deviations of a normal distribution to that end
 LAW: Final = "system-xiv-serialized"  # whose error is that of the coupled law
 POOL_ERROR: Final = 0.02  # of the law of volumes and pools, where no model says more
@@ -137,4 +136,5 @@ def _error(model: library.Model) -> float:
         return NINETY * model.fit.model_error
     from scipy.special import stdtrit
 
-    return float(stdtrit(degrees, END)) * model.fit.model_error
+    # the upper end of the central 90 %
+    return float(stdtrit(degrees, 0.95)) * model.fit.model_error

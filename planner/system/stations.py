@@ -20,8 +20,15 @@ from planner.results import Array
 from planner.system.description import Entry
 
 NEARLY: Final = 1 - 1e-9  # share of a station that open requests may take while a root is sought
-PARTS: Final = 9  # decimals of inflation and gap by which two pools of paging volumes count as one
 SAME: Final = 11  # significant digits by which two pools count as one
+
+
+def refuse(wrong: NDArray[np.bool_], why: str, **named: Array | str) -> None:
+    """Refuse scenarios that cannot run; `why` takes what is `named` of the first of them."""
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        shown = {name: each if isinstance(each, str) else each[k] for name, each in named.items()}
+        raise InfeasibleError("the system cannot run: " + why.format(**shown))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,10 +128,8 @@ class PagingGroup:
         """Pace of the whole pool, one row a scenario; long enough to hold the open transfers, too."""
         assert self.aliases is not None
         far = most if not load.any() else most + math.ceil(4 * float(load.max())) + 20
-        gap = np.round(self.gap[at] / self.service[at], PARTS)
-        rows = np.stack(
-            [self.devices[at], self.aliases[at], np.round(self.inflation[at], PARTS), gap], axis=-1
-        )
+        gap = np.round(self.gap[at] / self.service[at], 9)
+        rows = np.stack([self.devices[at], self.aliases[at], np.round(self.inflation[at], 9), gap], axis=-1)
         unique, inverse = np.unique(rows, axis=0, return_inverse=True)
         found = [
             spread_pace(int(devices), int(aliases), max(far, 1), inflation=float(inflation), gap=float(gap))[
@@ -180,12 +185,9 @@ class VolumeGroup:
                 "guests that wait and I/Os that come at random",
                 "one of them; split the volumes",
             )
-        if self.opened and (self.rate >= self.capacity()).any():
-            k = int(np.argmax(self.rate >= self.capacity()))
-            raise InfeasibleError(
-                f"the system cannot run: {self.rate[k]:.4g} I/Os/s come to volumes[{self.name}], which carry "
-                f"{self.capacity()[k]:.4g}/s at most"
-            )
+        if self.opened:
+            why = "{rate:.4g} I/Os/s come to volumes[{name}], which carry {most:.4g}/s at most"
+            refuse(self.rate >= self.capacity(), why, rate=self.rate, name=self.name, most=self.capacity())
 
     def update(self, loop: Loop, found: Loads) -> None:
         """Solve the volumes for what the rest of the system leaves of each cycle, and take the time of an I/O."""

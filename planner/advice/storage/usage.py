@@ -40,10 +40,7 @@ if TYPE_CHECKING:
     from planner.reports.dspacesh import DataSpace, DataSpaceListing
 
 TWO_GB: Final = 2 * GIB
-SECONDS_PER_DAY: Final = 86_400.0
 SPANS: Final = {"day": 1.0, "hour": 1 / 24, "minute": 1 / 1440, "s": 1 / 86_400}  # days
-FEW: Final = 2.0  # of a unit of time: shorter spans are shown in the next one
-LARGE: Final = 1024.0  # GB: a faster growth is shown for the next shorter unit of time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,7 +324,7 @@ def _in_time(listings: Sequence[DataSpaceListing]) -> list[DataSpaceListing]:
 def _growth(snapshots: Sequence[Snapshot]) -> Interval:
     """Least-squares slope of in-use virtual storage over time, with what rounding leaves open [bytes/day]."""
     ends = [one.end for one in snapshots if isinstance(one.end, datetime)]
-    days = [(end - ends[0]).total_seconds() / SECONDS_PER_DAY for end in ends]
+    days = [(end - ends[0]).total_seconds() / 86_400.0 for end in ends]
     mean = sum(days) / len(days)
     spread = sum((day - mean) ** 2 for day in days)
     low = value = high = 0.0
@@ -391,15 +388,17 @@ def _remarks(listings: Sequence[DataSpaceListing], row: Release, *, assumed: boo
 
 def _span(days: float) -> str:
     """A span of time in the longest unit of which there are a few."""
-    unit = next((unit for unit, length in SPANS.items() if days >= FEW * length), "s")
+    # shorter spans are shown in the next unit
+    unit = next((unit for unit, length in SPANS.items() if days >= 2.0 * length), "s")
     number = f"{days / SPANS[unit]:.3g}"
     return f"{number} {unit}{'' if number == '1' or unit == 's' else 's'}"
 
 
-def _pace(growth: Interval) -> str:
+def _pace(growth: Interval, large: float = 1024.0) -> str:
     """Growth in GB for the longest unit of time in which it stays readable."""
     paces = {unit: growth * length / GIB for unit, length in SPANS.items()}
-    unit = next((unit for unit, pace in paces.items() if abs(pace.value) < LARGE), "s")
+    # a faster growth is shown for the next shorter unit
+    unit = next((unit for unit, pace in paces.items() if abs(pace.value) < large), "s")
     low, value, high = paces[unit]
     name = {"hour": "an hour", "s": "a second"}.get(unit, f"a {unit}")
     return f"{value:.4g} GB {name} ({low:.4g} to {high:.4g})"
