@@ -14,6 +14,7 @@ RUN := build/notebooks
 LOCK := requirements.lock
 PYTHONS ?= python3.11 python3.12 python3.13
 FUZZ_SECONDS ?= 60
+PORT ?= 8000
 
 # In CI every package is the one of the lock, held by its hash; elsewhere the newest that setup.cfg admits.
 ifeq ($(CI),true)
@@ -21,7 +22,7 @@ LOCKED := $(BIN)/python -m pip --disable-pip-version-check install --quiet --req
 endif
 
 .PHONY: answers audit fuzz lock mutants sbom test-wheel
-.PHONY: demo docs test test-all nightly test-oldest check format coverage bench models examples pictures notebooks test-notebooks clean
+.PHONY: demo docs docs-serve test test-all nightly test-oldest check format coverage bench models examples pictures notebooks test-notebooks clean
 
 demo: $(VENV)/core
 	$(BIN)/planner aliases pool $(LISTINGS)/pool-0-aliases.listing
@@ -132,6 +133,10 @@ docs: $(VENV)/docs $(RUN)/done
 	$(BIN)/python docs/gather.py $(DOCS)/source $(RUN)
 	$(BIN)/sphinx-build -q -W --keep-going -b html $(DOCS)/source $(DOCS)/html
 	$(BIN)/python -m tests.docs.links $(DOCS)/html
+
+# The same site in a browser, at http://localhost:8000 (PORT=8001 where that is taken).
+docs-serve: docs
+	$(BIN)/python -m http.server --bind localhost --directory $(DOCS)/html $(PORT)
 
 clean:
 	rm -rf $(VENV) $(VENV)-oldest build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -10,7 +10,7 @@ release = version = planner.__version__
 copyright = "zvm-planner contributors, BSD-3-Clause"
 
 extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx-mathjax-offline"]
-exclude_patterns = ["examples", "templates"]
+exclude_patterns = ["examples", "templates", "extra"]
 nitpicky = False
 
 myst_enable_extensions = ["dollarmath", "colon_fence"]
@@ -33,6 +33,7 @@ templates_path = ["templates"]
 html_theme = "furo"
 html_title = "zvm-planner"
 html_static_path = ["static"]
+html_extra_path = ["extra"]
 html_css_files = ["planner.css"]
 html_show_sphinx = False
 html_copy_source = False

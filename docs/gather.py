@@ -1,4 +1,6 @@
-"""Gathers what the documentation site is made of: pages, changelog, notebooks with their output, help of the commands.
+"""Gathers what the documentation site is made of: pages, notebooks with their output, and what the code says itself.
+
+Help of the commands, formulas and columns of the tables are pages that are generated.
 
 ``python docs/gather.py FOLDER NOTEBOOKS`` fills FOLDER for Sphinx; NOTEBOOKS holds the notebooks as they ran.
 """
@@ -25,8 +27,23 @@ OF_THE_ROOT = {
     "SECURITY.md": "security.md",
     "CONTRIBUTING.md": "contributing.md",
 }
+# Pages below others: the sidebar shows the first of each line, the others when it is opened.
+BELOW = {
+    "methods": (
+        "aliases-methods", "readings", "together", "supply-methods", "growth-methods", "devices-methods",
+        "system-methods", "calibration-methods", "decisions",
+    ),
+    "formats": ("columns", "damage", "monitor", "linux", "zos", "archive", "cluster", "scale"),
+    "scoreboard": ("figures",),
+    "gallery": ("notebooks/*",),
+    "glossary": ("formulas",),
+    "contributing": ("security", "changelog"),
+}  # fmt: skip
+NOT_SEARCHED = ("changelog", "contributing", "decisions")  # they name everything and answer nothing
+ENTRY = re.compile(r"^(?:.* <)?([\w/*-]+)>?$")
 TOCTREE = re.compile(r"(?<=```{toctree}\n)(.*?)(?=```)", re.DOTALL)
 OPTION = re.compile(r"^:\w+:")
+PICTURE = re.compile(r"!\[([^\]]+)\]\((pictures/[\w-]+\.png)\)")
 FIGURE = "notebooks/pictures/{name}.png"
 COLUMNS = "96"  # of a page of help
 
@@ -46,12 +63,16 @@ def gather(site: Path, notebooks: Path) -> None:
     (site / "notebooks").mkdir()
     for path in sorted(notebooks.glob("*.ipynb")):
         shutil.copy(path, site / "notebooks")
-    (site / "commands.md").write_text(commands(), encoding="utf-8")
+    for name, page in (("commands", commands), ("formulas", formulas), ("columns", columns)):
+        (site / f"{name}.md").write_text(page(), encoding="utf-8")
     gallery = site / "gallery.md"
     shown = gallery.read_text(encoding="utf-8").replace("<!-- notebooks -->", notebook_gallery(site))
-    gallery.write_text(shown, encoding="utf-8")
+    gallery.write_text(shown.replace("<!-- pictures -->", picture_gallery(site)), encoding="utf-8")
+    with_example(site)
     for page in site.glob("*.md"):
-        page.write_text(inside(page.read_text(encoding="utf-8")), encoding="utf-8")
+        text = inside(page.read_text(encoding="utf-8")) + below(page.stem, site)
+        head = "---\nnosearch: true\n---\n" if page.stem in NOT_SEARCHED else ""
+        page.write_text(head + text, encoding="utf-8")
     index = site / "index.md"
     index.write_text(whole_toctree(index.read_text(encoding="utf-8"), site), encoding="utf-8")
 
@@ -63,21 +84,50 @@ def inside(text: str) -> str:
     return text.replace("](../notebooks/", "](notebooks/").replace("](docs/", "](")
 
 
+def below(name: str, site: Path) -> str:
+    """The hidden table of contents of a page that others stand below."""
+    pages = [each for each in BELOW.get(name, ()) if "*" in each or (site / f"{each}.md").exists()]
+    glob = ":glob:\n" if any("*" in each for each in pages) else ""
+    return f"\n```{{toctree}}\n:hidden:\n{glob}\n" + "\n".join(pages) + "\n```\n" if pages else ""
+
+
 def whole_toctree(index: str, site: Path) -> str:
     """Entries without a page go, pages without an entry come at the end."""
 
     def with_a_page(found: re.Match[str]) -> str:
         kept = [
             line for line in found[0].splitlines()
-            if not line or OPTION.match(line) or "*" in line or (site / f"{line}.md").exists()
+            if not line or OPTION.match(line) or "*" in line or (site / f"{entry(line)}.md").exists()
         ]  # fmt: skip
         return "\n".join(kept) + "\n"
 
     index = TOCTREE.sub(with_a_page, index)
-    listed = {line for block in TOCTREE.findall(index) for line in block.splitlines()}
+    listed = {entry(line) for block in TOCTREE.findall(index) for line in block.splitlines()}
+    listed.update(each for pages in BELOW.values() for each in pages)
     more = sorted(path.stem for path in site.glob("*.md") if path.stem not in listed | {"index"})
     entries = "\n".join(more)
     return index + (f"\n```{{toctree}}\n:caption: More\n:hidden:\n\n{entries}\n```\n" if more else "")
+
+
+def with_example(site: Path) -> None:
+    """Let the page about reports show one, as `planner report` writes it."""
+    from planner.cli import main
+
+    extra = site / "extra"
+    extra.mkdir()
+    listing = str(ROOT / "data" / "hyperpav" / "pool-8-aliases.listing")
+    with contextlib.redirect_stdout(io.StringIO()):
+        main(["report", listing, "--growth", "20%,50%", "-o", str(extra / "example.html")])
+    page = site / "report.md"
+    frame = '<iframe src="example.html" title="A report" loading="lazy"></iframe>'
+    shown = f'{frame}\n\n<a href="example.html">This report on a page of its own</a>'
+    page.write_text(page.read_text(encoding="utf-8").replace("<!-- example -->", shown), encoding="utf-8")
+
+
+def entry(line: str) -> str:
+    """The page that a line of a table of contents names, with a title of its own or without."""
+    found = ENTRY.match(line)
+    return found[1] if found else ""
 
 
 def notebook_gallery(site: Path) -> str:
@@ -96,12 +146,81 @@ def notebook_gallery(site: Path) -> str:
     return ":::{container} gallery\n\n" + "\n".join(items) + "\n:::\n"
 
 
+def picture_gallery(site: Path) -> str:
+    """Every picture of the pages once, with the words that describe it, leading to its page."""
+    shown = {
+        picture: f"[![{words}]({picture})]({page.name})\n{words}\n"
+        for page in sorted(site.glob("*.md"), reverse=True)
+        for words, picture in PICTURE.findall(page.read_text(encoding="utf-8"))
+    }
+    return ":::{container} gallery\n\n" + "\n".join(shown[name] for name in sorted(shown)) + "\n:::\n"
+
+
 def pictures(cells: list[dict]) -> Iterator[bytes]:  # type: ignore[type-arg] # as JSON gives it
     """Each picture that a notebook shows, PNG."""
     for cell in cells:
         for output in cell.get("outputs", ()):
             if "image/png" in output.get("data", {}):
                 yield base64.b64decode(output["data"]["image/png"])
+
+
+def formulas() -> str:
+    """Every formula that `planner explain` has, typeset, with its standard numbers."""
+    from planner.explain import TOPICS, explain
+
+    lines = [
+        "# Formulas",
+        "",
+        "What `planner explain TOPIC --latex` prints: each step in symbols, with numbers, its value. Other numbers: "
+        "`planner explain TOPIC NAME=VALUE`.",
+        "",
+    ]
+    for name in TOPICS:
+        lines += [*typeset(name, explain(name).latex()), ""]
+    return "\n".join(lines)
+
+
+def typeset(name: str, latex: str) -> Iterator[str]:
+    """A formula in LaTeX as a section of a page."""
+    rows = False
+    for line in latex.splitlines():
+        text = re.sub(r"\\([%&_#])", r"\1", line)
+        if found := re.match(r"\\paragraph\{(.*?)\} ?(.*)", text):
+            title, rest = found.groups()
+            heads = {"Assumptions": "**Assumptions**\n", "Source": f"\n**Source**: {rest}"}
+            yield heads.get(title, f"## {title}\n\n`planner explain {name}`\n")
+        elif "tabular" in text:
+            rows = "begin" in text
+            yield "| symbol | meaning | value |\n|---|---|---|" if rows else ""
+        elif rows:
+            yield "| " + " | ".join(text.removesuffix(" \\\\").split(" & ")) + " |"
+        elif text.startswith("\\item "):
+            yield "- " + text.removeprefix("\\item ")
+        elif text.startswith("\\begin{align"):
+            yield "\n$$\n\\begin{aligned}"
+        elif text.startswith("\\end{align"):
+            yield "\\end{aligned}\n$$\n"
+        elif not re.match(r"\\(begin|end)\{itemize", text):
+            yield line if line.lstrip().startswith(("&", "\\")) or " &= " in line else text
+
+
+def columns() -> str:
+    """The tables that every reader fills: columns with type, unit and meaning."""
+    from planner.reports.schema import TABLES
+
+    lines = [
+        "# Columns",
+        "",
+        "What every reader returns. A measured number stands beside its ends, `_low` and `_high`, not shown here.",
+    ]
+    for name, headings in TABLES.items():
+        lines += ["", f"## {name}", "", "| column | type | unit | meaning |", "|---|---|---|---|"]
+        lines += [
+            f"| `{each.name}` | {each.dtype} | {each.unit} | {each.meaning} |"
+            for each in headings
+            if not each.name.endswith(("_low", "_high"))
+        ]
+    return "\n".join(lines) + "\n"
 
 
 def commands() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -52,6 +53,18 @@ _HOME: Final = {
     "read_model": ("planner.library", "read_model"),
     "write_model": ("planner.library", "write_model"),
 }
+
+
+def door(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Make the `__getattr__` of a package: `homes` has, by module, the public names that live there, blanks between."""
+    home = {name: module for module, names in homes.items() for name in names.split()}
+
+    def find(name: str) -> Any:
+        if name not in home:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{home[name]}"), name)
+
+    return find
 
 
 def __getattr__(name: str) -> Any:

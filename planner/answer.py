@@ -2,21 +2,75 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from planner import render, style
-from planner.tabular import Tabular
+from planner.quantity import Quantity
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
     from matplotlib.axes import Axes
+
+__all__ = ["Answer", "Tabular"]
+
+
+def tabled(rows: Iterable[Any], columns: Iterable[Quantity], marks: Iterable[str] = ()) -> render.Table:
+    """Lay out rows (objects, mappings, or tuples of as many values as there are columns) in the columns declared."""
+    found = list(rows)
+    return render.Table(
+        columns=tuple(
+            render.Column(name=each.key, unit=each.unit, label=each.label, decimals=each.decimals,
+                          values=[row[k] if each.of is None and type(row) is tuple else each.in_row(row)
+                                  for row in found])
+            for k, each in enumerate(columns)
+        ),
+        marks=tuple(marks),
+    )  # fmt: skip
+
+
+def record(row: Any, columns: Iterable[Quantity]) -> dict[str, Any]:
+    """What is declared of a row, by key with its unit as a suffix."""
+    return {each.file_key: each.in_row(row) for each in columns}
+
+
+class Tabular:
+    """Whatever shows itself as a table: a data frame for pandas, HTML in Jupyter."""
+
+    __slots__ = ()
+    COLUMNS: ClassVar[tuple[Quantity, ...]] = ()
+    ROWS: ClassVar[str] = ""  # attribute that holds what the columns are taken from
+
+    def marks(self) -> Iterable[str]:
+        """State of each row, or none."""
+        return ()
+
+    def table(self) -> render.Table:
+        """Lay out what is shown: `COLUMNS` of `ROWS`, unless a class says otherwise."""
+        if not self.ROWS:
+            raise NotImplementedError
+        return tabled(getattr(self, self.ROWS), self.COLUMNS, self.marks())
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a pandas data frame with units in the column names."""
+        return render.to_frame(self.table())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the same as a polars data frame, which needs no extra."""
+        return render.to_polars(self.table())
+
+    def _repr_html_(self) -> str:
+        return render.to_html(self.table())
 
 
 class Answer(Tabular):
     """What a question gets: first the answer in a sentence, then its table, then what to know and to do.
 
-    A subclass is a frozen dataclass. It says `headline` and `notes` (fields or properties), `table` (what ``--csv``
-    and `to_frame` hold), `to_dict` (what ``--json`` holds) and, where a picture helps, `PICTURE`, what draws it. It
-    joins no text: people read what `planner.render` makes of these, in a terminal, a notebook and a document alike.
+    A subclass is a frozen dataclass. It says `headline` and `notes` (fields or properties) and declares the `COLUMNS`
+    of its `ROWS` (what ``--csv`` and `to_frame` hold), its `FIGURES` (what ``--json`` holds), in which `PARTS` people
+    see the columns and, where a picture helps, `PICTURE`, what draws it. It joins no text: people read what
+    `planner.render` makes of these, in a terminal, a notebook and a document alike.
 
     Attributes
     ----------
@@ -29,6 +83,8 @@ class Answer(Tabular):
     """
 
     __slots__ = ()
+    FIGURES: ClassVar[tuple[Quantity, ...]] = ()
+    PARTS: ClassVar[tuple[tuple[str, str], ...]] = ()  # title of each, names of its columns
     PICTURE: ClassVar[str] = ""  # module and function that draw it, as "planner.supply.picture:draw"
 
     if TYPE_CHECKING:
@@ -47,77 +103,30 @@ class Answer(Tabular):
         return 0
 
     def sections(self) -> tuple[render.Section, ...]:
-        """Lay out the tables that people see, in their order.
-
-        Returns
-        -------
-        tuple of render.Section
-            `table` alone, unless an answer shows fewer columns or further tables.
-        """
-        return (render.Section(table=self.table()),)
+        """Lay out the tables that people see, in their order: `PARTS`, or all of `table`."""
+        table = self.table()
+        if not self.PARTS:
+            return (render.Section(table=table),)
+        return tuple(
+            render.Section(title=title, table=table.pick(names.split())) for title, names in self.PARTS
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, with unit suffixes, as ``--json`` prints it.
-
-        Returns
-        -------
-        dict
-            Keys as documented for the command.
-
-        Raises
-        ------
-        NotImplementedError
-            A class does not say what it holds.
-        """
-        raise NotImplementedError
+        """Everything as plain data, with unit suffixes, as ``--json`` prints it: `FIGURES` and the notes."""
+        return {**record(self, self.FIGURES), "notes": list(self.notes)}
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the answer: its headline is the title of the picture.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn; the first of several panels.
-
-        Raises
-        ------
-        NotImplementedError
-            No picture helps here.
-        """
+        """Draw the answer: its headline is the title of the picture."""
         if not self.PICTURE:
             raise NotImplementedError
         return style.drawn_by(self.PICTURE, self, axes)
 
     def text(self, width: int = render.WIDTH, *, color: bool = False) -> str:
-        """Say it in a terminal.
-
-        Parameters
-        ----------
-        width : int, optional
-            Columns of the terminal.
-        color : bool, optional
-            Whether it may use bold type and color.
-
-        Returns
-        -------
-        str
-            Headline, tables and notes.
-        """
+        """Say it in a terminal."""
         return render.answer_text(self.headline, self.sections(), self.notes, width, color=color)
 
     def to_markdown(self) -> str:
-        """Say it in a document.
-
-        Returns
-        -------
-        str
-            Headline, tables and notes in Markdown.
-        """
+        """Say it in a document."""
         return render.answer_markdown(self.headline, self.sections(), self.notes)
 
     def __str__(self) -> str:

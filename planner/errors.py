@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+__all__ = [
+    "CalibrationError",
+    "ConvergenceError",
+    "InfeasibleError",
+    "InputError",
+    "MissingExtraError",
+    "PlannerError",
+    "ReportError",
+]
+
 
 class PlannerError(Exception):
     """Base class. `exit_code` is what the command line returns for it."""

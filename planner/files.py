@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
@@ -22,22 +23,7 @@ LEAST_WIDTH: Final = 40
 
 
 def save(text: str, path: Path, *, force: bool = False) -> None:
-    """Write text to a file; an existing one only with `force`.
-
-    Parameters
-    ----------
-    text : str
-        What to write; a missing last line feed is added.
-    path : Path
-        Where.
-    force : bool, optional
-        Whether an existing file may be written over.
-
-    Raises
-    ------
-    InputError
-        The file exists and `force` is not given, or its folder cannot be written to.
-    """
+    """Write text to a file; an existing one only with `force`."""
     writable(path, force=force)
     data = _encoded(text if text.endswith("\n") else text + "\n", "output")
     with replacing(path, "output") as beside:
@@ -48,22 +34,7 @@ def save(text: str, path: Path, *, force: bool = False) -> None:
 def replacing(path: Path, argument: str) -> Iterator[Path]:
     """Write beside a file and move the result over it: what is interrupted leaves the old file as it was.
 
-    Parameters
-    ----------
-    path : Path
-        The file. Of a link, what it leads to; what is no ordinary file (a pipe, a terminal) is written to directly.
-    argument : str
-        Where the user named it, for a message.
-
-    Yields
-    ------
-    Path
-        Where to write.
-
-    Raises
-    ------
-    InputError
-        It cannot be written.
+    Of a link, what it leads to; what is no ordinary file (a pipe, a terminal) is written to directly.
     """
     try:
         target = path.resolve()
@@ -103,20 +74,7 @@ def _encoded(text: str, argument: str) -> bytes:
 
 
 def say(text: str) -> None:
-    """Write to standard output, all of it.
-
-    Parameters
-    ----------
-    text : str
-        Lines; a last line feed is added. What the terminal cannot show is escaped.
-
-    Raises
-    ------
-    InputError
-        Standard output is closed or cannot be written.
-    SystemExit
-        The reader of the pipe has seen enough: 0.
-    """
+    """Write to standard output, all of it."""
     if sys.stdout is None:
         raise InputError("output", "standard output", "a place that can be written (it is closed)")
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
@@ -133,13 +91,7 @@ def say(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """Write a paragraph to standard error; where that cannot be written, nobody can be told.
-
-    Parameters
-    ----------
-    text : str
-        One paragraph; it is broken at the columns of the terminal, at 80 without one, or at what COLUMNS says.
-    """
+    """Write a paragraph to standard error, at its width; where that cannot be written, nobody can be told."""
     if sys.stderr is None:
         return
     import textwrap
@@ -160,13 +112,7 @@ def complain(text: str) -> None:
 
 
 def heard() -> bool:
-    """Tell, by a blank line, whether standard error can be written.
-
-    Returns
-    -------
-    bool
-        False where it cannot; it is silent from then on.
-    """
+    """Tell, by a blank line, whether standard error can be written."""
     try:
         os.write(2, b"\n")
     except OSError:
@@ -176,13 +122,7 @@ def heard() -> bool:
 
 
 def silence(stream: str) -> None:
-    """Let what a stream still holds go nowhere, so that closing it at the end does not fail once more.
-
-    Parameters
-    ----------
-    stream : str
-        "stdout" or "stderr".
-    """
+    """Let what a stream still holds go nowhere, so that closing it at the end does not fail once more."""
     with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123 # a device, not a path of the user
         try:
             os.dup2(nowhere.fileno(), getattr(sys, stream).fileno())
@@ -191,21 +131,7 @@ def silence(stream: str) -> None:
 
 
 def writable(path: Path, *, force: bool = False) -> None:
-    """Refuse a path that exists (without `force`) or whose folder does not.
-
-    Parameters
-    ----------
-    path : Path
-        Where something is about to be written.
-    force : bool, optional
-        Whether an existing file may be written over.
-
-    Raises
-    ------
-    InputError
-        The file exists and `force` is not given, it is a folder or a link that leads nowhere, its folder does not
-        exist, or its name is too long.
-    """
+    """Refuse a path that exists (without `force`) or whose folder does not."""
     try:
         if path.is_dir() or not path.parent.is_dir():
             raise InputError("output", str(path), "a file in a folder that exists")
@@ -224,18 +150,7 @@ def writable(path: Path, *, force: bool = False) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it, where it is missing.
-
-    Parameters
-    ----------
-    path : Path
-        The folder.
-
-    Raises
-    ------
-    InputError
-        There is a file of that name on the way, or the folder cannot be made.
-    """
+    """Make a folder, and those above it, where it is missing."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -243,54 +158,62 @@ def make_folder(path: Path) -> None:
 
 
 def drawable(path: Path, *, force: bool = False) -> None:
-    """Refuse a path that no picture can be written to.
-
-    Parameters
-    ----------
-    path : Path
-        Where a picture is about to be written.
-    force : bool, optional
-        Whether an existing file may be written over.
-
-    Raises
-    ------
-    InputError
-        Another ending than .png, .svg or .pdf, the file exists and `force` is not given, or its folder does not exist.
-    """
+    """Refuse a path that no picture can be written to."""
     if path.suffix.lower() not in PICTURES:
         raise InputError("plot", str(path), f"a file name that ends in {' or '.join(PICTURES)}")
     writable(path, force=force)
 
 
 def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
-    """Write a picture as PNG, SVG (its text as text) or PDF, by the ending of its name.
+    """Write a picture as PNG, SVG (its text as text) or PDF, by the ending of its name."""
+    from planner.style import title_of
+
+    drawable(path, force=force)
+    kind = path.suffix.lower().removeprefix(".")
+    with replacing(path, "plot") as beside:
+        if kind == "svg":
+            beside.write_text(svg(axes), encoding="utf-8")
+            return
+        about: Any = {"metadata": {"Title": title_of(axes)}} if kind == "pdf" else {}
+        with _as_text(axes):
+            axes.get_figure(root=True).savefig(beside, dpi=150, format=kind, **about)  # type: ignore[union-attr]
+
+
+def svg(axes: Axes) -> str:
+    """Write a picture as SVG: text as text, a title, a light and a dark side; the same picture gives the same bytes.
 
     Parameters
     ----------
     axes : matplotlib.axes.Axes
         What was drawn.
-    path : Path
-        Where, ending in .png, .svg or .pdf.
-    force : bool, optional
-        Whether an existing file may be written over.
 
-    Raises
-    ------
-    InputError
-        Another ending, the file exists and `force` is not given, or it cannot be written.
+    Returns
+    -------
+    str
+        A whole file.
     """
+    from planner.style import themed, title_of
+
+    target = io.StringIO()
+    about: Any = {"Title": title_of(axes), "Date": None}
+    with _as_text(axes):
+        axes.get_figure(root=True).savefig(target, format="svg", metadata=about)  # type: ignore[union-attr]
+    return themed(target.getvalue())
+
+
+@contextmanager
+def _as_text(axes: Axes) -> Iterator[None]:
+    """Text stays text, and a dollar in a name is a dollar."""
     from matplotlib import rc_context
     from matplotlib.text import Text
 
-    from planner.style import title_of
-
-    drawable(path, force=force)
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    with replacing(path, "plot") as beside:
-        for text in figure.findobj(Text):
-            text.set_parse_math(False)  # a dollar in a name is a dollar
-        kind = path.suffix.lower().removeprefix(".")
-        about: Any = {} if kind == "png" else {"metadata": {"Title": title_of(axes)}}
-        with rc_context({"text.parse_math": False, "svg.fonttype": "none", "pdf.fonttype": 42}):
-            figure.savefig(beside, dpi=150, format=kind, **about)
+    for text in axes.get_figure(root=True).findobj(Text):  # type: ignore[union-attr]
+        text.set_parse_math(False)
+    plain: Any = {
+        "text.parse_math": False,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "planner",
+        "pdf.fonttype": 42,
+    }
+    with rc_context(plain):
+        yield

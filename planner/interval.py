@@ -8,6 +8,8 @@ from typing import Any, Self
 
 from planner.units import half_digit
 
+__all__ = ["Interval"]
+
 Number = Any
 """A float, or an array of numpy; the ends of one interval have the same shape."""
 
@@ -38,20 +40,7 @@ class Interval:
 
     @classmethod
     def around(cls, value: Number, half: Number) -> Self:
-        """Make an interval of equal halves, not below zero where the value is not.
-
-        Parameters
-        ----------
-        value : float or ndarray
-            The middle.
-        half : float or ndarray
-            From the middle to either end, in the unit of `value`.
-
-        Returns
-        -------
-        Interval
-            From ``value - half`` to ``value + half``.
-        """
+        """Make an interval of equal halves, not below zero where the value is not."""
         low = value - half
         floored = (low < 0) & (value >= 0)
         return cls(low * (1 - floored), value, value + half)
@@ -59,23 +48,6 @@ class Interval:
     @classmethod
     def printed(cls, digits: str, factor: float = 1.0) -> Self:
         """Read decimal digits: whatever rounds to them.
-
-        Parameters
-        ----------
-        digits : str
-            A decimal number; the zero before the point may be missing.
-        factor : float, optional
-            SI units in one printed unit.
-
-        Returns
-        -------
-        Interval
-            Half a unit of the last digit to either side.
-
-        Raises
-        ------
-        ValueError
-            `digits` is not a decimal number.
 
         Examples
         --------
@@ -115,58 +87,19 @@ class Interval:
     __radd__, __rmul__ = __add__, __mul__
 
     def widened(self, by: Number) -> Self:
-        """Move both ends outward.
-
-        Parameters
-        ----------
-        by : float or ndarray
-            How far, in the unit of the interval.
-
-        Returns
-        -------
-        Interval
-            The same value between wider ends.
-        """
+        """Move both ends outward."""
         return type(self)(self.low - by, self.value, self.high + by)
 
     def sum(self) -> Self:
-        """Add up the elements of arrays.
-
-        Returns
-        -------
-        Interval
-            Of scalars.
-        """
+        """Add up the elements of arrays."""
         return type(self)(*(float(end.sum()) for end in self))
 
     def holds(self, number: Number) -> Any:
-        """Tell whether a number lies inside, ends included.
-
-        Parameters
-        ----------
-        number : float or ndarray
-            In the unit of the interval.
-
-        Returns
-        -------
-        bool or ndarray of bool
-            Element by element.
-        """
+        """Tell whether a number lies inside, ends included."""
         return (self.low <= number) & (number <= self.high)
 
     def strain(self, guess: Number) -> Any:
-        """Tell how far a guess lies off, in halves of the interval.
-
-        Parameters
-        ----------
-        guess : float or ndarray
-            In the unit of the interval.
-
-        Returns
-        -------
-        float or ndarray
-            0 at the value, -1 and 1 at the ends.
-        """
+        """Tell how far a guess lies off, in halves of the interval."""
         import numpy as np
 
         half = np.where(guess >= self.value, self.high - self.value, self.value - self.low)

@@ -15,6 +15,8 @@ import msgspec
 from planner import files
 from planner.errors import InputError, ReportError
 
+__all__ = ["Model", "data_path", "model_names", "read_model", "write_model"]
+
 SCHEMA_VERSION: Final = 1
 DEFAULT_MODEL: Final = "hyperpav"  # of alias questions
 
@@ -238,25 +240,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
-    """Read TOML: the one place that knows what a file of others may make of it.
-
-    Parameters
-    ----------
-    text : str
-        At most 16 MiB, keys of at most 40 parts.
-    parse_float : callable, optional
-        Makes a number of its digits.
-
-    Returns
-    -------
-    dict
-        Its keys and tables.
-
-    Raises
-    ------
-    tomllib.TOMLDecodeError
-        No TOML, nested too deeply, a number of too many digits, or too long.
-    """
+    """Read TOML: the one place that knows what a file of others may make of it."""
     if len(text) > LARGEST_FILE:
         raise tomllib.TOMLDecodeError(f"a file of more than {LARGEST_FILE} characters")
     for number, line in enumerate(text.split("\n"), 1):
@@ -308,21 +292,6 @@ def data_path(*parts: str) -> Path:
 def read_source(publication: str) -> dict[str, Any]:
     """Read what `source.toml` says of a publication.
 
-    Parameters
-    ----------
-    publication : str
-        Folder below data/.
-
-    Returns
-    -------
-    dict
-        Its keys and tables.
-
-    Raises
-    ------
-    ReportError
-        There is no such folder, or the file is not TOML.
-
     Examples
     --------
     >>> read_source("hyperpav")["publisher"]
@@ -333,16 +302,6 @@ def read_source(publication: str) -> dict[str, Any]:
 
 def origin(model: Model) -> str:
     """Where and when the measurements of a shipped model were made.
-
-    Parameters
-    ----------
-    model : Model
-        Any model.
-
-    Returns
-    -------
-    str
-        As ``IBM DS8000 of 2007, ECKD``; empty where its sources are no shipped publication that says so.
 
     Examples
     --------
@@ -370,23 +329,7 @@ def model_names() -> list[str]:
 
 
 def models_path(name: str) -> Path:
-    """Where a shipped model file is.
-
-    Parameters
-    ----------
-    name : str
-        Name of the model, without suffix.
-
-    Returns
-    -------
-    Path
-        A path that exists.
-
-    Raises
-    ------
-    InputError
-        No shipped model has that name.
-    """
+    """Where a shipped model file is."""
     if name not in model_names():
         known = ", ".join(model_names()) or "none"
         raise InputError("model", name, f"a model file, or the name of a shipped model ({known})")
@@ -444,21 +387,6 @@ def write_model(model: Model, path: Path, *, force: bool = False) -> None:
 def read_laws(publication: str) -> dict[str, dict[str, float]]:
     """Laws of a publication that were fitted with some of its runs left out, to be judged by those.
 
-    Parameters
-    ----------
-    publication : str
-        Folder in data/.
-
-    Returns
-    -------
-    dict
-        Values by the name of the law: SI, and the number of requesters as `population`.
-
-    Raises
-    ------
-    ReportError
-        The file is missing or cannot be read.
-
     Examples
     --------
     >>> read_laws("hyperpav")["volume runs alone"]["population"]
@@ -471,22 +399,7 @@ def read_laws(publication: str) -> dict[str, dict[str, float]]:
 
 
 def write_laws(laws: Mapping[str, Mapping[str, float]], path: Path, *, force: bool = False) -> None:
-    """Write what `read_laws` reads; an existing file only with `force`.
-
-    Parameters
-    ----------
-    laws : mapping
-        Values by the name of the law, SI; those whose key ends in time are in seconds.
-    path : Path
-        Where.
-    force : bool, optional
-        Whether an existing file may be written over.
-
-    Raises
-    ------
-    InputError
-        The file exists and `force` is not given, or it cannot be written.
-    """
+    """Write what `read_laws` reads; an existing file only with `force`."""
     import tomli_w
 
     content = {
@@ -499,16 +412,6 @@ def write_laws(laws: Mapping[str, Mapping[str, float]], path: Path, *, force: bo
 def rounded(value: float) -> float:
     """Six significant digits: what a fit can mean, and the same on every machine.
 
-    Parameters
-    ----------
-    value : float
-        Any number.
-
-    Returns
-    -------
-    float
-        The rounded number.
-
     Examples
     --------
     >>> rounded(1.23456789)
@@ -518,23 +421,7 @@ def rounded(value: float) -> float:
 
 
 def sha256(path: Path) -> str:
-    """Fingerprint of a file's bytes; of a folder, such as an archive, that of the names and fingerprints of its files.
-
-    Parameters
-    ----------
-    path : Path
-        The file or folder.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-
-    Raises
-    ------
-    ReportError
-        The file cannot be read.
-    """
+    """Fingerprint of a file's bytes; of a folder, such as an archive, of the names and fingerprints of its files."""
     if not path.is_dir():
         return hashlib.sha256(_read_bytes(path)).hexdigest()
     found = hashlib.sha256()

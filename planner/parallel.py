@@ -51,18 +51,7 @@ _WATCH: ContextVar[tuple[Tell, Tell] | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def watched(more: Tell, done: Tell) -> Iterator[None]:
-    """Let somebody watch the work that is shared out meanwhile, unless it has its own `done`.
-
-    Parameters
-    ----------
-    more, done : callable
-        Told of the number of parts that are about to be worked on, and of those that are done.
-
-    Yields
-    ------
-    None
-        While the work is done.
-    """
+    """Let somebody watch the work that is shared out meanwhile, unless it has its own `done`."""
     token = _WATCH.set((more, done))
     try:
         yield
@@ -81,34 +70,8 @@ def run(
     """Apply a function to every part, on all processors of this machine or on a cluster.
 
     A part that raises an error is named and the others are answered. A process that ends (killed, out of memory) costs
-    time only: what it worked on is done again, and a part that ends its process three times is named.
-
-    Parameters
-    ----------
-    function : callable
-        Takes a part; of a module, so that other processes find it by its name.
-    parts : sequence
-        What to work on; small, since each travels: the name of a partition, not its rows. What has a `name` is called
-        by it in a message, anything else as it prints.
-    scheduler : str, optional
-        Address of a Dask scheduler, ``tcp://HOST:8786``; processes of this machine where None.
-    workers : int, optional
-        Processes of this machine; as many as it has processors for this one where None. One works in this process.
-    done : callable, optional
-        Told of the number of parts done since it was last called.
-
-    Returns
-    -------
-    list
-        In the order of the parts, what the function returned, or `Failed` where it did not.
-
-    Raises
-    ------
-    InputError
-        A count of workers below 1, or beside a scheduler; a scheduler that does not answer, has no workers or goes
-        away; versions that differ between client and workers.
-    MissingExtraError
-        A scheduler is named and Dask is not installed.
+    time only: what it worked on is done again, and a part that ends its process three times is named. Parts travel:
+    they are names of partitions, not their rows. `done` is told of the number of parts done since it was last called.
     """
     watch = _WATCH.get()
     if done is None and watch is not None:

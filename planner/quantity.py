@@ -10,6 +10,8 @@ from typing import Any, Final
 from planner import units
 from planner.errors import InputError
 
+__all__ = ["Quantity"]
+
 Value = float | str
 LARGEST_GRID: Final = 10_000  # values of a range, combinations of a grid
 
@@ -48,8 +50,9 @@ class Quantity:
         Figure whose size the error of the law is a part of; its own where empty.
     open_above : bool
         Whether it has no upper end where nothing bounds what is asked of the device.
-    of : callable or None
-        Takes it from a row; None where it is an attribute or an entry of that name.
+    of : callable, str or None
+        Takes it from a row; or the path to an attribute, as ``outcome.response_time``, whose numbers are SI; None where
+        it is an attribute or an entry of that name, in `unit`.
     """
 
     key: str
@@ -67,7 +70,7 @@ class Quantity:
     decimals: int | None = 2
     error_of: str = ""
     open_above: bool = False
-    of: Callable[[Any], Any] | None = None
+    of: Callable[[Any], Any] | str | None = None
 
     @property
     def file_key(self) -> str:
@@ -85,39 +88,23 @@ class Quantity:
         return units.SPANS.get(units.UNITS[self.unit].dimension, "0:1:0.1")
 
     def in_row(self, row: Any) -> Any:
-        """Take it from a row.
-
-        Parameters
-        ----------
-        row : Any
-            What `of` takes; else a mapping by `file_key`, or an object with an attribute `key`.
-
-        Returns
-        -------
-        Any
-            A number in `unit`, a word, or None where there is none.
-        """
+        """Take it from a row: a number in `unit`, a word, or None where there is none."""
+        if isinstance(self.of, str):
+            return self._at(row, self.of)
         if self.of is not None:
             return self.of(row)
         return row[self.file_key] if isinstance(row, Mapping) else getattr(row, self.key)
 
+    def _at(self, row: Any, path: str) -> Any:
+        """Follow a path, to a number in `unit` where it ends at one; None where something on the way is."""
+        for name in path.split("."):
+            row = None if row is None else getattr(row, name)
+        value = row.item() if getattr(row, "shape", None) == () else row
+        factor = units.UNITS[self.unit].factor if self.unit in units.UNITS else 1.0
+        return value if factor == 1 or value is None else value / factor
+
     def read(self, text: str) -> Value:
         """Read what it is set to.
-
-        Parameters
-        ----------
-        text : str
-            A quantity with its unit, a bare number or a word.
-
-        Returns
-        -------
-        float or str
-            In SI units.
-
-        Raises
-        ------
-        InputError
-            No such value, or a unit is missing.
 
         Examples
         --------
@@ -143,66 +130,22 @@ class Quantity:
         return units.parse_count(text, argument=self.key)
 
     def holds(self, value: float) -> bool:
-        """Tell whether a number is allowed.
-
-        Parameters
-        ----------
-        value : float
-            In SI units.
-
-        Returns
-        -------
-        bool
-            Within the bounds, whole where it is a count.
-        """
+        """Tell whether a number is allowed."""
         inside = self.low <= value <= self.high or (value == 0 and self.zero)
         return inside and (not self.whole or float(value).is_integer())
 
 
 def column(
-    key: str, unit: str = "", label: str = "", decimals: int | None = None, of: Callable[[Any], Any] | None = None
+    key: str, unit: str = "", label: str = "", decimals: int | None = None, of: Callable[[Any], Any] | str | None = None
 ) -> Quantity:  # fmt: skip
-    """Declare a column of an answer.
-
-    Parameters
-    ----------
-    key, unit, label, decimals, of : Any
-        As of `Quantity`; digits after the point are chosen from the values where `decimals` is None.
-
-    Returns
-    -------
-    Quantity
-        From which its table, CSV heading and JSON key follow.
-    """
+    """Declare a column of an answer."""
     return Quantity(key=key, unit=unit, label=label, decimals=decimals, of=of)
 
 
 def span(
     text: str, read: Callable[[str], Value], step: Callable[[str], Value], *, whole: bool, expected: str, example: str
 ) -> tuple[float, ...]:  # fmt: skip
-    """Read KEY=first:last:step, both ends included; whole numbers step by 1 without it.
-
-    Parameters
-    ----------
-    text : str
-        As one types it behind ``--over``.
-    read, step : callable
-        Read a value and a step, which may be smaller than a value.
-    whole : bool
-        Whether the values are counts.
-    expected, example : str
-        For messages: what such a range is, and one.
-
-    Returns
-    -------
-    tuple of float
-        The values, SI.
-
-    Raises
-    ------
-    InputError
-        No such range, or too many values.
-    """
+    """Read KEY=first:last:step, both ends included; whole numbers step by 1 without it."""
     _, sign, value = text.partition("=")
     parts = [part.strip() for part in value.split(":")]
     if not sign or len(parts) not in ({2, 3} if whole else {3}):
@@ -221,16 +164,5 @@ def span(
 
 
 def listed(known: Mapping[str, Quantity]) -> str:
-    """Name quantities with their units, for a message.
-
-    Parameters
-    ----------
-    known : mapping
-        By key.
-
-    Returns
-    -------
-    str
-        In the order of the mapping.
-    """
+    """Name quantities with their units, for a message."""
     return ", ".join(f"{key} [{each.unit}]" if each.unit else key for key, each in known.items())

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import render, style
+from planner.answer import Tabular
 from planner.errors import InputError
-from planner.tabular import Tabular
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+__all__ = ["Result", "quantity"]
 
 Array = NDArray[np.float64]
 
@@ -57,13 +59,7 @@ class Result(Tabular):
                 object.__setattr__(self, item.name, values)
 
     def quantities(self) -> dict[str, tuple[str, str]]:
-        """Label and unit of every number of the result, by name.
-
-        Returns
-        -------
-        dict
-            ``{name: (label, unit)}``, fields first, derived numbers after them.
-        """
+        """Label and unit of every number of the result, by name."""
         fields = {
             item.name: (item.metadata["label"], item.metadata["unit"])
             for item in dataclasses.fields(self)  # type: ignore[arg-type]
@@ -72,13 +68,7 @@ class Result(Tabular):
         return {**fields, **self.derived}
 
     def table(self) -> render.Table:
-        """All numbers as columns, one row an element of the broadcast shape.
-
-        Returns
-        -------
-        render.Table
-            Columns in SI units.
-        """
+        """All numbers as columns, one row an element of the broadcast shape."""
         named = self.quantities()
         arrays = np.broadcast_arrays(*(np.asarray(getattr(self, name)) for name in named))
         return render.Table(
@@ -89,26 +79,7 @@ class Result(Tabular):
         )
 
     def plot(self, x: str | None = None, y: str | None = None, axes: Axes | None = None) -> Axes:
-        """Draw one number of the result against another, with the band of its interval where it has one.
-
-        Parameters
-        ----------
-        x, y : str, optional
-            Names of two columns of `table`; the first column, and the response time or else the second column,
-            where None.
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes, labeled with units.
-
-        Raises
-        ------
-        InputError
-            No column of that name.
-        """
+        """Draw one number of the result against another, with the band of its interval where it has one."""
         names = [column.name for column in self.table().columns]
         x = names[0] if x is None else x
         if y is None:
@@ -121,27 +92,7 @@ class Result(Tabular):
 
 
 def plot_columns(table: render.Table, x: str, y: str, axes: Axes | None = None) -> Axes:
-    """Draw one column of a table against another.
-
-    Parameters
-    ----------
-    table : render.Table
-        The numbers.
-    x, y : str
-        Names of two columns.
-    axes : matplotlib.axes.Axes, optional
-        Where to draw; new axes where None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, labeled with units.
-
-    Raises
-    ------
-    InputError
-        No column of that name.
-    """
+    """Draw one column of a table against another."""
     columns = {column.name: column for column in table.columns}
     for argument, name in (("x", x), ("y", y)):
         if name not in columns:

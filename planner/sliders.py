@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import html
-import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import MissingExtraError, PlannerError
+from planner.files import svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
     Shown = Answer | Axes | str | tuple[str, Axes | None]  # what a question may return
 
-DOTS_PER_INCH: Final = 80  # less than in print: it is drawn again at every move
+__all__ = ["Panel", "choice", "count", "explore", "number"]
+
+GHOST: Final = "0.75"  # gray of where the sliders began
 WIDEST: Final = "760px"
 HEADLINE: Final = '<div style="font-weight:bold; max-width:{wide}; line-height:1.4">{text}</div>'
 PROBLEM: Final = '<div style="color:#b00020; max-width:{wide}; line-height:1.4">{text}</div>'
+BEGAN: Final = ' <small style="font-weight:normal">Gray: where the sliders began.</small>'
 STANDING: Final = "<p><small>Sliders move in Jupyter (<code>make notebooks</code>). Here: {text}.</small></p>"
 STYLE: Final = {"description_width": "16em"}
 LAYOUT: Final = {"width": "36em"}
@@ -178,7 +181,8 @@ class Panel:
         widgets = _ipywidgets()
         self.controls = dict(controls)
         self._question = question
-        self._said, self._drawn = widgets.HTML(), widgets.Image(format="png")
+        self._first: _Start | None = None
+        self._said, self._drawn = widgets.HTML(), widgets.Image(format="svg+xml")
         self.box = widgets.VBox([*self.controls.values(), self._said, self._drawn])
         for control in self.controls.values():
             control.observe(lambda change: self._ask(), names="value")
@@ -191,12 +195,12 @@ class Panel:
 
     @property
     def picture(self) -> bytes:
-        """The picture, PNG; empty where there is none."""
+        """The picture, SVG; empty where there is none."""
         return bytes(self._drawn.value)
 
     def _ask(self) -> None:
         values = {name: control.value for name, control in self.controls.items()}
-        self._said.value, self._drawn.value = _answered(self._question, values)
+        self._said.value, self._drawn.value = self._answered(values)
         self._drawn.layout.display = "" if self.picture else "none"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
@@ -204,19 +208,76 @@ class Panel:
         standing = ", ".join(f"{each.description} {each.value}" for each in self.controls.values())
         page = STANDING.format(text=html.escape(standing)) + self.words
         if self.picture:
-            page += f'<img alt="" src="data:image/png;base64,{base64.b64encode(self.picture).decode()}">'
+            page += f'<img alt="" src="data:image/svg+xml;base64,{base64.b64encode(self.picture).decode()}">'
         shown: dict[str, Any] = self.box._repr_mimebundle_(**kwargs)
         return shown | {"text/html": page}
 
+    def _answered(self, values: Mapping[str, Any]) -> tuple[str, bytes]:
+        """Words as HTML and a picture as SVG; an error is one red line without a picture."""
+        began = ""
+        try:
+            words, axes = _told(self._question(**values))
+            if axes is not None and self._first is not None:
+                began = BEGAN if self._first.below(axes) else ""
+            elif axes is not None:
+                self._first = _Start(axes)
+            picture = b"" if axes is None else svg(axes).encode()
+        except PlannerError as problem:
+            return PROBLEM.format(wide=WIDEST, text=html.escape(" ".join(str(problem).split()))), b""
+        return HEADLINE.format(wide=WIDEST, text=html.escape(words) + began), picture
 
-def _answered(question: Callable[..., Shown], values: Mapping[str, Any]) -> tuple[str, bytes]:
-    """Words as HTML and a picture as PNG; an error is one red line without a picture."""
-    try:
-        words, axes = _told(question(**values))
-        picture = b"" if axes is None else _png(axes)
-    except PlannerError as problem:
-        return PROBLEM.format(wide=WIDEST, text=html.escape(" ".join(str(problem).split()))), b""
-    return HEADLINE.format(wide=WIDEST, text=html.escape(words)), picture
+
+class _Start:
+    """The first picture of a panel: its size, the limits of its axes and its lines."""
+
+    def __init__(self, axes: Axes) -> None:
+        figure = axes.get_figure(root=True)
+        assert figure is not None
+        self.size, self.kinds = tuple(figure.get_size_inches()), [_kind(panel) for panel in figure.axes]
+        self.limits = [(panel.get_xlim(), panel.get_ylim()) for panel in figure.axes]
+        self.lines = [
+            [(line.get_xdata(), line.get_ydata(), line.get_linestyle(), line.get_marker()) for line in panel.lines
+             if line.get_transform() is panel.transData and line.get_color() != "none"]
+            for panel in figure.axes
+        ]  # fmt: skip
+
+    def below(self, axes: Axes) -> bool:
+        """Draw it in gray below another picture of its kind, whose axes reach at least as far."""
+        figure = axes.get_figure(root=True)
+        assert figure is not None
+        if [_kind(panel) for panel in figure.axes] != self.kinds:
+            return False
+        figure.set_size_inches(self.size)
+        for panel, lines, (x, y) in zip(figure.axes, self.lines, self.limits, strict=True):
+            ends = [_wider(now, then) for now, then in ((panel.get_xlim(), x), (panel.get_ylim(), y))]
+            for at, up, line, marker in lines:
+                panel.plot(
+                    at,
+                    up,
+                    color=GHOST,
+                    linestyle=line,
+                    marker=marker,
+                    markersize=3,
+                    linewidth=1.2,
+                    zorder=0.5,
+                )
+            panel.set(xlim=ends[0], ylim=ends[1])
+        return True
+
+
+def _kind(panel: Axes) -> tuple[object, ...]:
+    """What two pictures share whose lines may stand in one: scales, what the axes are, names of rows."""
+    from matplotlib.ticker import FixedLocator
+
+    axes = [axis for axis in (panel.xaxis, panel.yaxis) if isinstance(axis.get_major_locator(), FixedLocator)]
+    words = [text.get_text() for axis in axes for text in axis.get_ticklabels()]
+    return panel.get_xscale(), panel.get_yscale(), panel.get_xlabel(), panel.get_ylabel(), *words
+
+
+def _wider(now: tuple[float, float], then: tuple[float, float]) -> tuple[float, float]:
+    """Limits that hold both; an axis that runs downward goes on to."""
+    low, high = min(*now, *then), max(*now, *then)
+    return (low, high) if now[0] <= now[1] else (high, low)
 
 
 def _told(shown: Shown) -> tuple[str, Axes | None]:
@@ -239,18 +300,3 @@ def _told(shown: Shown) -> tuple[str, Axes | None]:
         for text in list(figure.texts):
             text.remove()
     return shown.headline, axes
-
-
-def _png(axes: Axes) -> bytes:
-    """The picture, drawn once: saving a figure would lay it out a second time."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.text import Text
-
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    for text in figure.findobj(Text):
-        text.set_parse_math(False)  # a dollar in a name is a dollar
-    figure.set_dpi(DOTS_PER_INCH)
-    target = io.BytesIO()
-    FigureCanvasAgg(figure).print_png(target)  # type: ignore[no-untyped-call]
-    return target.getvalue()

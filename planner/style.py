@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import math
 import re
 import textwrap
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+INKS: Final = dict(
+    zip(COLORS, ("#0072b2", "#b34f00", "#00784f", "#a03d78"), strict=True)
+)  # of text: contrast 5
 MARKERS: Final = (("o", 12), ("s", 6), ("^", 7), ("D", 6))  # a small one stays visible on a large one
 LINES: Final = ("-", "--", ":", "-.")
 HATCHES: Final = ("", "///", "...", "xx")
@@ -24,6 +28,7 @@ VERDICTS: Final = {
     "spare": "#0550ae",
     "unknown": "#57606a",
 }  # contrast 5 or more
+SHADES: Final = ("#e3f0ff", "#9cc9f5", "#ffb482")  # of a need: little, within what there is, more than that
 MEASURED: Final = "black"
 BAND: Final = 0.25  # opacity of the interval of a model
 RANGE: Final = "0.9"  # gray of the strip behind a range of counts
@@ -40,6 +45,8 @@ APART: Final = 11.0  # points between two labels
 MILLION: Final = 1e6
 POINTS: Final = 72.0  # in an inch
 LEADING: Final = 1.3  # height of a line, in sizes of its type
+DARKEST, LIGHTEST = 0.07, 0.93  # lightness of the ground and of black text where a dark scheme is preferred
+LEAST_LIGHT, HUELESS = 0.58, 0.3  # lightness of a color there; saturation up to which it counts as a gray
 
 
 def begin(
@@ -47,6 +54,7 @@ def begin(
     headline: str,
     *,
     title: str = "",
+    below: str = "",
     panels: int = 1,
     width: float = WIDTH,
     height: float | None = None,
@@ -61,7 +69,9 @@ def begin(
     headline : str
         What the picture shows: its first clause in bold, the rest in gray below.
     title : str, optional
-        What stands in bold in place of the first clause; the headline is then whole in gray.
+        What stands in bold in place of the first clause, as far as it is short enough.
+    below : str, optional
+        What stands in gray below such a title, in place of the whole headline.
     panels : int, optional
         Panels, one below the other.
     width, height : float, optional
@@ -74,8 +84,11 @@ def begin(
     list of matplotlib.axes.Axes
         The panels from above; one where axes were given.
     """
-    title, more = (title, headline) if title else parted(headline)
+    given = bool(title)
+    title, more = parted(title or headline)
+    more = f"{more} {below or headline}".strip() if given else more
     if axes is not None:
+        _numbers(axes)
         axes.set_title(
             textwrap.fill(title, round(0.6 * CHARACTERS * _width(axes))), loc="left", fontweight="bold"
         )
@@ -114,7 +127,7 @@ def parted(headline: str) -> tuple[str, str]:
     """
     if len(headline) <= LONGEST + 1:
         return headline.removesuffix("."), ""
-    for signs in (r"\. (?=[A-Z])", "; ", ": ", ", ", r" (?=\()", " "):
+    for signs in (r"\. (?=[A-Z])", "; ", ": ", ", ", r"(?<=\)) ", r" (?=\()", " "):
         ends = [each for each in re.finditer(signs, headline) if LONGEST / 3 <= each.start() <= LONGEST]
         if ends:
             at = ends[-1]
@@ -198,7 +211,20 @@ def _axes(rows: int, width: float, height: float, *, shared: bool = True) -> lis
         axes.grid(color="0.92", linewidth=0.7)
         axes.set_axisbelow(True)
         axes.title.set_fontsize("medium")
+        _numbers(axes)
     return list(grid[:, 0])
+
+
+def _numbers(axes: Axes) -> None:
+    """Write numbers in one way, unless the axes get dates or names, or the user has chosen another."""
+    for axis in (axes.xaxis, axes.yaxis):
+        if axis.isDefault_majfmt:
+            axis.set_major_formatter(_tick)
+            axis.isDefault_majfmt = True
+
+
+def _tick(value: float, _: object = None) -> str:
+    return rounded(value, 10)
 
 
 def whole_numbers(axes: Axes, along: Literal["x", "y"] = "x") -> None:
@@ -216,24 +242,8 @@ def whole_numbers(axes: Axes, along: Literal["x", "y"] = "x") -> None:
     (axes.xaxis if along == "x" else axes.yaxis).set_major_locator(MaxNLocator(integer=True))
 
 
-def number(value: float) -> str:
-    """Number beside a tick: its digits, thousands set apart, millions as M.
-
-    Parameters
-    ----------
-    value : float
-        Where the tick stands.
-
-    Returns
-    -------
-    str
-        As 20,000, 5 M or 0.05.
-    """
-    return f"{value / MILLION:,.10g} M" if abs(value) >= MILLION else f"{value:,.10g}"
-
-
 def rounded(value: float, digits: int = 3) -> str:
-    """Number in a sentence or beside a point: a few digits, thousands set apart.
+    """Number in a sentence, in a table, beside a point or a tick: thousands set apart, millions as M.
 
     Parameters
     ----------
@@ -245,9 +255,57 @@ def rounded(value: float, digits: int = 3) -> str:
     Returns
     -------
     str
-        As 32,000 or 0.0513.
+        As 32,000, 5.21 M or 0.0513.
     """
-    return f"{float(f'{value:.{digits}g}'):,.10g}"
+    value = float(f"{value:.{digits}g}")
+    return f"{value / MILLION:,.10g} M" if abs(value) >= MILLION else f"{value:,.10g}"
+
+
+def ink(color: str) -> str:
+    """Color of what is written about something drawn in one of `COLORS`.
+
+    Parameters
+    ----------
+    color : str
+        Of a line, point or band.
+
+    Returns
+    -------
+    str
+        Dark enough to be read on white: contrast 4.5 or more.
+    """
+    return INKS.get(color, color)
+
+
+def themed(svg: str) -> str:
+    """Give a picture a dark side, for readers who prefer it.
+
+    Parameters
+    ----------
+    svg : str
+        As matplotlib writes it.
+
+    Returns
+    -------
+    str
+        The same with rules for its colors that hold where a dark scheme is preferred; elsewhere they are ignored.
+    """
+    rules = [
+        f'[style*="{kind}: {color}"]{{{kind}:{_dark(color)} !important}}'
+        for kind, color in sorted(set(re.findall(r"(fill|stroke): (#[0-9a-f]{6})", svg)))
+    ]
+    ground, paper = _dark("#000000"), _dark("#ffffff")
+    style = f"text{{fill:{ground}}}svg{{background:{paper}}}{''.join(rules)}"
+    head, end, rest = svg.partition("</metadata>")
+    return f"{head}{end}<style>@media (prefers-color-scheme: dark){{{style}}}</style>{rest}" if end else svg
+
+
+def _dark(color: str) -> str:
+    """The color that takes its place on a dark ground: same hue, light for dark."""
+    hue, light, saturation = colorsys.rgb_to_hls(*(int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)))
+    light = DARKEST + (LIGHTEST - DARKEST) * (1 - light)
+    light = max(light, LEAST_LIGHT) if saturation > HUELESS else light
+    return "#" + "".join(f"{round(255 * part):02x}" for part in colorsys.hls_to_rgb(hue, light, saturation))
 
 
 def shortened(name: str, most: int) -> str:
@@ -267,19 +325,6 @@ def shortened(name: str, most: int) -> str:
     """
     half = (most - 1) // 2
     return name if len(name) <= most else f"{name[:half]}\N{HORIZONTAL ELLIPSIS}{name[-half:]}"
-
-
-def plain(axes: Axes, along: Literal["x", "y"] = "y") -> None:
-    """Write the numbers of an axis in full, without power or offset.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Its axes.
-    along : {"x", "y"}, optional
-        Which of them.
-    """
-    (axes.xaxis if along == "x" else axes.yaxis).set_major_formatter(lambda value, _: number(value))
 
 
 def logarithmic(axes: Axes, along: Literal["x", "y"], *, linear_below: float | None = None) -> None:
@@ -305,7 +350,7 @@ def logarithmic(axes: Axes, along: Literal["x", "y"], *, linear_below: float | N
         scale("symlog", linthresh=linear_below)
         axis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=linear_below, subs=(1.0, 2.0, 5.0)))
     axis.set_minor_formatter(NullFormatter())
-    plain(axes, along)
+    axis.set_major_formatter(_tick)
 
 
 def dated(axes: Axes) -> None:
@@ -335,7 +380,7 @@ def doubling(axes: Axes, along: Literal["x", "y"]) -> None:
         Which of them.
     """
     (axes.set_xscale if along == "x" else axes.set_yscale)("log", base=2)
-    plain(axes, along)
+    (axes.xaxis if along == "x" else axes.yaxis).set_major_formatter(_tick)
 
 
 def legend_below(axes: Axes, columns: int = 5) -> None:
@@ -387,8 +432,8 @@ def name_lines(axes: Axes, named: Iterable[tuple[float, str, str]]) -> None:
         low[0] = min(low[0], high[0] - gap)
     for height, name, color in places:
         axes.annotate(
-            name, (1.0, height), xycoords="axes fraction", xytext=(4, 0), textcoords="offset points",
-            color=color, va="center", fontsize="small", annotation_clip=False,
+            name, (1.0, height), xycoords="axes fraction", xytext=(8, 0), textcoords="offset points",
+            color=ink(color), va="center", fontsize="small", annotation_clip=False,
         )  # fmt: skip
 
 
@@ -429,7 +474,7 @@ def name_point(axes: Axes, name: str, place: tuple[Any, Any], color: str, *, abo
     """
     axes.annotate(
         name, place, xytext=(7, 5 if above else -5), textcoords="offset points", va="bottom" if above else "top",
-        color=color, fontsize="small", zorder=ABOVE + 1,
+        color=ink(color), fontsize="small", zorder=ABOVE + 1,
         bbox={"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.5},
     )  # fmt: skip
 
@@ -456,5 +501,5 @@ def stacked(axes: Axes, names: Sequence[str], parts: Mapping[str, Sequence[float
     for (label, values), color, hatch in looks:
         axes.bar(names, values, bottom=heights, color=color, hatch=hatch, edgecolor="white", label=label)
         heights = [low + height for low, height in zip(heights, values, strict=True)]
-    axes.margins(y=0.1)
+    axes.set_ylim(0, 1.1 * max(heights, default=0.0) or 1.0)
     return heights

@@ -14,6 +14,8 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from planner.errors import InputError
 
+__all__ = ["UNITS", "parse", "share"]
+
 MILLISECOND: Final = 1e-3
 MICROSECOND: Final = 1e-6
 MONITOR_TIME: Final = 128e-6  # s; unit of the device times in monitor records
@@ -109,16 +111,6 @@ SPANS: Final[dict[str, str]] = {  # ranges as one types them, by dimension
 def suffix(unit: str) -> str:
     """What the name of a number ends in, so that a file says its unit.
 
-    Parameters
-    ----------
-    unit : str
-        A key of `UNITS`, or another one, which stands for itself.
-
-    Returns
-    -------
-    str
-        With its underscore; empty for rates, shares and counts.
-
     Examples
     --------
     >>> suffix("ms"), suffix("MB/s"), suffix("1/s")
@@ -131,18 +123,6 @@ def suffix(unit: str) -> str:
 
 def shown(unit: str) -> tuple[str, float]:
     """In which unit people read a number.
-
-    Parameters
-    ----------
-    unit : str
-        The unit that the number is kept in.
-
-    Returns
-    -------
-    name : str
-        The unit to show.
-    factor : float
-        Units of the number in one of it.
 
     Examples
     --------
@@ -257,23 +237,6 @@ def share(given: str | float, argument: str, *, zero: bool = True) -> float:
 def parse_count(text: str, *, argument: str = "value") -> float:
     """Read a bare number: a count or a mean count.
 
-    Parameters
-    ----------
-    text : str
-        Digits with an optional decimal point.
-    argument : str, optional
-        Name to use in an error message.
-
-    Returns
-    -------
-    float
-        The number, zero or above.
-
-    Raises
-    ------
-    InputError
-        Not a finite number of zero or more, or it carries a unit.
-
     Examples
     --------
     >>> parse_count("1.84")
@@ -293,25 +256,6 @@ def parse_count(text: str, *, argument: str = "value") -> float:
 def resolution(text: str, dimension: Dimension, *, argument: str = "value") -> float:
     """Half a unit of the last digit that `text` shows, in SI units.
 
-    Parameters
-    ----------
-    text : str
-        A quantity as for `parse`.
-    dimension : {"time", "rate", "data rate", "storage", "share"}
-        What the number measures.
-    argument : str, optional
-        Name to use in an error message.
-
-    Returns
-    -------
-    float
-        Half a unit of the last digit [s], [1/s], [bytes/s], [bytes] or share of one.
-
-    Raises
-    ------
-    InputError
-        `text` is not such a quantity.
-
     Examples
     --------
     >>> resolution("755/s", "rate")
@@ -323,16 +267,6 @@ def resolution(text: str, dimension: Dimension, *, argument: str = "value") -> f
 
 def half_digit(number: str) -> float:
     """Half a unit of the last digit of a decimal number.
-
-    Parameters
-    ----------
-    number : str
-        Digits with an optional sign, decimal point and exponent.
-
-    Returns
-    -------
-    float
-        Half a unit of its last digit, in the number's own unit.
 
     Examples
     --------
@@ -346,23 +280,6 @@ def half_digit(number: str) -> float:
 
 def parse_share(text: str, *, argument: str = "value") -> float:
     """Read a share, as a bare number or in percent.
-
-    Parameters
-    ----------
-    text : str
-        As ``0.9`` or ``90%``.
-    argument : str, optional
-        Name to use in an error message.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    Raises
-    ------
-    InputError
-        No number, or above 1.
 
     Examples
     --------
@@ -382,23 +299,6 @@ def parse_share(text: str, *, argument: str = "value") -> float:
 
 def parse_ratio(text: str, *, argument: str = "value") -> float:
     """Read what is read to what is written, as the share that is read.
-
-    Parameters
-    ----------
-    text : str
-        As ``70:30``.
-    argument : str, optional
-        Name to use in an error message.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    Raises
-    ------
-    InputError
-        Not two numbers of zero or more, one of them above zero.
 
     Examples
     --------

@@ -1,4 +1,8 @@
-"""Console blocks of README.md and docs/: what they show and what is printed; ``make examples`` rewrites them."""
+"""Commands of README.md and docs/: what they show and what is printed; ``make examples`` rewrites it.
+
+A ``console`` block holds one command; a ``text`` block right below it, folded or not, what it prints. There a line
+``...`` stands for any lines: those above it are the first ones printed, those below it the last.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,12 @@ from planner.cli import main
 from tests.checkout import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"(?<=```console\n)(.*?)(?=```)", re.DOTALL)
+CUT = "..."
+BLOCK = re.compile(
+    r"(```console\n\$ )(?P<command>[^\n]*)(\n```\n)"
+    r"(?:((?:\s|</?(?:details|summary)>[^\n]*\n)*```text\n)(?P<output>.*?)```)?",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -25,6 +34,17 @@ class Example:
     page: str
     command: str
     output: str
+
+    def cut(self, printed: str) -> str:
+        """What the page shows of this output: as many lines above and below its cut as it has now."""
+        lines, shown = printed.splitlines(), self.output.strip("\n").splitlines()
+        if CUT not in shown:
+            return printed
+        above = shown.index(CUT)
+        below = len(shown) - above - 1
+        assert CUT not in shown[above + 1 :], f"{self.page}: two cuts in {self.command}"
+        assert above + below < len(lines), f"{self.page}: nothing is left out of {self.command}"
+        return "\n".join([*lines[:above], CUT, *lines[len(lines) - below :]])
 
     def run(self) -> tuple[int, str]:
         """Exit code, and what the command prints, in the checkout."""
@@ -46,26 +66,29 @@ def expanded(words: list[str]) -> list[str]:
 
 
 def examples(page: Path) -> list[Example]:
-    """All commands of the console blocks of a page; a block may hold several."""
-    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
-    return [example for block in blocks for example in _examples(page.name, block)]
+    """All commands of the console blocks of a page."""
+    text = page.read_text(encoding="utf-8")
+    found = [_example(page.name, block) for block in BLOCK.finditer(text)]
+    assert len(found) == text.count("```console"), f"{page.name}: a console block holds one command"
+    return found
 
 
-def _examples(page: str, block: str) -> list[Example]:
-    parts = (part.partition("\n") for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:])
-    return [Example(page, command, output) for command, _, output in parts]
+def _example(page: str, block: re.Match[str]) -> Example:
+    return Example(page, block["command"], block["output"] or "")
 
 
 def rewritten(page: Path) -> str:
     """The text of a page with what its commands print now."""
 
     def fresh(block: re.Match[str]) -> str:
-        lines = []
-        for example in _examples(page.name, block[0]):
-            code, printed = example.run()
-            assert code == 0, f"{page.name}: {example.command}"
-            lines += [f"$ {example.command}", *([printed] if example.output.strip() else [])]
-        return "\n".join(lines) + "\n"
+        example = _example(page.name, block)
+        code, printed = example.run()
+        assert code == 0, f"{page.name}: {example.command}"
+        if not example.output:
+            return block[0]
+        start, end = block.span("output")
+        at = block.start()
+        return block[0][: start - at] + example.cut(printed) + "\n" + block[0][end - at :]
 
     return BLOCK.sub(fresh, page.read_text(encoding="utf-8"))
 

@@ -55,6 +55,10 @@ ANSWERS: Final = (
 )  # fmt: skip
 ROOMS: Final = {
     "queueing": ("tests/queueing", "tests/devices", "tests/pinned"),
+    "calibrate": (
+        "tests/calibrate", "tests/published", "tests/cli/test_calibrate.py", "tests/cli/test_calibrate_tables.py",
+    ),
+    "explain": ("tests/explain",),
     "demand": ("tests/demand", "tests/pinned", *ANSWERS),
     "sizing": ("tests/pinned", *ANSWERS),
     "reports": ("tests/reports", "tests/measurements", "tests/cli/test_read.py", "tests/fuzz", "tests/pinned"),

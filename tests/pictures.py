@@ -12,28 +12,67 @@ from matplotlib.collections import PolyCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from planner import files, sizing
-from planner.demand import Law
+import planner
+from planner import files, system
+from planner.advice import disk_rates, paging_devices
+from planner.advice.disk import Setting
+from planner.advice.paging_capacity import Load
 from planner.library import data_path
-from planner.measurements import intervals, read, system_runs
 from planner.published import figures
+from planner.reports.supply import read_supply
+from planner.site.growth import growth
+from planner.site.question import site
+from planner.site.series import read_series
+from planner.supply import judge
 from tests.checkout import ROOT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from planner.answer import Answer
+
 FOLDER = ROOT / "docs" / "pictures"
+EXAMPLES = ROOT / "docs" / "examples"
 KEPT = FOLDER / "drawn.json"
 
 
-def pool_aliases() -> Axes:
-    """What `planner aliases pool` draws of the published pool without aliases."""
-    (rows,) = intervals(read(data_path("hyperpav", "pool-0-aliases.listing")))
-    (run,) = system_runs(rows)
-    return sizing.aliases(run, Law.from_model("hyperpav")).plot()
+def _storage() -> Answer:
+    from planner.advice import StorageBudget
+
+    budget = StorageBudget(release="5.3", real_storage="256GB", resident_pages=50, in_use="900GB")
+    return budget.limits()
 
 
-PICTURES: dict[str, Callable[[], Axes]] = {**figures(), "pool-aliases": pool_aliases}
+def _calibration() -> Answer:
+    from planner import calibrate
+
+    listings = [data_path("hyperpav", f"522A-{name}-aliases.listing") for name in ("0", "2")]
+    found, _ = calibrate.calibrate("volume", calibrate.Task(files=listings))
+    return found
+
+
+def _pages() -> Load:
+    return Load(page_rate=225_000, guests=20, target=4e-3)
+
+
+# The answers that the pages of the questions show, each as its command draws it.
+ANSWERS: dict[str, Callable[[], Answer]] = {
+    "pool-aliases": lambda: planner.aliases(data_path("hyperpav", "pool-0-aliases.listing")),
+    "supply": lambda: judge(read_supply(EXAMPLES / "supply-counters.csv")),
+    "site": lambda: site([EXAMPLES / "site.csv"]),
+    "growth": lambda: growth(read_series(EXAMPLES / "io-rate.csv", "io_rate"), 5000),
+    "paging": lambda: paging_devices(_pages()),
+    "disks": lambda: disk_rates(Setting(workload="xedit", hit_ratio=0.9, requesters=8, processors=2)),
+    "storage": _storage,
+    "system": lambda: system.whatif(
+        EXAMPLES / "system-xiv.toml", ["guests.count=15:20"], ["paging.depth=unlimited"]
+    ),
+    "calibration": _calibration,
+}
+PICTURES: dict[str, Callable[[], Axes]] = {
+    **figures(),
+    **{name: (lambda answer=answer: answer().plot()) for name, answer in ANSWERS.items()},
+}
 
 
 def drawn(axes: Axes) -> list[list[Any]]:

@@ -33,7 +33,14 @@ def test_commands_print_what_is_shown(example: Example) -> None:
     """`make examples` writes the blocks again; look at what changed before you commit it."""
     code, printed = example.run()
     assert code == 0
-    assert printed if not example.output.strip() else printed == example.output.strip()
+    assert example.cut(printed) == example.output.strip() if example.output.strip() else printed
+
+
+def test_a_cut_stands_for_lines_between_the_first_and_the_last() -> None:
+    assert Example("page", "planner", "one\n...\nfour\n").cut("one\ntwo\nthree\nfour") == "one\n...\nfour"
+    assert Example("page", "planner", "one\n...\n").cut("changed\ntwo") == "changed\n..."
+    with pytest.raises(AssertionError, match="nothing is left out"):
+        Example("page", "planner", "one\n...\ntwo\n").cut("one\ntwo")
 
 
 LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")

@@ -1,14 +1,14 @@
 """Every public name of the planner says what it is, takes, gives and refuses, in the words of its signature.
 
-Public is what a package hands out by `__all__` and, in a module directly in planner/, what has no leading
-underscore. Sections follow numpydoc. A property and a dunder need one sentence; so does a method, but for those of laws
-(`planner.queueing`) and of what stands directly in planner/, and a command, whose docstring is its help. A law that
-`planner.queueing` hands out also needs a reference and an example.
+Public is what a package, or a module directly in planner/, hands out by `__all__`. Sections follow numpydoc. A property
+and a dunder need one sentence; so does a method, but for those of laws (`planner.queueing`), and a command, whose
+docstring is its help. A law that `planner.queueing` hands out also needs a reference and an example.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterator
@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from planner import queueing
-from planner.answer import Answer
+from planner.answer import Answer, Tabular
 from planner.devices.kinds import DeviceKind
-from planner.tabular import Tabular
 from tests.checkout import modules, trees
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
@@ -62,9 +61,16 @@ def raised(function: Definition) -> set[str]:
     return {name for name in names if re.fullmatch(r"[A-Z]\w*", name)}
 
 
-def function_faults(function: Definition, *, method: bool, brief: bool) -> Iterator[str]:
+def whole_docstring(function: Definition, module: str) -> str | None:
+    """What `help` shows: that of a law is completed as it is imported."""
+    if "law" in decorators(function):
+        return inspect.getdoc(getattr(importlib.import_module(module), function.name))
+    return ast.get_docstring(function)
+
+
+def function_faults(function: Definition, module: str, *, method: bool, brief: bool) -> Iterator[str]:
     """What a docstring lacks; `brief` asks for one sentence only."""
-    docstring = ast.get_docstring(function)
+    docstring = whole_docstring(function, module)
     if not docstring:
         yield "no docstring"
         return
@@ -120,7 +126,7 @@ def faults(source: str | ast.Module, module: str, handed_out: set[str] | None = 
             brief |= module.startswith("planner.cli")
             brief |= method and handed_out is not None and not module.startswith("planner.queueing")
             brief |= method and (node.name in OF_BASES or not signature(node, method=True))
-            problems = list(function_faults(node, method=method, brief=brief))
+            problems = list(function_faults(node, module, method=method, brief=brief))
         found += [f"{module}.{path}: {problem}" for problem in problems]
     return found
 
@@ -142,9 +148,9 @@ def public(
 
 
 def handed_out(module: str) -> set[str] | None:
-    """Names that the package of a module hands out; None for a module directly in planner/."""
+    """Names that the package of a module, or a module directly in planner/, hands out; None for a command."""
     _, package, *inside = module.split(".")
-    if not inside or package == "cli":
+    if inside and package == "cli":
         return None
     lists = [
         node.value
@@ -163,7 +169,7 @@ def test_docstrings_tell_the_whole_signature(module: str) -> None:
     assert faults(trees()[module], module, handed_out(module)) == []
 
 
-@pytest.mark.parametrize("package", ["queueing", "devices", "reports"])
+@pytest.mark.parametrize("package", ["queueing", "devices", "reports", "render", "answer", "units", "errors"])
 def test_a_package_says_what_it_hands_out(package: str) -> None:
     assert handed_out(f"planner.{package}.some_module")
 

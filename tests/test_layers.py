@@ -24,7 +24,6 @@ LAYERS = (
     (
         "results",
         "answer",
-        "tabular",
         "render",
         "files",
         "parallel",
@@ -34,7 +33,6 @@ LAYERS = (
         "quantity",
         "units",
         "errors",
-        "doors",
     ),
 )
 LAYER_OF = {part: level for level, layer in enumerate(LAYERS) for part in layer}

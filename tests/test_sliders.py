@@ -11,7 +11,7 @@ from planner import style
 from planner.errors import InfeasibleError, InputError
 from planner.sliders import choice, count, explore, number
 
-PNG = b"\x89PNG"
+SVG = b"<?xml"
 RED = "color:#b00020"
 
 
@@ -29,10 +29,45 @@ def test_an_answer_shows_its_headline_and_moves_its_picture() -> None:
     panel = explore(lambda rate: planner.aliases(rate=f"{rate}/s", service="1.3ms", queue=1.84),
                     rate=count("I/O rate", 755, 5, 1500, step=5, unit="1/s"))  # fmt: skip
     before = panel.picture
-    assert before.startswith(PNG)
+    assert before.startswith(SVG)
     panel.controls["rate"].value = 700
-    assert panel.picture.startswith(PNG)
+    assert panel.picture.startswith(SVG)
     assert panel.picture != before
+
+
+def test_the_start_stays_in_gray_and_the_axes_where_they_were() -> None:
+    drawn = []
+
+    def ask(top: int) -> object:
+        axes = style.new_axes()
+        axes.plot([0, 1], [0, top])
+        drawn.append(axes)
+        return "words", axes
+
+    panel = explore(ask, top=count("top", 4, 0, 8))
+    limits = drawn[0].get_ylim()
+    assert "Gray" not in panel.words
+    panel.controls["top"].value = 2
+    assert "Gray" in panel.words
+    assert drawn[1].get_ylim() == limits
+    now, ghost = drawn[1].lines
+    assert (now.get_ydata()[-1], ghost.get_ydata()[-1]) == (2, 4)
+    assert ghost.zorder < now.zorder
+    panel.controls["top"].value = 8
+    low, high = drawn[2].get_ylim()
+    assert low <= limits[0] < 8 <= high  # nothing is cut off
+
+
+def test_another_kind_of_picture_has_no_ghost() -> None:
+    def ask(kind: str) -> object:
+        axes = style.new_axes()
+        axes.plot([0, 1], [1, 2])
+        axes.set_ylabel(kind)
+        return axes
+
+    panel = explore(ask, kind=choice("kind", ["one", "two"]))
+    panel.controls["kind"].value = "two"
+    assert "Gray" not in panel.words
 
 
 @pytest.mark.parametrize(
@@ -53,7 +88,7 @@ def test_an_error_is_one_red_line_and_the_next_move_asks_again(problem: Exceptio
     assert not panel.picture
     panel.controls["aliases"].value = 0
     assert RED not in panel.words
-    assert panel.picture.startswith(PNG)
+    assert panel.picture.startswith(SVG)
 
 
 def test_the_headline_stands_once_in_the_line_above_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,4 +122,4 @@ def test_a_page_on_which_nothing_moves_shows_the_answer() -> None:
     assert "application/vnd.jupyter.widget-view+json" in shown
     assert "aliases 2" in shown["text/html"]
     assert "2 &amp; more" in shown["text/html"]
-    assert "data:image/png;base64," in shown["text/html"]
+    assert "data:image/svg+xml;base64," in shown["text/html"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -36,10 +37,31 @@ def test_axes_of_the_user_are_the_only_panel() -> None:
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [(0.3 - 0.1, "0.2"), (20_000.0, "20,000"), (5e6, "5 M"), (0.0, "0"), (-2.5, "-2.5")],
-)
-def test_numbers_beside_ticks(value: float, words: str) -> None:
-    assert style.number(value) == words
+    [(0.3 - 0.1, "0.2"), (20_000.0, "20,000"), (5e6, "5 M"), (0.0, "0"), (-2.5, "-2.5"), (16_384.0, "16,400"),
+     (999_999.0, "1 M"), (52_431_000.0, "52.4 M"), (0.051281, "0.0513")],
+)  # fmt: skip
+def test_numbers_have_three_digits_and_thousands_apart(value: float, words: str) -> None:
+    assert style.rounded(value) == words
+
+
+def test_a_tick_keeps_its_digits_on_every_axis() -> None:
+    axes = style.new_axes()
+    axes.plot([0.5, 1.5], [0, 16_384])
+    axes.set_yticks([0, 16_384])
+    drawn(axes)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["0", "16,384"]
+    assert "1" in [label.get_text() for label in axes.get_xticklabels()]
+
+
+def test_names_and_dates_keep_their_own_words() -> None:
+    axes = style.new_axes()
+    axes.barh(["one", "two"], [1, 2])
+    drawn(axes)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["one", "two"]
+    axes = style.new_axes()
+    axes.plot([date(2026, 1, 1), date(2026, 2, 1)], [1, 2])
+    drawn(axes)
+    assert "2026-01-01" in [label.get_text() for label in axes.get_xticklabels()]
 
 
 @pytest.mark.parametrize("linear", [None, 1.0])

@@ -45,7 +45,7 @@ from planner.site.question import site
 from planner.site.series import read_series
 from planner.site.track import track_record
 from planner.supply import judge
-from planner.system.grid import compare
+from planner.system.answer import compare
 from planner.system.measured import template
 from planner.whatif import predict
 from tests.checkout import ROOT

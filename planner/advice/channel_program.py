@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NamedTuple
 
 from planner import library, render, style
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.calibrate.error_bar import intervals
 from planner.devices.channel_program import WIDTHS, ChannelProgram
 from planner.devices.parameters import Scenario
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.quantity import column
-from planner.tabular import tabled
+from planner.quantity import Quantity, column
 from planner.units import MEGABYTE, MILLISECOND
 
 MODEL: Final = "channel-program"
@@ -39,6 +38,20 @@ def token(name: str) -> tuple[int, bool, int]:
     return max(WIDTHS) if name[0] == "6" else min(WIDTHS), name[3:5] == "F1", 1 + int(name[5])
 
 
+def _with_ends(key: str, of: Callable[[Any], Interval | None]) -> tuple[Quantity, Quantity]:
+    """A number, and the ends of its 90 % interval under a key of their own; null where there is none."""
+
+    def ends(found: Any) -> list[float] | None:
+        within = of(found)
+        return None if within is None else [float(within.low), float(within.high)]
+
+    def value(found: Any) -> float | None:
+        within = of(found)
+        return None if within is None else float(within.value)
+
+    return column(key, of=value), column(f"{key}_interval", of=ends)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CcwAnswer(Answer):
     """CP time of a mix of reads and writes.
@@ -60,6 +73,13 @@ class CcwAnswer(Answer):
     """
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_channel_program"
+
+    FIGURES: ClassVar = (
+        column("bits"), column("translation", of=lambda found: WAYS[found.fast]), column("read_share"),
+        *_with_ends("cp_ms_per_mb", lambda found: found.time_per_mb / MILLISECOND),
+        *_with_ends("processors", lambda found: found.processors), *_with_ends("saving", lambda found: found.saving),
+        column("saving_measured", of=lambda found: found.measured_savings[found.bits]),
+    )  # fmt: skip
 
     law: ChannelProgram
     model: library.Model
@@ -164,25 +184,6 @@ class CcwAnswer(Answer):
             "the mix of both does not matter.",
             "Measured on {machine}, {release}.".format(**self.model.environment),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """`cp_ms_per_mb`, `processors`, `saving`, each with its interval."""
-        time, processors, saving = self.time_per_mb / MILLISECOND, self.processors, self.saving
-        return {
-            "bits": self.bits,
-            "translation": WAYS[self.fast],
-            "read_share": self.read_share,
-            "cp_ms_per_mb": float(time.value),
-            "cp_ms_per_mb_interval": [float(time.low), float(time.high)],
-            "processors": None if processors is None else float(processors.value),
-            "processors_interval": None
-            if processors is None
-            else [float(processors.low), float(processors.high)],
-            "saving": float(saving.value),
-            "saving_interval": [float(saving.low), float(saving.high)],
-            "saving_measured": self.measured_savings[self.bits],
-            "notes": list(self.notes),
-        }
 
 
 def channel_programs(

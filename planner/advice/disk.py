@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from planner import library, render, style
-from planner.answer import Answer
+from planner.answer import Answer, record
 from planner.calibrate.error_bar import interval
 from planner.devices.disk import DiskPath, DiskPerformance, Mode
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import column
 from planner.results import Array
-from planner.tabular import tabled
-from planner.units import MEGABYTE, MICROSECOND
+from planner.units import MEGABYTE
 
 WORKLOADS: Final = {
     "xedit": ("eckd-minidisk", "emulated-fba"),
@@ -29,13 +28,21 @@ NEARLY: Final = 0.9  # share of a bound from which the bound is named
 COMPARED: Final = ("emulated-fba", "eckd-minidisk")
 COLUMNS: Final = (
     column("kind", "", "kind"), column("mode", "", "cache"), column("hit_ratio", "", "hits", 3),
-    column("rate", "1/s", "rate", 2), column("data_rate", "MB/s", "moved", 1), column("cp", "us", "CP", 1),
-    column("virtual", "us", "virtual", 1), column("cp_per_virtual_io", "us", "CP/vio", 1),
-    column("virtual_per_virtual_io", "us", "virtual/vio", 1), column("processors", "", "processors", 2),
-    column("rate_per_processor", "1/s", "rate/processor", 1),
-    column("io_rate_per_processor", "1/s", "vio/processor", 1), column("limit", "", "limit"),
-    column("rate_low", "1/s", "at least", 1), column("rate_high", "1/s", "at most", 1),
+    column("rate", "1/s", "rate", 2, "bounded"), column("data_rate", "MB/s", "moved", 1, "data_rate"),
+    column("cp", "us", "CP", 1, "at.cp_time"), column("virtual", "us", "virtual", 1, "at.virtual_time"),
+    column("cp_per_virtual_io", "us", "CP/vio", 1, "cp_per_io"),
+    column("virtual_per_virtual_io", "us", "virtual/vio", 1, "virtual_per_io"),
+    column("processors", "", "processors", 2, lambda row: row.bounded * row.cpu),
+    column("rate_per_processor", "1/s", "rate/processor", 1, lambda row: 1 / row.cpu),
+    column("io_rate_per_processor", "1/s", "vio/processor", 1, lambda row: row.ios and row.ios / row.cpu),
+    column("limit", "", "limit"), column("rate_low", "1/s", "at least", 1, "rate.low"),
+    column("rate_high", "1/s", "at most", 1, "rate.high"),
 )  # fmt: skip
+FIGURES: Final = (
+    *COLUMNS,
+    column("rate_as_measured", of="at.rate"),
+    column("channel_rate", of="at.channel_bound"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,29 +121,39 @@ class DiskRow:
         """Whether the rate itself, and not only the run that it rests on, is more than the channel carries."""
         return float(self.at.rate) > float(self.at.channel_bound) * (1 + 1e-9)
 
+    @property
+    def hit_ratio(self) -> float | None:
+        """Hit ratio, where there is a cache."""
+        return self.setting.hit_ratio if self.mode == "cached" else None
+
+    @property
+    def data_rate(self) -> float:
+        """Data moved [bytes/s]."""
+        return self.bounded * (self.path.read_bytes + self.path.write_bytes)
+
+    @property
+    def cpu(self) -> float:
+        """Processor time of a transaction, in CP and in the guest [s]."""
+        return float(self.at.cp_time) + float(self.at.virtual_time)
+
+    @property
+    def ios(self) -> float | None:
+        """Virtual I/Os of a transaction, where they are known."""
+        return self.path.virtual_ios(self.mode)
+
+    @property
+    def cp_per_io(self) -> float | None:
+        """CP's processor time of a virtual I/O [s]."""
+        return self.ios and float(self.at.cp_time) / self.ios
+
+    @property
+    def virtual_per_io(self) -> float | None:
+        """The guest's processor time of a virtual I/O [s]."""
+        return self.ios and float(self.at.virtual_time) / self.ios
+
     def to_dict(self) -> dict[str, Any]:
         """What ``--json`` shows of the row; numbers with their unit as a suffix."""
-        at, ios, within = self.at, self.path.virtual_ios(self.mode), self.rate
-        rate, cp, virtual = self.bounded, float(at.cp_time), float(at.virtual_time)
-        return {
-            "kind": self.kind,
-            "mode": self.mode,
-            "hit_ratio": self.setting.hit_ratio if self.mode == "cached" else None,
-            "rate": rate,
-            "rate_low": float(within.low),
-            "rate_high": float(within.high),
-            "rate_as_measured": float(at.rate),
-            "data_rate_mb_per_s": rate * (self.path.read_bytes + self.path.write_bytes) / MEGABYTE,
-            "cp_us": cp / MICROSECOND,
-            "virtual_us": virtual / MICROSECOND,
-            "cp_per_virtual_io_us": None if ios is None else cp / ios / MICROSECOND,
-            "virtual_per_virtual_io_us": None if ios is None else virtual / ios / MICROSECOND,
-            "processors": rate * (cp + virtual),
-            "rate_per_processor": 1 / (cp + virtual),
-            "io_rate_per_processor": None if ios is None else ios / (cp + virtual),
-            "limit": self.limit,
-            "channel_rate": float(at.channel_bound),
-        }
+        return record(self, FIGURES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +171,22 @@ class DiskAnswer(Answer):
     """
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_disk"
+
+    COLUMNS: ClassVar = COLUMNS
+    ROWS: ClassVar = "rows"
+    PARTS: ClassVar = (
+        (f"Transactions, at least and at most: {style.NINETY}",
+         "kind mode hit_ratio rate rate_low rate_high data_rate limit"),
+        ("Processor time of a transaction, and of its virtual I/Os (vio)",
+         "kind mode cp virtual cp_per_virtual_io virtual_per_virtual_io"),
+        ("Processors busy, and what one of them carries",
+         "kind mode processors rate_per_processor io_rate_per_processor"),
+    )  # fmt: skip
+    FIGURES: ClassVar = (
+        column("workload", of="setting.workload"), column("requesters", of="setting.requesters"),
+        column("processor_count", of="setting.processors"), column("disks", of="setting.disks"),
+        column("rows", of=lambda found: found.records()), column("break_even_hit_ratio"),
+    )  # fmt: skip
 
     setting: Setting
     rows: tuple[DiskRow, ...]
@@ -186,35 +219,15 @@ class DiskAnswer(Answer):
         ]
         return f"{asked}: {'; '.join(parts)}."
 
-    def table(self) -> render.Table:
-        """Rate, data rate, processor times, processors busy, what one processor carries, what bounds the rate."""
-        return tabled(self.records(), COLUMNS, ("in doubt" if row.in_doubt else "" for row in self.rows))
+    def marks(self) -> Iterable[str]:
+        """Rows that are in doubt are marked."""
+        return ("in doubt" if row.in_doubt else "" for row in self.rows)
 
     def sections(self) -> tuple[render.Section, ...]:
         """Rates with their 90 % intervals, then what a transaction costs, then what processors do."""
-        table = self.table()
-        every = {column.name: column for column in table.columns}
-
-        def part(*names: str) -> render.Table:
-            return render.Table(
-                columns=tuple(every[name] for name in ("kind", "mode", *names)), marks=table.marks
-            )
-
-        doubt = (
-            "! what the channel carries; the run that this rests on moved more" if any(table.marks) else ""
-        )
-        rates = part("hit_ratio", "rate", "rate_low", "rate_high", "data_rate", "limit")
-        costs = part("cp", "virtual", "cp_per_virtual_io", "virtual_per_virtual_io")
-        work = part("processors", "rate_per_processor", "io_rate_per_processor")
-        return (
-            render.Section(
-                table=rates, title=f"Transactions, at least and at most: {style.NINETY}", caption=doubt
-            ),
-            render.Section(
-                table=costs, title="Processor time of a transaction, and of its virtual I/Os (vio)"
-            ),
-            render.Section(table=work, title="Processors busy, and what one of them carries"),
-        )
+        rates, *others = Answer.sections(self)
+        doubt = "! what the channel carries; the run that this rests on moved more"
+        return (replace(rates, caption=doubt if any(self.marks()) else ""), *others)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -258,19 +271,6 @@ class DiskAnswer(Answer):
         channels = " and ".join(f"{row.path.channel_rate / MEGABYTE:.0f}" for row in (one, other))
         faster = one if one.bounded > other.bounded else other
         return f"{faster.kind} is the faster one at every hit ratio; channels of {channels} MB/s are compared, too."
-
-    def to_dict(self) -> dict[str, Any]:
-        """`rows` and `break_even_hit_ratio`, beside the question."""
-        at = self.setting
-        return {
-            "workload": at.workload,
-            "requesters": at.requesters,
-            "processor_count": at.processors,
-            "disks": at.disks,
-            "rows": self.records(),
-            "break_even_hit_ratio": self.break_even_hit_ratio,
-            "notes": list(self.notes),
-        }
 
 
 def disk_paths(workload: str, kinds: Sequence[str] = ()) -> dict[str, DiskPath]:

@@ -19,21 +19,28 @@ from planner.advice.paging_capacity import (
     missing,
     outcome,
 )
-from planner.answer import Answer
+from planner.answer import Answer, record
 from planner.devices.paging import PagingDevice
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
-from planner.tabular import tabled
-from planner.units import MICROSECOND, MILLISECOND
+from planner.units import MILLISECOND
 
 LARGEST_COUNT: Final = 255  # devices: an assumption of ours, where the search ends unless a count is given
 
 COLUMNS: Final = (
-    column("kind", "", "kind"), column("count", "", "devices", 0), column("range", "", style.NINETY),
-    column("utilization", "", "busy", 2), column("response", "ms", "response", 2),
-    column("requests_per_device", "", "req/dev", 2), column("processors", "", "CP processors", 2),
-    column("cp", "us/page", "CP time", 2), column("cp_system", "us/page", "of system", 2),
-    column("machine", "", "measured on"), column("release", "", "release"), column("channel", "", "channel"),
+    column("kind", "", "kind", of="kind.name"), column("count", "", "devices", 0, "found.count"),
+    column("range", "", style.NINETY, of="span"), column("utilization", "", "busy", 2, "found.utilization"),
+    column("response", "ms", "response", 2, "found.response_time"),
+    column("requests_per_device", "", "req/dev", 2, "found.requests"),
+    column("processors", "", "CP processors", 2, "spent"), column("cp", "us/page", "CP time", 2, "kind.device.cp_time"),
+    column("cp_system", "us/page", "of system", 2, "kind.device.cp_system_time"),
+    column("machine", "", "measured on", of="kind.machine"),
+    column("release", "", "release", of=lambda each: each.kind.model.environment["release"]),
+    column("channel", "", "channel", of=lambda each: each.kind.model.environment["channel"]),
+)  # fmt: skip
+FIGURES: Final = (
+    *COLUMNS, column("count_low", of="least"), column("count_high", of="most"),
+    *map(column, ("feasible", "reason", "warning")),
 )  # fmt: skip
 
 
@@ -84,29 +91,20 @@ class Choice:
             f"{self.kind.most_requests:.0f} were measured."
         )
 
+    @property
+    def found(self) -> PagingOutcome | None:
+        """The outcome, unless the devices are saturated."""
+        at = self.outcome
+        return at if at is not None and (self.feasible or math.isfinite(at.response_time)) else None
+
+    @property
+    def spent(self) -> float | None:
+        """Processors that CP spends, where anything was found."""
+        return None if self.found is None else self.processors
+
     def to_dict(self) -> dict[str, Any]:
         """What ``--json`` shows of the kind; numbers with their unit as a suffix."""
-        at, model, system = self.outcome, self.kind.model, self.kind.device.cp_system_time
-        found = at is not None and (self.feasible or math.isfinite(at.response_time))
-        return {
-            "kind": self.kind.name,
-            "count": at.count if at is not None and found else None,
-            "count_low": self.least,
-            "count_high": self.most,
-            "range": self.span,
-            "utilization": at.utilization if at is not None and found else None,
-            "response_ms": at.response_time / MILLISECOND if at is not None and found else None,
-            "processors": self.processors if found else None,
-            "machine": self.kind.machine,
-            "release": model.environment["release"],
-            "channel": model.environment["channel"],
-            "requests_per_device": at.requests if at is not None and found else None,
-            "cp_us_per_page": self.kind.device.cp_time / MICROSECOND,
-            "cp_system_us_per_page": None if system is None else system / MICROSECOND,
-            "feasible": self.feasible,
-            "reason": self.reason,
-            "warning": self.warning,
-        }
+        return record(self, FIGURES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +124,18 @@ class PagingAnswer(Answer):
     """
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_paging"
+
+    COLUMNS: ClassVar = COLUMNS
+    ROWS: ClassVar = "choices"
+    PARTS: ClassVar = (
+        ("", "kind count range utilization response requests_per_device processors"), ("", "kind cp cp_system"),
+        ("", "kind machine release channel"),
+    )  # fmt: skip
+    FIGURES: ClassVar = (
+        column("page_rate", of="load.page_rate"), column("guests", of="load.guests"),
+        column("target", "ms", of="load.target"),
+        column("devices", of=lambda found: [choice.to_dict() for choice in found.choices]), column("cheapest"),
+    )  # fmt: skip
 
     load: Load
     choices: tuple[Choice, ...]
@@ -147,33 +157,15 @@ class PagingAnswer(Answer):
         asked = f"{load.page_rate:g} pages/s"
         if load.guests is not None:
             asked += f" of {render.counted(load.guests, 'guest')} with a fault read and a page write outstanding each"
-        within = "twice the service time" if load.target is None else f"{load.target / MILLISECOND:g} ms"
         found = [choice.words for choice in self.choices if choice.feasible]
-        return f"{asked}, response at most {within}: {', or '.join(found)}."
-
-    def table(self) -> render.Table:
-        """One row a kind: count, utilization, response time, processors, and where it was measured."""
-        return tabled([choice.to_dict() for choice in self.choices], COLUMNS)
-
-    def sections(self) -> tuple[render.Section, ...]:
-        """The answer, then what each kind costs and where it was measured."""
-        columns = self.table().columns
-        parts = (columns[:7], (columns[0], *columns[7:9]), (columns[0], *columns[9:]))
-        return tuple(render.Section(table=render.Table(columns=part)) for part in parts)
+        return f"{asked}, response at most {load.within}: {', or '.join(found)}."
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Why a kind has no answer, what was not measured, why several small devices, what is cheapest."""
         lines = [f"{choice.kind.name}: {choice.reason}." for choice in self.choices if choice.reason]
         lines += [choice.warning for choice in self.choices if choice.warning]
-        if self.load.guests is None:
-            lines.append(
-                "Pages are taken to come at random. All runs had guests that wait for their pages (--guests), which "
-                "queue less."
-            )
-        if self.load.target is None:
-            lines.append("No response time was asked for (--target): the wait may be as long as the service.")
-        lines.append(self._several())
+        lines += [*self.load.assumptions, self._several()]
         if sum(choice.feasible for choice in self.choices) > 1:
             lines.append(self._cost())
         return tuple(lines)
@@ -197,17 +189,6 @@ class PagingAnswer(Answer):
             "Processors are those of the machine that each kind was measured on and cannot be compared across "
             "machines; --cpu-speed MACHINE=FACTOR says how much faster one is than the other."
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """`devices`, one a kind, beside the question and the cheapest kind."""
-        return {
-            "page_rate": self.load.page_rate,
-            "guests": self.load.guests,
-            "target_ms": None if self.load.target is None else self.load.target / MILLISECOND,
-            "devices": [choice.to_dict() for choice in self.choices],
-            "cheapest": self.cheapest,
-            "notes": list(self.notes),
-        }
 
 
 def paging_devices(

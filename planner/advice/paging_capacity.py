@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from planner import library, render, style
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.calibrate.error_bar import interval
 from planner.devices.paging import PagingDevice, PagingPerformance
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
 from planner.results import Array
-from planner.tabular import tabled
 from planner.units import MILLISECOND
 
 PAGING_KINDS: Final = ("eckd", "emulated-fba", "xiv-serialized", "xiv-concurrent")
@@ -82,6 +82,21 @@ class Load:
     def requests(self) -> int | None:
         """Requests outstanding or about to come back; None where pages come at random."""
         return None if self.guests is None else REQUESTS_PER_GUEST * self.guests
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What was taken for granted, in sentences."""
+        random = (
+            "Pages are taken to come at random. All runs had guests that wait for their pages (--guests), which "
+            "queue less."
+        )
+        free = "No response time was asked for (--target): the wait may be as long as the service."
+        return (*([random] if self.guests is None else []), *([free] if self.target is None else []))
+
+    @property
+    def within(self) -> str:
+        """The target in words."""
+        return "twice the service time" if self.target is None else f"{self.target / MILLISECOND:g} ms"
 
     def times(self, factor: float) -> Load:
         """The same for `factor` times the page rate."""
@@ -214,10 +229,7 @@ def fewest(device: PagingDevice, load: Load) -> PagingOutcome | None:
 
 def _smallest(holds: Callable[[int], bool], low: int, high: int) -> int:
     """Smallest whole number for which `holds`, which stays true from there on and is true at `high`."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
+    return low + bisect_left(range(low, high), True, key=holds)
 
 
 def missing(device: PagingDevice, load: Load) -> str:
@@ -281,6 +293,13 @@ class PagingCapacity(Answer):
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_capacity"
 
+    FIGURES: ClassVar = (
+        column("devices", of="question.devices"), column("guests", of="question.guests"),
+        column("page_rate_per_guest", of="question.per_guest"), column("target", "ms", of="question.target"),
+        column("kinds", of=lambda found: found.table().records()),
+        column("reasons", of=lambda found: {row.kind.name: row.reason for row in found.rows if row.reason}),
+    )  # fmt: skip
+
     question: Question  # what was asked
     rows: tuple[Capacity, ...]  # one a kind of device
 
@@ -303,59 +322,35 @@ class PagingCapacity(Answer):
             asked += f", {at.per_guest:g} pages/s of each guest"
         elif at.guests is not None:
             asked += f", {render.counted(at.guests, 'guest')}"
-        within = "twice the service time" if at.target is None else f"{at.target / MILLISECOND:g} ms"
         parts = [
             f"{style.rounded(row.amount or 0.0)} {self.what} by {row.kind.name} ({style.rounded(row.low)} to "
             f"{style.rounded(row.high)}, "
             f"{style.NINETY})"
             for row in self.feasible
         ]
-        return f"{asked}, response at most {within}: up to {', or '.join(parts)}."
+        return f"{asked}, response at most {at.load(1.0).within}: up to {', or '.join(parts)}."
 
     def table(self) -> render.Table:
         """One row a kind: how much, its 90 % interval, and what the devices do then."""
         name, unit = ("page_rate", "1/s") if self.question.per_guest is None else ("guests", "")
         columns = (
-            column("kind", of=lambda row: row.kind.name),
-            column(name, unit, "at most", 0, lambda row: row.amount),
+            column("kind", of="kind.name"), column(name, unit, "at most", 0, "amount"),
             column(f"{name}_low", unit, "from", 0, lambda row: None if row.amount is None else row.low),
             column(f"{name}_high", unit, "to", 0, lambda row: None if row.amount is None else row.high),
-            column(
-                "response", "ms", "", 2, lambda row: row.outcome and row.outcome.response_time / MILLISECOND
-            ),
-            column("utilization", "", "busy", 2, lambda row: row.outcome and row.outcome.utilization),
-            column("machine", "", "measured on", of=lambda row: row.kind.machine),
-        )
+            column("response", "ms", "", 2, "outcome.response_time"),
+            column("utilization", "", "busy", 2, "outcome.utilization"),
+            column("machine", "", "measured on", of="kind.machine"),
+        )  # fmt: skip
         return tabled(self.rows, columns)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Why a kind has no answer, what was assumed."""
-        at = self.question
+        load = self.question.load(1.0)
         lines = [f"{row.kind.name}: {row.reason}." for row in self.rows if row.reason]
-        if at.guests is None and at.per_guest is None:
-            lines.append(
-                "Pages are taken to come at random. All runs had guests that wait for their pages (--guests), which "
-                "queue less."
-            )
-        else:
+        if load.guests is not None:
             lines.append("Each guest has a fault read and a page write outstanding.")
-        if at.target is None:
-            lines.append("No response time was asked for (--target): the wait may be as long as the service.")
-        return tuple(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """`devices`, the question, and one row a kind."""
-        at = self.question
-        return {
-            "devices": at.devices,
-            "guests": at.guests,
-            "page_rate_per_guest": at.per_guest,
-            "target_ms": None if at.target is None else at.target / MILLISECOND,
-            "kinds": self.table().records(),
-            "reasons": {row.kind.name: row.reason for row in self.rows if row.reason},
-            "notes": list(self.notes),
-        }
+        return (*lines, *load.assumptions)
 
 
 def paging_capacity(question: Question, *, names: Sequence[str] = ()) -> PagingCapacity:
@@ -395,11 +390,8 @@ def _most(kind: PagingKind, at: Question, speed: float) -> float:
             middle = (low + high) / 2
             low, high = (middle, high) if at.meets(kind, middle, speed) else (low, middle)
         return low
-    fewest, most = 0, min(math.floor(full / at.per_guest) + 1, 1_000_000)  # where the search ends
-    while fewest < most - 1:
-        half = (fewest + most) // 2
-        fewest, most = (half, most) if at.meets(kind, half, speed) else (fewest, half)
-    return float(fewest)
+    most = min(math.floor(full / at.per_guest) + 1, 1_000_000)  # where the search ends
+    return float(_smallest(lambda guests: not at.meets(kind, guests, speed), 1, most) - 1)
 
 
 def _reason(kind: PagingKind, at: Question) -> str:

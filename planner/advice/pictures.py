@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -30,9 +30,17 @@ SHARES: Final = (0.0, 0.5, 1.0)
 LABELS: Final = {1: "published run, written only", 2: "published run, written and read"}
 
 
+def _begin(axes: Axes | None, headline: str, **options: Any) -> list[Axes]:
+    """A headline that says what was asked, a colon and the result: the result comes first."""
+    asked, _, result = headline.partition(": ")
+    return style.begin(
+        axes, headline, title=f"{result[:1].upper()}{result[1:]}", below=f"{asked}.", **options
+    )
+
+
 def draw_channel_program(found: CcwAnswer, axes: Axes | None) -> Axes:
     """Both widths and both ways of translation; the runs stand at the mix that they had."""
-    (axes,) = style.begin(axes, found.headline)
+    (axes,) = _begin(axes, found.headline)
     named = []
     cases = [(bits, fast) for bits in WIDTHS for fast in (True, False)]
     for k, (bits, fast) in enumerate(cases):
@@ -79,7 +87,7 @@ OFF: Final = {"cached": ("-", "cached"), "off": ("--", "cache off")}
 
 def draw_disk(found: DiskAnswer, axes: Axes | None) -> Axes:
     """Rate of each kind with and without cache, what was asked for, the published runs of one requester."""
-    (axes,) = style.begin(axes, found.headline, height=5.2)
+    (axes,) = _begin(axes, found.headline, height=5.2)
     kinds = list(dict.fromkeys(row.kind for row in found.rows))
     named = []
     for row in found.rows:
@@ -165,8 +173,10 @@ def draw_paging(found: PagingAnswer, axes: Axes | None) -> Axes:
         f"{at.count} {each.kind.name}" for each in found.choices if each.feasible and (at := each.outcome)
     ]
     title = " or ".join(filter(None, (", ".join(counts[:-1]), *counts[-1:])))
-    title = title if found.devices is None and len(title) <= style.LONGEST else ""
-    axes, *below = style.begin(axes, found.headline, title=title, panels=2, shared=False, height=7.0)
+    if found.devices is None and title:
+        axes, *below = style.begin(axes, found.headline, title=title, panels=2, shared=False, height=7.0)
+    else:
+        axes, *below = _begin(axes, found.headline, panels=2, shared=False, height=7.0)
     if found.devices is None:
         _over_counts(axes, found)
     else:
@@ -178,7 +188,7 @@ def draw_paging(found: PagingAnswer, axes: Axes | None) -> Axes:
 
 def draw_capacity(found: PagingCapacity, axes: Axes | None) -> Axes:
     """Response over the pages or guests of the devices there are; below what it rests on."""
-    axes, *below = style.begin(axes, found.headline, panels=2, shared=False, height=7.0)
+    axes, *below = _begin(axes, found.headline, panels=2, shared=False, height=7.0)
     at, rows = found.question, found.rows
     for k, row in enumerate(rows):
         if row.amount is None or row.outcome is None:
@@ -193,14 +203,8 @@ def draw_capacity(found: PagingCapacity, axes: Axes | None) -> Axes:
             axes, k, row.kind, amounts, [at.load(each) for each in amounts], [at.devices] * len(amounts)
         )
         ends = np.reshape([row.amount - row.low, row.high - row.amount], (2, 1))
-        _paging_answer(
-            axes,
-            k,
-            row.amount,
-            row.outcome.response_time,
-            ends,
-            f"{style.rounded(row.amount)} {row.kind.name}",
-        )
+        name = f"{style.rounded(row.amount)} {row.kind.name}"
+        _paging_answer(axes, k, (row.amount, row.outcome.response_time), ends, name, above=bool(k % 2))
     what = "guests" if at.per_guest is not None else "page rate of all devices [1/s]"
     _finish(axes, what, at.load(1.0), [row.kind for row in rows if row.amount is not None])
     for panel in below:
@@ -251,11 +255,14 @@ def _over_rates(axes: Axes, found: PagingAnswer, count: int) -> None:
             [count] * len(rates),
         )
         if at is not None and math.isfinite(at.response_time):
-            _paging_answer(axes, k, load.page_rate, at.response_time, None, choice.kind.name)
+            above = _above(
+                at.response_time, [other.outcome.response_time for other in found.choices if other.outcome]
+            )
+            _paging_answer(axes, k, (load.page_rate, at.response_time), None, choice.kind.name, above=above)
         else:
             axes.annotate(
                 f"{choice.kind.name}: saturated", (rates[-1], 0), xytext=(0, 4), textcoords="offset points", ha="right",
-                color=_look(k)[0], fontsize="small",
+                color=style.ink(_look(k)[0]), fontsize="small",
             )  # fmt: skip
     axes.axvline(load.page_rate, color=style.MEASURED, linewidth=1, label="page rate asked for")
     _finish(axes, "page rate of all devices [1/s]", load, [choice.kind for choice in found.choices])
@@ -290,14 +297,22 @@ def _paging_line(
     axes.plot(x, value, look, color=color, linewidth=1.5)
 
 
-def _paging_answer(axes: Axes, k: int, x: float, response: float, ends: Array | None, name: str) -> None:
-    """The answer of a kind, its range and its name."""
-    color, y = _look(k)[0], response / MILLISECOND
+def _paging_answer(
+    axes: Axes, k: int, at: tuple[float, float], ends: Array | None, name: str, *, above: bool
+) -> None:
+    """The answer of a kind (what is asked for, response time), its range and its name."""
+    color, (x, y) = _look(k)[0], (at[0], at[1] / MILLISECOND)
     axes.errorbar(
         [x], [y], xerr=ends, fmt="D", color=color, markeredgecolor=style.MEASURED, markersize=6, capsize=4,
         zorder=style.ABOVE,
     )  # fmt: skip
-    style.name_point(axes, name, (x, y), color, above=bool(k % 2))
+    style.name_point(axes, name, (x, y), color, above=above)
+
+
+def _above(value: float, values: Sequence[float]) -> bool:
+    """Whether there is more room above a point than below it."""
+    over, under = ([abs(each - value) for each in values if sign * (each - value) > 0] for sign in (1, -1))
+    return min(over, default=math.inf) > min(under, default=math.inf)
 
 
 def _finish(axes: Axes, what: str, load: Load, drawn: Sequence[PagingKind]) -> None:
@@ -384,7 +399,6 @@ def draw_processors(found: Scaling, axes: Axes | None) -> Axes:
         xlim=(0, last),
         ylim=(0, min(highest, 3 * float(law.value.max()))),
     )
-    style.plain(axes)
     style.whole_numbers(axes)
     style.legend_below(axes, 4)
     return axes
@@ -397,7 +411,9 @@ def _answers(found: Scaling, axes: Axes) -> None:
         ends = [[one.value - one.low], [one.high - one.value]] if math.isfinite(one.high) else None
         axes.errorbar([count], [one.value], ends, fmt="D", color=style.MEASURED, markersize=7, fillstyle="none",
                       capsize=5, zorder=style.ABOVE)  # fmt: skip
-        style.name_point(axes, f"{count}: {one.value:.4g}/s", (count, one.value), style.MEASURED, above=False)
+        style.name_point(
+            axes, f"{count}: {style.rounded(one.value)}/s", (count, one.value), style.MEASURED, above=False
+        )
     if found.needed is not None and found.wanted is not None:
         at = found.needed
         axes.axhline(found.wanted, color=style.MEASURED, linestyle=(0, (4, 3)), linewidth=1, label="wanted")

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from planner import library, render, style
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.calibrate.data_file import Measurements, read_measurements
 from planner.calibrate.error_bar import interval
 from planner.calibrate.kinds import model_of_costs
@@ -22,7 +22,6 @@ from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
 from planner.quantity import column
 from planner.reports import Printed, PublishedTable, read_table
-from planner.tabular import tabled
 from planner.units import GIB, MILLISECOND, PERCENT
 
 REPORT: Final = "real-storage"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from planner.doors import door
+from planner import door
 
 if TYPE_CHECKING:
     from planner.calibrate.calibration import Calibration, Comparison, Estimate, Fit, Outlier
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from planner.calibrate.data_file import Chosen, read_observations
     from planner.calibrate.error_bar import Possible, interval, possible
     from planner.calibrate.kinds import CALIBRATORS, Task, calibrate, known_values, to_model
+    from planner.calibrate.least_squares import MODEL_ERROR
     from planner.calibrate.observation import Figure, Observation, observe
-    from planner.calibrate.problem import MODEL_ERROR, PRIORS, Prior
+    from planner.calibrate.problem import PRIORS, Prior
     from planner.calibrate.volume_fit import fit
 
 __all__ = [
@@ -30,7 +31,8 @@ __getattr__ = door(
         "cost_fit": "CostFit",
         "data_file": "Chosen read_observations",
         "error_bar": "Possible interval possible",
-        "problem": "MODEL_ERROR PRIORS Prior",
+        "least_squares": "MODEL_ERROR",
+        "problem": "PRIORS Prior",
         "kinds": "CALIBRATORS Task calibrate known_values to_model",
         "observation": "Figure Observation observe",
         "volume_fit": "fit",

@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from planner import library, render, units
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.calibrate.error_bar import Spread
+from planner.calibrate.least_squares import LeastSquares
 from planner.calibrate.observation import Observation
 from planner.errors import InputError
 from planner.library import Status
 from planner.quantity import Quantity, column
 from planner.results import Array
-from planner.tabular import tabled
 from planner.units import MILLISECOND
 
 STRONG_CORRELATION: Final = 0.9
@@ -32,22 +32,10 @@ ESTIMATES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A parameter of a calibrated law.
+    """A `parameter` of a calibrated law: its `value`, SI, where the data say nothing what is believed of such devices.
 
-    Attributes
-    ----------
-    parameter : Quantity
-        What was fitted.
-    value : float
-        Estimate, SI; what is believed of such devices where the data say nothing.
-    standard_error : float
-        In the same unit; 0 where it was fixed.
-    status : str
-        "fitted", "fixed", "not determined" or "at its bound".
-    start : float
-        Where the search began, SI.
-    low, high : float or None
-        Ends of the 90 % interval, SI; None where it is open, or was not worked out.
+    `standard_error` is 0 where it was fixed; `status` "fitted", "fixed", "not determined" or "at its bound"; the search
+    began at `start`. `low` and `high` are the ends of the 90 % interval, None where it is open or was not worked out.
     """
 
     parameter: Quantity
@@ -75,6 +63,11 @@ class Estimate:
         return f"{value}{behind}", readable(self.standard_error / factor, 2), percent, low, high, start
 
 
+def given(parameter: Quantity, value: float) -> Estimate:
+    """Enter a parameter that is known, not fitted."""
+    return Estimate(parameter, value, 0.0, "fixed", value, value, value)
+
+
 def readable(number: float, digits: int = 4) -> str:
     """A number with a few digits, without an exponent where that reads well."""
     if number and not SMALLEST <= abs(number) < LARGEST:
@@ -84,20 +77,10 @@ def readable(number: float, digits: int = 4) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """One measured number beside what the law says, both in the unit that `quantity` ends in.
+    """One `measured` number of a `run` beside what the law says (`predicted`), in the unit that `quantity` ends in.
 
-    Attributes
-    ----------
-    run : str
-        Name of the run.
-    quantity : str
-        What was measured, with its unit as a suffix, as ``service_ms``.
-    measured, predicted : float
-        Both sides.
-    sigma : float
-        Standard deviation that gave the measurement its weight, in the same unit.
-    off_by : float
-        Law less measurement, in standard deviations on the scale of the fit.
+    `sigma` is the standard deviation that gave it its weight, in that unit; `off_by` law less measurement, in standard
+    deviations on the scale of the fit.
     """
 
     run: str
@@ -112,18 +95,8 @@ class Comparison:
 class Calibration(Answer):
     """A law fitted to measurements.
 
-    Attributes
-    ----------
-    estimates : dict
-        Estimates by parameter key.
-    comparisons : tuple of Comparison
-        Every measurement beside the law.
-    model_error : float
-        Relative standard deviation of the law.
-    degrees : float
-        Degrees of freedom of its estimate.
-    correlation : dict
-        Correlation of two parameters.
+    `estimates` and their `correlation` by parameter key, in `comparisons` every measurement beside the law;
+    `model_error` is the relative standard deviation of the law, `degrees` the degrees of freedom of its estimate.
     """
 
     PICTURE: ClassVar[str] = "planner.calibrate.picture:draw_costs"
@@ -228,18 +201,9 @@ LIKELY: Final = 0.05  # share from which a number of requesters is mentioned
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlier:
-    """The run that does not belong to the others.
+    """The `run` that does not belong to the others: chi-square falls by `drop` without it.
 
-    Attributes
-    ----------
-    run : str
-        Its name.
-    drop : float
-        By how much chi-square falls without it.
-    gap : float
-        Chi-square without the second candidate less chi-square without this one.
-    second : str
-        The run that comes next.
+    It falls by `gap` less without the `second` candidate.
     """
 
     run: str
@@ -252,26 +216,11 @@ class Outlier:
 class Fit(Calibration):
     """A law fitted to runs of volumes and pools.
 
-    Attributes
-    ----------
-    population : int
-        Requesters a volume, given or likeliest.
-    population_status : str
-        "fixed", "fitted" or "not determined".
-    chi_square : float
-        Sum of the squared residuals of runs and priors that were fitted.
-    spread : Spread or None
-        What else the data allow; None where it was not asked for.
-    outlier : Outlier or None
-        The run that was left out.
-    saturated : bool
-        Whether all devices were busy in every run: the runs tell what the devices carry, not how much is asked.
-    observations : tuple of Observation
-        The runs, the outlier included, in the order of `comparisons`.
-    degrees_left : float
-        Fitted figures less what the parameters took of them: what `chi_square` is to be held against.
-    model : planner.library.Model or None
-        What can be written and asked; None where only the fit was asked for.
+    `population` is the number of requesters a volume, given or likeliest; `population_status` says which, or "not
+    determined". `chi_square` sums the squared residuals of runs and priors that were fitted, to be held against
+    `degrees_left`. `spread` is what else the data allow, None where it was not asked for. `observations` are the runs
+    in the order of `comparisons`, with the `outlier` that was left out. `saturated` says whether all devices were busy
+    in every run: the runs tell what they carry, not how much is asked. `model` can be written and asked.
     """
 
     PICTURE: ClassVar[str] = "planner.calibrate.picture:draw_fit"
@@ -390,3 +339,19 @@ def correlations(keys: Sequence[str], covariance: Array) -> dict[tuple[str, str]
     error = np.sqrt(np.diag(covariance))
     pairs = ((i, j) for i in range(len(keys)) for j in range(i))
     return {(keys[i], keys[j]): float(covariance[i, j] / (error[i] * error[j])) for i, j in pairs}
+
+
+def comparisons(problem: LeastSquares, at: Array) -> tuple[Comparison, ...]:
+    """Every figure beside the law, the outlier included."""
+    rows = zip(problem.figures, problem.off(at[None])[0].tolist(), problem.sigma.tolist(), strict=True)
+    found = []
+    for each, off, sigma in rows:
+        size = each.value if each.scale is None else 1.0
+        predicted = each.value * math.exp(off) if each.scale is None else each.value + off
+        found.append(
+            Comparison(
+                run=each.run, quantity=each.quantity, measured=each.value / each.factor,
+                predicted=predicted / each.factor, sigma=sigma * size / each.factor, off_by=off / sigma,
+            )
+        )  # fmt: skip
+    return tuple(found)

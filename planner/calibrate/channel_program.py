@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from planner.calibrate.calibration import Estimate
-from planner.calibrate.cost_fit import CostFit, CostLaw, MeasuredFigure, fit_costs, given
+from planner.calibrate.calibration import Estimate, given
+from planner.calibrate.cost_fit import CostFit, CostLaw, fit_costs
 from planner.calibrate.data_file import Measurements
 from planner.devices.channel_program import KIND, WIDTHS, ChannelProgram
 from planner.errors import InputError
@@ -26,33 +26,12 @@ COSTS: Final = {parameter.key: parameter for parameter in ChannelProgram.PARAMET
 WIDE: Final = 2.0  # standard errors on each side within which reading may cost what writing costs
 
 
-def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
-    """Fit the costs of channel programs.
+def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+    """Fit the costs of channel programs; one that no run determines is 0 and not determined.
 
     CP times determine a + f, s - f and 2 (a + b) - a of the four costs at most. The convention is f = 0: what a CCW
     translated fast costs at least is counted into its Start Subchannel. Reading over writing is estimated beside
     the costs where both were measured, and held at 1 if that lies within its error.
-
-    Parameters
-    ----------
-    runs : sequence of Measurements
-        With the columns of `HEADINGS`.
-    fixed : mapping, optional
-        Parameters that are known, SI, by key.
-
-    Returns
-    -------
-    CostFit
-        The costs; one that no run determines is 0 and not determined.
-
-    Raises
-    ------
-    InputError
-        No runs, or runs of slow translation only.
-    ReportError
-        A run that moved nothing.
-    CalibrationError
-        The fit did not converge, or the measurements contradict each other.
     """
     if not runs:
         raise InputError("runs", 0, "at least one measurement")
@@ -90,7 +69,7 @@ def _fit(
 ) -> CostFit:
     """Fit the costs in `told`; `read` is what is known of reading over writing, if it is not among them."""
     known = {key: value for key, value in fixed.items() if key != "read_factor"}
-    measured = [MeasuredFigure.of(run, "cp_ms", MILLISECOND) for run in runs]
+    measured = [run.figure("cp_ms", MILLISECOND) for run in runs]
     assumed = {key: known.pop(key, 0.0) for key in COSTS if key not in told and key != "read_factor"}
     if read is not None:
         assumed["read_factor"] = read.value

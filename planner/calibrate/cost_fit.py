@@ -7,43 +7,39 @@ plainly between their bounds. What the figures leave open is settled by conventi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner import library
-from planner.calibrate.calibration import Calibration, Comparison, Estimate, correlations, known_parameters
-from planner.calibrate.data_file import Measurements
+from planner.calibrate.calibration import (
+    Calibration,
+    Estimate,
+    comparisons,
+    correlations,
+    given,
+    known_parameters,
+)
 from planner.calibrate.error_bar import cut_off, stretch
-from planner.calibrate.problem import GIVEN, MODEL_ERROR, SETTLED, restricted_estimate
+from planner.calibrate.least_squares import (
+    GIVEN,
+    MODEL_ERROR,
+    LeastSquares,
+    MeasuredFigure,
+    with_likely_error,
+)
 from planner.errors import CalibrationError
 from planner.library import Status
 from planner.quantity import Quantity
 from planner.results import Array
 
 CONVENTION: Final = 1e-3  # weight of a convention, of a measured figure of 100 % error
-STEP: Final = 1e-6  # of the differences of the Jacobian
 SEEN: Final = 1e-6  # of the largest singular value: from there on figures change
 NEAR: Final = 1e-5  # of the scale of a parameter: at its bound
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredFigure:
-    """One measured figure."""
-
-    run: str  # its run
-    quantity: str  # what was measured, with the unit as a suffix
-    factor: float  # SI units in one of them
-    value: float  # value, and half of what the printed digits leave open, SI
-    half: float
-
-    @classmethod
-    def of(cls, run: Measurements, name: str, factor: float) -> MeasuredFigure:
-        """A number of a run by its heading."""
-        value, half = run.numbers[name].value, run.numbers[name].resolution
-        return cls(run=run.name, quantity=name, factor=factor, value=value, half=half)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,18 +59,10 @@ class CostLaw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostFit(Calibration):
-    """The costs of a device, fitted to tables of measurements.
+    """The costs of a device of a `kind`, fitted to tables of measurements.
 
-    Attributes
-    ----------
-    kind : str
-        Device kind.
-    validity : mapping
-        Range that the measurements cover, by key.
-    population : int or None
-        Requesters while it was measured.
-    uncertainty : library.Uncertainty
-        What the figures leave open.
+    `validity` is the range that they cover, by key, with so many requesters (`population`, or None); `uncertainty` is
+    what they leave open.
     """
 
     kind: str
@@ -83,108 +71,111 @@ class CostFit(Calibration):
     uncertainty: library.Uncertainty
 
 
-def given(parameter: Quantity, value: float) -> Estimate:
-    """Enter a parameter that is known, not fitted."""
-    return Estimate(parameter, value, 0.0, "fixed", value, value, value)
+@dataclass(frozen=True, kw_only=True)
+class CostProblem(LeastSquares):
+    """Figures, law and scales; points are values over `scales`, `size` is what the parameters had at the start."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostProblem:
-    """Figures, law and scales; points are values over `scale`, `size` is what the parameters had at the start."""
-
+    STEP = 1e-6
+    CENTRAL = True
+    TOLERANCE = 1e-15
     measured: tuple[MeasuredFigure, ...]
     law: CostLaw
     known: Mapping[str, float]
     free: tuple[Quantity, ...]
-    scale: Array
+    scales: Array
     size: Array
-    error: float
 
     @property
-    def rounding(self) -> Array:
-        """Relative standard deviation that the printed digits leave, shape (figures,)."""
-        return np.asarray([each.half / each.value / math.sqrt(3) for each in self.measured], dtype=np.float64)
-
-    @property
-    def sigma(self) -> Array:
-        """Relative standard deviation of every figure: digits and error of the law, shape (figures,)."""
-        return np.asarray(np.hypot(self.rounding, self.error))
+    def figures(self) -> tuple[MeasuredFigure, ...]:
+        """What was measured."""
+        return self.measured
 
     @property
     def bounds(self) -> tuple[Array, Array]:
-        """Smallest and largest values over `scale`, each of shape (free,)."""
+        """Smallest and largest values over `scales`."""
         low, high = (np.array([getattr(each, end) for each in self.free]) for end in ("low", "high"))
-        return low / self.scale, high / self.scale
+        return low / self.scales, high / self.scales
 
-    def values(self, at: Array) -> dict[str, float]:
-        """Tell all parameters at a point."""
-        return {**self.known, **{p.key: float(v) for p, v in zip(self.free, at * self.scale, strict=True)}}
+    def _values(self, points: Array) -> Iterator[dict[str, float]]:
+        keys = [each.key for each in self.free]
+        return (
+            {**self.known, **dict(zip(keys, row, strict=True))} for row in (points * self.scales).tolist()
+        )
 
-    def off(self, at: Array) -> Array:
-        """Compare law and measurement at a point, shape (figures,)."""
-        predicted = np.asarray(self.law.predict(self.values(at)), dtype=np.float64)
-        logs = np.log(np.maximum(predicted, 1e-300)) - np.log([each.value for each in self.measured])
-        return np.asarray(logs)
+    def predict(self, points: Array) -> Array:
+        """What the law says of every figure."""
+        return np.array([self.law.predict(values) for values in self._values(points)], dtype=np.float64)
 
-    def residuals(self, at: Array) -> Array:
-        """Line up what is minimized: figures, then conventions of little weight, then the start of still less."""
-        conventions = [] if self.law.conventions is None else self.law.conventions(self.values(at))
-        slack = CONVENTION * np.asarray(conventions, dtype=np.float64)
-        return np.concatenate([self.off(at) / self.sigma, slack, CONVENTION**2 * (at - 1)])
+    def beliefs(self, points: Array) -> Array:
+        """Conventions of little weight, then the start of still less."""
+        start = CONVENTION**2 * (points - 1)
+        if self.law.conventions is None:
+            return np.asarray(start)
+        wishes = np.array([self.law.conventions(values) for values in self._values(points)])
+        return np.concatenate([CONVENTION * wishes, start], axis=-1)
 
-    def minimum(self, at: Array) -> Array:
-        """Find the point of least squares, shape (free,)."""
-        from scipy.optimize import least_squares
 
-        low, high = self.bounds
-        begin = np.clip(at, low + STEP, high - STEP)
-        found = least_squares(
-            self.residuals, begin, bounds=(low, high), jac="3-point", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=2000
-        )  # fmt: skip
+@dataclass(frozen=True, kw_only=True)
+class CostSolution:
+    """The best point of a problem, the scales of which are the values there."""
+
+    problem: CostProblem
+    at: Array  # (free,)
+
+    @classmethod
+    def of(cls, problem: CostProblem, begin: Array) -> CostSolution:
+        """Find it; what is next to nothing keeps its scale."""
+        found = problem.minimum(begin, 2000)
         if not found.success:
             raise CalibrationError(f"least squares did not converge: {found.message}")
-        return np.asarray(np.where(found.x - low < NEAR, low, np.where(high - found.x < NEAR, high, found.x)))
-
-    def rescaled(self, at: Array) -> tuple[CostProblem, Array]:
-        """Put the problem in units of a point, where that is not next to nothing."""
+        low, high = problem.bounds
+        at = np.where(found.x - low < NEAR, low, np.where(high - found.x < NEAR, high, found.x))
         factor = np.where(at > 0.01, at, 1.0)  # noqa: PLR2004 - far below its start a parameter counts as zero
-        return replace(self, scale=self.scale * factor), at / factor
+        return cls(problem=replace(problem, scales=problem.scales * factor), at=at / factor)
 
-    def slope(self, at: Array) -> Array:
-        """Tell how the logarithms change with the point, shape (figures, free)."""
-        steps = STEP * np.eye(len(at))
-        low = self.bounds[0]
-        columns = []
-        for step in steps:
-            before = at - step if (at - step >= low).all() else at
-            width = (at + step - before).sum()
-            columns.append((self.off(at + step) - self.off(before)) / width)
-        return np.stack(columns, axis=-1)
+    @cached_property
+    def inside(self) -> NDArray[np.bool_]:
+        """Which parameters are not at a bound, shape (free,)."""
+        low, high = self.problem.bounds
+        return np.asarray((self.at > low) & (self.at < high))
 
-    def likely_error(self, at: Array) -> float:
-        """Estimate the error of the law from its residuals (`planner.calibrate.problem`)."""
-        inside, slope = self.inside(at), self.slope(at)
-        if self.freedom(at, slope) < 1:
-            return self.error
-        belief = self.belief(at)[inside][:, inside]
-        return restricted_estimate(
-            self.off(at), slope[:, inside], rounding=self.rounding, scale=np.ones(len(self.measured)),
-            belief=np.zeros(len(belief)), belief_slope=belief, shrunk=False,
-        )  # fmt: skip
+    @cached_property
+    def off(self) -> Array:
+        """Law less measurement in logarithms, shape (figures,)."""
+        return np.asarray(self.problem.off(self.at[None])[0])
 
-    def belief(self, at: Array) -> Array:
+    @cached_property
+    def slope(self) -> Array:
+        """How these change with the point, shape (figures, free)."""
+        sigma = self.problem.sigma
+        return np.asarray(self.problem.around(self.at)[1][: len(sigma)] * sigma[:, None])
+
+    @cached_property
+    def belief(self) -> Array:
         """How little is believed of the parameters, to their own size or that of their start, shape (free, free)."""
-        return np.asarray(np.diag(self.scale / np.maximum(self.size, at * self.scale)))
+        scales = self.problem.scales
+        return np.asarray(np.diag(scales / np.maximum(self.problem.size, self.at * scales)))
 
-    def freedom(self, at: Array, slope: Array) -> int:
-        """Count degrees of freedom."""
-        singular = np.linalg.svd(slope[:, self.inside(at)], compute_uv=False)
-        return len(self.measured) - int((singular > SEEN * singular.max(initial=0.0)).sum())
+    @cached_property
+    def freedom(self) -> int:
+        """Degrees of freedom."""
+        singular = np.linalg.svd(self.slope[:, self.inside], compute_uv=False)
+        return len(self.off) - int((singular > SEEN * singular.max(initial=0.0)).sum())
 
-    def inside(self, at: Array) -> Array:
-        """Tell which parameters are not at a bound, shape (free,)."""
-        low, high = self.bounds
-        return np.asarray((at > low) & (at < high))
+    def errors(self) -> tuple[float, float]:
+        """Error of the law, and the one that its residuals speak for."""
+        error, inside = self.problem.model_error, self.inside
+        if self.freedom < 1:
+            return error, error
+        belief = self.belief[inside][:, inside]
+        nothing = np.zeros(len(belief))
+        return error, self.problem.likely_error(
+            self.off, self.slope[:, inside], nothing, belief, shrunk=False
+        )
+
+    def with_error(self, error: float) -> CostSolution:
+        """Fit again."""
+        return CostSolution.of(replace(self.problem, model_error=error), self.at)
 
 
 LEAN: Final = 1e-2  # part of such a direction that a parameter must have to count as not determined
@@ -197,55 +188,45 @@ def fit_costs(
     """Fit the parameters of a law to measured figures."""
     known = known_parameters(law.parameters, fixed, lambda _: False)
     free = [k for k, parameter in enumerate(law.parameters) if parameter.key not in known]
+    start = np.array([law.start[k] for k in free])
     problem = CostProblem(
-        measured=tuple(measured),
-        law=law,
-        known=known,
-        free=tuple(law.parameters[k] for k in free),
-        scale=np.array([law.start[k] for k in free]),
-        size=np.array([law.start[k] for k in free]),
-        error=MODEL_ERROR,
-    )
-    at = np.ones(len(free))
-    for _ in range(4):
-        at = problem.minimum(at)
-        problem, at = problem.rescaled(at)
-        error = problem.likely_error(at)
-        settled = max(error / problem.error, problem.error / error) < SETTLED
-        problem = problem if settled else replace(problem, error=error)
-        if settled:
-            break
-    return _result(problem, problem.minimum(at))
+        measured=tuple(measured), law=law, known=known, free=tuple(law.parameters[k] for k in free), scales=start,
+        size=start,
+    )  # fmt: skip
+    first = CostSolution.of(problem, np.ones(len(free)))
+    found = with_likely_error(first, CostSolution.errors, CostSolution.with_error, 4)
+    return _result(found.with_error(found.problem.model_error))  # from the scales of the solution
 
 
-def _result(problem: CostProblem, at: Array) -> CostFit:
-    if problem.error > CONTRADICTION:
-        worst = problem.measured[int(np.argmax(np.abs(problem.off(at))))]
+def _result(found: CostSolution) -> CostFit:
+    problem, at, inside, belief = found.problem, found.at, found.inside, found.belief
+    if problem.model_error > CONTRADICTION:
+        worst = problem.measured[int(np.argmax(np.abs(found.off)))]
         raise CalibrationError(
             f"the measurements contradict each other: no device of kind {problem.law.kind} is within "
-            f"{problem.error:.0%} of them; the worst is {worst.quantity} of {worst.run}"
+            f"{problem.model_error:.0%} of them; the worst is {worst.quantity} of {worst.run}"
         )
-    inside, slope, belief = problem.inside(at), problem.slope(at) / problem.sigma[:, None], problem.belief(at)
-    degrees, wider = _degrees(problem, at, slope)
+    slope = found.slope / problem.sigma[:, None]
+    degrees, wider = _degrees(found)
     covariance = np.linalg.inv(slope.T @ slope + belief.T @ belief)
     own, own_belief = slope[:, inside], belief[inside][:, inside]
-    within = np.linalg.inv(own.T @ own + own_belief.T @ own_belief)
+    within = np.asarray(np.linalg.inv(own.T @ own + own_belief.T @ own_belief), dtype=np.float64)
     errors = np.zeros(len(at))
     errors[inside] = np.sqrt(np.diag(within))
     # A bound holds the estimate, not what is possible: that lies around where the figures pull it, cut off there.
-    pull = slope.T @ (problem.off(at) / problem.sigma)
+    pull = slope.T @ (found.off / problem.sigma)
     uncertainty = _uncertainty(
         problem, at - covariance @ pull, np.asarray(covariance * (wider * stretch(max(degrees, 1))) ** 2)
     )
     unseen = _unseen(slope)
-    estimates = _estimates(problem, at, errors, unseen, uncertainty)
+    estimates = _estimates(found, errors, unseen, uncertainty)
     seen = np.flatnonzero(np.logical_and(inside, np.logical_not(unseen)))  # parameters that the figures tell
     places = np.searchsorted(np.flatnonzero(inside), seen)
     return CostFit(
         kind=problem.law.kind,
         estimates={each.parameter.key: each for each in (*estimates, *problem.law.held)},
-        comparisons=_comparisons(problem, at),
-        model_error=problem.error * wider,
+        comparisons=comparisons(problem, at),
+        model_error=problem.model_error * wider,
         degrees=float(degrees),
         correlation=correlations([problem.free[k].key for k in seen], within[np.ix_(places, places)]),
         validity=problem.law.validity,
@@ -254,14 +235,14 @@ def _result(problem: CostProblem, at: Array) -> CostFit:
     )
 
 
-def _degrees(problem: CostProblem, at: Array, slope: Array) -> tuple[float, float]:
+def _degrees(found: CostSolution) -> tuple[float, float]:
     """Degrees of freedom of the error of the law, and by what it grows since coefficients at a bound count as well.
 
     Without any degree of freedom (0) nothing bounds what a law that may bend says of other arguments.
     """
-    between = max(problem.freedom(at, slope), 1)
+    problem, between = found.problem, max(found.freedom, 1)
     if problem.law.coefficients is None:
-        return GIVEN if problem.error <= MODEL_ERROR else between, 1.0
+        return GIVEN if problem.model_error <= MODEL_ERROR else between, 1.0
     left = max(len(problem.measured) - problem.law.coefficients, 0)
     return left, math.sqrt(max(between / max(left, 1), 1.0))
 
@@ -274,44 +255,28 @@ def _unseen(slope: Array) -> Array:
 
 
 def _uncertainty(problem: CostProblem, center: Array, covariance: Array) -> library.Uncertainty:
-    scaled = covariance * np.outer(problem.scale, problem.scale)
+    scaled = covariance * np.outer(problem.scales, problem.scales)
     return library.Uncertainty(
         parameters=tuple(parameter.file_key for parameter in problem.free),
-        center=tuple(library.rounded(value) for value in (center * problem.scale).tolist()),
+        center=tuple(library.rounded(value) for value in (center * problem.scales).tolist()),
         covariance=tuple(tuple(library.rounded(value) for value in row) for row in scaled.tolist()),
     )
 
 
 def _estimates(
-    problem: CostProblem, at: Array, errors: Array, unseen: Array, uncertainty: library.Uncertainty
+    solution: CostSolution, errors: Array, unseen: Array, uncertainty: library.Uncertainty
 ) -> list[Estimate]:
+    problem, at = solution.problem, solution.at * solution.problem.scales
     draws = cut_off(uncertainty, problem.free, 400)  # parameter sets that intervals are taken of
     lows, highs = np.quantile(draws, (0.05, 0.95), axis=0)
-    inside = problem.inside(at)
-    start = dict(zip([p.key for p in problem.law.parameters], problem.law.start, strict=True))
     found = []
-    for parameter in problem.law.parameters:
+    for parameter, start in zip(problem.law.parameters, problem.law.start, strict=True):
         if parameter.key in problem.known:
             found.append(given(parameter, problem.known[parameter.key]))
             continue
         k = problem.free.index(parameter)
-        value = float(at[k] * problem.scale[k])
-        status: Status = "not determined" if unseen[k] else "fitted" if inside[k] else "at its bound"
-        low, high = min(float(lows[k]), value), max(float(highs[k]), value)
-        found.append(
-            Estimate(parameter, value, float(errors[k] * problem.scale[k]), status, start[parameter.key],
-                None if unseen[k] else low, None if unseen[k] else high)
-        )  # fmt: skip
+        value, error = float(at[k]), float(errors[k] * problem.scales[k])
+        status: Status = "not determined" if unseen[k] else "fitted" if solution.inside[k] else "at its bound"
+        ends = (None, None) if unseen[k] else (min(float(lows[k]), value), max(float(highs[k]), value))
+        found.append(Estimate(parameter, value, error, status, start, *ends))
     return found
-
-
-def _comparisons(problem: CostProblem, at: Array) -> tuple[Comparison, ...]:
-    rows = zip(problem.measured, problem.off(at).tolist(), problem.sigma.tolist(), strict=True)
-    return tuple(
-        Comparison(
-            run=each.run, quantity=each.quantity, measured=each.value / each.factor,
-            predicted=each.value / each.factor * float(np.exp(off)), sigma=sigma * each.value / each.factor,
-            off_by=off / sigma,
-        )
-        for each, off, sigma in rows
-    )  # fmt: skip

@@ -6,11 +6,12 @@ The columns of a CSV file are documented in docs/calibration.md. Empty cells sta
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from planner.calibrate.observation import ABSOLUTE, Figure, Observation, observe
+from planner.calibrate.least_squares import MeasuredFigure
+from planner.calibrate.observation import Figure, Observation, observe
 from planner.errors import InputError, ReportError
 from planner.measurements import Devices, Run, intervals, pool_runs, read, system_runs, volume_runs
 from planner.measurements.read import is_folder
@@ -18,7 +19,6 @@ from planner.measurements.rows import shown as listed
 from planner.quantity import Quantity
 from planner.reports import Printed
 from planner.reports.csv_table import Allowed, CsvTable, read_csv, shown
-from planner.units import MILLISECOND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +36,13 @@ class Measurements:
         """Take a number."""
         found = self.numbers.get(heading)
         return default if found is None else found.value
+
+    def figure(self, heading: str, factor: float) -> MeasuredFigure:
+        """Take a number as a fit takes it; `factor` is SI units in one of its heading."""
+        number = self.numbers[heading]
+        return MeasuredFigure(
+            run=self.name, quantity=heading, factor=factor, value=number.value, half=number.resolution
+        )
 
     def error(self, problem: str, heading: str = "") -> ReportError:
         """Make an error of this row."""
@@ -106,23 +113,24 @@ def _words(table: CsvTable, heading: Quantity, needed: Sequence[str]) -> list[st
     return found
 
 
-MEASURED: Final = {
-    "io_rate": ("io_rate", 1.0),
-    "service_ms": ("service_time", MILLISECOND),
-    "response_ms": ("response_time", MILLISECOND),
-    "wait_ms": ("wait_time", MILLISECOND),
-    "queued": ("queued", 1.0),
-}
-COUNTS: Final = ("population", "aliases", "volumes")
-NAMES: Final = ("run", "device", "role")
-COLUMNS: Final = (*NAMES, *COUNTS, *MEASURED)
-OF_DEVICES: Final = (*NAMES, "population", "io_rate", "service_ms", "queued")  # where a row is a device
 MOST: Final = 10**6  # of aliases, volumes or requesters; more than any machine has
+MEASURED: Final = {
+    "io_rate": Quantity("io_rate", unit="1/s"), "service_time": Quantity("service", unit="ms"),
+    "response_time": Quantity("response", unit="ms"), "wait_time": Quantity("wait", unit="ms", zero=True),
+    "queued": Quantity("queued", zero=True),
+}  # fmt: skip
+COUNTS: Final = tuple(
+    Quantity(key, whole=True, zero=key == "aliases", high=MOST)
+    for key in ("population", "aliases", "volumes")
+)
+ROLE: Final = Quantity("role", words=("base", "alias"))
+NAMES: Final = ("run", "device", "role")
+COLUMNS: Final = (*NAMES, *(each.file_key for each in (*COUNTS, *MEASURED.values())))
+OF_DEVICES: Final = (*NAMES, "population", "io_rate", "service_ms", "queued")  # where a row is a device
 NEEDED: Final = {
     "device": ("io_rate", "service_ms"), "volume": ("aliases",), "pool": ("aliases", "volumes"),
 }  # fmt: skip
 TOTALS: Final = "pool_aliases"  # a column that only a table of volume totals has
-ROLES: Final = ("base", "alias")
 MOST_RUNS: Final = 60  # in one fit; a law with four parameters learns little from more, and each costs time
 
 
@@ -235,123 +243,104 @@ def _csv_observations(path: Path, kind: str) -> list[Observation]:
     shape = "device" if table.has("role") else kind
     table.refuse_others(OF_DEVICES if shape == "device" else COLUMNS)
     table.require(NEEDED[shape], f"runs of a {kind} with the columns {', '.join(NEEDED[shape])}")
-    if not any(map(table.has, MEASURED)):
-        raise table.missing(f"one of {', '.join(MEASURED)}", f"what was measured of each run of a {kind}")
-    runs = _by_device(table) if shape == "device" else _by_run(table, NEEDED[kind])
+    shown_as = [each.file_key for each in MEASURED.values()]
+    if not any(map(table.has, shown_as)):
+        raise table.missing(f"one of {', '.join(shown_as)}", f"what was measured of each run of a {kind}")
+    headings = (*COUNTS, *MEASURED.values())
+    if shape == "device":  # one without I/O counts as well
+        headings = (ROLE, *(replace(each, zero=True) if each not in COUNTS else each for each in headings))
+    rows = _measurements(table, [each for each in headings if table.has(each.file_key)], ("role",))
+    if shape == "device":
+        runs = _by_device(rows, table.texts("run"))
+    else:
+        runs = [(row, _of_run(row, NEEDED[kind])) for row in rows]
     for row, run in runs:
         if kind == "volume" and run.volumes > 1:
             column = "role" if shape == "device" else "volumes"
-            problem = f"has {run.volumes} volumes: expected 1 volume; several are --kind pool"
-            raise table.error(row, column, problem)
+            problem = f"{column} has {run.volumes} volumes: expected 1 volume; several are --kind pool"
+            raise row.error(problem, column)
     return [run for _, run in runs]
 
 
-def _figures(table: CsvTable, *, zero: bool) -> list[dict[str, Figure]]:
-    """What each row measured, SI; rates and times may be 0 with `zero` only, waits and queues always."""
-    found: list[dict[str, Figure]] = [{} for _ in table.rows]
-    for column, (name, factor) in MEASURED.items():
-        cells = table.known(column, Allowed(zero=zero or name in ABSOLUTE))
-        for figures, cell in zip(found, cells, strict=True):
-            if cell is not None:
-                figures[name] = Figure(cell[0] * factor, cell[1] * factor)
-    return found
+def _figures(row: Measurements) -> dict[str, Figure]:
+    """What a row measured, SI."""
+    known = {name: row.numbers.get(heading.file_key) for name, heading in MEASURED.items()}
+    return {name: Figure(each.value, each.resolution) for name, each in known.items() if each is not None}
 
 
-def _by_run(table: CsvTable, needed: Sequence[str]) -> list[tuple[int, Observation]]:
+def _of_run(row: Measurements, needed: Sequence[str]) -> Observation:
     """One run a row; a cell of the columns `needed` must not be empty."""
-    figures = _figures(table, zero=False)
-    aliases, volumes = _counts(table, "aliases"), _counts(table, "volumes", zero=False)
-    population = _counts(table, "population", zero=False)
-    found = []
-    for row, name in enumerate(table.texts("run")):
-        if not figures[row]:
-            problem = f"nothing measured: expected a number in one of {', '.join(MEASURED)}"
-            raise ReportError(table.path, problem, line=table.lines[row], column=1)
-        for column, cells in (("aliases", aliases), ("volumes", volumes)):
-            if column in needed and cells[row] is None:
-                raise table.error(row, column, f"is empty: expected a count of {column}")
-        found.append((row, _observation(
-            table, row, name=name or f"{table.path.stem} line {table.lines[row]}", volumes=volumes[row] or 1,
-            aliases=aliases[row] or 0, population=population[row], figures=figures[row],
-        )))  # fmt: skip
-    return found
+    figures = _figures(row)
+    if not figures:
+        expected = ", ".join(each.file_key for each in MEASURED.values())
+        problem = f"nothing measured: expected a number in one of {expected}"
+        raise ReportError(row.path, problem, line=row.line, column=1)
+    for column in needed:
+        if column not in row.numbers:
+            raise row.error(f"{column} is empty: expected a count of {column}", column)
+    return _observation(
+        row,
+        name=row.name,
+        volumes=int(row.value("volumes", 1)),
+        aliases=int(row.value("aliases")),
+        figures=figures,
+    )
 
 
 def _observation(
-    table: CsvTable, row: int, *, name: str, volumes: int, aliases: int, population: int | None,
-    figures: dict[str, Figure],
-) -> Observation:  # fmt: skip
+    row: Measurements, *, name: str, volumes: int, aliases: int, figures: dict[str, Figure]
+) -> Observation:
     """A run, or the error of its row where its numbers contradict each other."""
+    population = int(row.value("population")) or None
     try:
         return Observation(
             name=name, volumes=volumes, aliases=aliases, population=population, figures=figures
         )
     except InputError as error:
-        raise ReportError(
-            table.path, str(error), line=table.lines[row],
-            column=table.column(row, "population") if table.has("population") else None,
-        ) from error  # fmt: skip
+        raise row.error(str(error), "population") from error
 
 
-def _by_device(table: CsvTable) -> list[tuple[int, Observation]]:
+def _by_device(rows: Sequence[Measurements], names: Sequence[str]) -> list[tuple[Measurements, Observation]]:
     """Add up the devices of each run; rates and queues add, times are weighted by rate."""
-    figures = _figures(table, zero=True)
-    roles, population = table.texts("role"), _counts(table, "population", zero=False)
-    runs: dict[str, list[int]] = {}
-    for row, name in enumerate(table.texts("run")):
-        if roles[row] not in ROLES:
-            raise table.error(row, "role", f"{shown(roles[row])}: expected {' or '.join(ROLES)}")
-        if "io_rate" not in figures[row]:
-            raise table.error(row, "io_rate", "is empty: expected the rate of every device [1/s]")
-        service = figures[row].setdefault("service_time", Figure(0.0, 0.0))
-        if service.value == 0 and figures[row]["io_rate"].value > 0:
-            raise table.error(
-                row, "service_ms", "is empty or 0: expected the service time of a device with I/O [ms]"
-            )
-        runs.setdefault(name or table.path.stem, []).append(row)
-    return [
-        (rows[0], _sum(table, name, {row: figures[row] for row in rows}, roles, population))
-        for name, rows in runs.items()
-    ]
+    runs: dict[str, list[Measurements]] = {}
+    for row, name in zip(rows, names, strict=True):
+        if "io_rate" not in row.numbers:
+            raise row.error("io_rate is empty: expected the rate of every device [1/s]", "io_rate")
+        if row.value("service_ms") == 0 and row.value("io_rate") > 0:
+            problem = "service_ms is empty or 0: expected the service time of a device with I/O [ms]"
+            raise row.error(problem, "service_ms")
+        runs.setdefault(name or row.path.stem, []).append(row)
+    return [(devices[0], _sum(name, devices)) for name, devices in runs.items()]
 
 
-def _sum(
-    table: CsvTable, name: str, figures: dict[int, dict[str, Figure]], roles: Sequence[str],
-    population: Sequence[int | None],
-) -> Observation:  # fmt: skip
-    """One run of its devices, by their rows."""
-    first = next(iter(figures))
-    bases = [row for row in figures if roles[row] == "base"]
+def _sum(name: str, devices: Sequence[Measurements]) -> Observation:
+    """One run of its devices."""
+    bases = [row for row in devices if row.words["role"] == "base"]
     if not bases:
-        raise table.error(first, "role", f"of {name} is alias only: expected a base among its devices")
-    rates, services = ([each[key] for each in figures.values()] for key in ("io_rate", "service_time"))
+        raise devices[0].error(f"role of {name} is alias only: expected a base among its devices", "role")
+    rates, services = (
+        [_figures(row).get(key, Figure(0.0, 0.0)) for row in devices] for key in ("io_rate", "service_time")
+    )
     total = sum(rate.value for rate in rates)
     if total <= 0:
-        raise table.error(first, "io_rate", f"of all devices of {name} is 0: expected I/O of one at least")
+        problem = f"io_rate of all devices of {name} is 0: expected I/O of one at least"
+        raise devices[0].error(problem, "io_rate")
     work = sum(rate.value * service.value for rate, service in zip(rates, services, strict=True))
     summed = {
         "io_rate": Figure(total, sum(rate.half for rate in rates)),
         "service_time": Figure(work / total, max(service.half for service in services)),
     }
-    queues = {row: figures[row]["queued"] for row in bases if "queued" in figures[row]}
+    queues = [row.numbers["queued"] for row in bases if "queued" in row.numbers]
     if queues:
-        for row in bases:
-            if row not in queues:
-                raise table.error(
-                    row, "queued", f"is empty: expected the queue of every base of {name}, or of none"
-                )
-        summed["queued"] = Figure(
-            sum(each.value for each in queues.values()), sum(each.half for each in queues.values())
-        )
+        summed["queued"] = Figure(sum(each.value for each in queues), sum(each.resolution for each in queues))
     for row in bases:
-        if population[row] != population[bases[0]]:
-            problem = f"is not that of line {table.lines[bases[0]]}: expected one population for all bases of {name}"
-            raise table.error(row, "population", problem)
+        if queues and "queued" not in row.numbers:
+            raise row.error(
+                f"queued is empty: expected the queue of every base of {name}, or of none", "queued"
+            )
+        if row.numbers.get("population") != bases[0].numbers.get("population"):
+            problem = f"population is not that of line {bases[0].line}: expected one population for all bases of {name}"
+            raise row.error(problem, "population")
     return _observation(
-        table, first, name=name, volumes=len(bases), aliases=len(figures) - len(bases),
-        population=population[bases[0]], figures=summed,
-    )  # fmt: skip
-
-
-def _counts(table: CsvTable, name: str, *, zero: bool = True) -> list[int | None]:
-    return table.counts_or_none(name, MOST, zero=zero)
+        bases[0], name=name, volumes=len(bases), aliases=len(devices) - len(bases), figures=summed
+    )

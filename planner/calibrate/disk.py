@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from planner.calibrate.calibration import Estimate
-from planner.calibrate.cost_fit import CostFit, CostLaw, MeasuredFigure, fit_costs, given
+from planner.calibrate.calibration import Estimate, given
+from planner.calibrate.cost_fit import CostFit, CostLaw, fit_costs
 from planner.calibrate.data_file import Measurements
 from planner.devices.disk import COSTS, KIND, DiskPath
 from planner.errors import InputError
@@ -36,34 +36,13 @@ ALL: Final = 0.999  # of the bytes of a transaction
 Shares = Mapping[str, float]
 
 
-def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
     """Fit one workload on one kind of disk, one requester at a time.
 
     A run may do a whole transaction or part of it: `read_kb` and `write_kb` say how much, and the largest of each are
     those of a transaction. What the runs leave open follows conventions, and is reported as not determined: bytes
     written and bytes read without cache cost the same processor time; hits do not wait for the disk, and CP has its
     share of all cached work in them; where no rate was measured, nothing is waited for.
-
-    Parameters
-    ----------
-    runs : sequence of Measurements
-        With the columns of `HEADINGS`.
-    fixed : mapping, optional
-        Parameters that are known, SI, by key.
-
-    Returns
-    -------
-    CostFit
-        CP time, virtual machine time and wait of every part of a transaction.
-
-    Raises
-    ------
-    InputError
-        No runs.
-    ReportError
-        A run measured nothing, has no hit ratio, or contradicts itself or the others.
-    CalibrationError
-        The fit did not converge, or the measurements contradict each other.
     """
     if not runs:
         raise InputError("runs", 0, "at least one measurement")
@@ -86,7 +65,7 @@ def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = 
         validity={"requesters": (1.0, 1.0), "processors": (1.0, 1.0), **_hit_ratios(runs)},
         population=1,
     )
-    return fit_costs([MeasuredFigure.of(run, name, factors[name]) for run, _, name in pairs], law, known)
+    return fit_costs([run.figure(name, factors[name]) for run, _, name in pairs], law, known)
 
 
 def _check(run: Measurements, first: Measurements) -> None:

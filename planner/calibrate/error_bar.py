@@ -119,7 +119,7 @@ def _around(solution: Solution, degrees: float, least: float, count: int) -> tup
 def _chi_square(solution: Solution, logs: Array) -> Array:
     """Chi-square of parameter sets; infinite, hence without weight, where the law has no answer."""
     try:
-        return np.asarray((solution.problem.residuals(logs, solution.population) ** 2).sum(-1))
+        return np.asarray((solution.problem.residuals(logs) ** 2).sum(-1))
     except ConvergenceError:
         if len(logs) == 1:
             return np.array([np.inf])
@@ -288,15 +288,7 @@ def _open(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Possible:
-    """What a model knows of its parameters.
-
-    Attributes
-    ----------
-    best : dict
-        Estimates by key, SI; of volumes and pools `population`, too.
-    sets : dict
-        The same for every parameter set, each of shape (sets,).
-    """
+    """What a model knows of its parameters, SI: the `best` by key, and all parameter sets in `sets`, each (sets,)."""
 
     best: dict[str, float]
     sets: dict[str, Array]

@@ -15,8 +15,8 @@ from planner.calibrate import channel_program, disk, paging, processors
 from planner.calibrate.calibration import Calibration, Fit
 from planner.calibrate.cost_fit import CostFit
 from planner.calibrate.data_file import EVERYTHING, Chosen, Measurements, read_measurements, read_observations
+from planner.calibrate.least_squares import GIVEN
 from planner.calibrate.observation import Observation, observe
-from planner.calibrate.problem import GIVEN
 from planner.calibrate.volume_fit import fit
 from planner.devices.kinds import KINDS
 from planner.errors import InputError
@@ -192,7 +192,7 @@ class CostModule(Protocol):
         """Those that every row has."""
 
     @property
-    def calibrate(self) -> Callable[[Sequence[Measurements], Mapping[str, float]], CostFit]:
+    def fitted(self) -> Callable[[Sequence[Measurements], Mapping[str, float]], CostFit]:
         """Its fit, from rows and what is known of the parameters."""
 
 
@@ -224,7 +224,7 @@ def _costs(kind: str, module: CostModule, task: Task) -> Calibrated:
         problem = f"none: a {kind} is fitted to a table of runs, and to all its rows"
         raise InputError(option, value, problem)
     fixed = known_values(task.fix, kind)
-    found = module.calibrate(read_measurements(task.files, module.HEADINGS, module.NEEDED), fixed)
+    found = module.fitted(read_measurements(task.files, module.HEADINGS, module.NEEDED), fixed)
     return found, model_of_costs(found, title=task.title, files=task.files)
 
 

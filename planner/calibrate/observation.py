@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 
 from planner.errors import InputError
 from planner.measurements import Run
-from planner.units import MILLISECOND
 
 LOGARITHMIC: Final = ("io_rate", "service_time", "response_time")
 ABSOLUTE: Final = ("wait_time", "queued")
@@ -26,18 +25,10 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One run: how many volumes shared how many aliases, and what was measured of all of them together.
+    """One run, `name`: so many `volumes` shared so many `aliases`, and what was measured of all of them together.
 
-    Attributes
-    ----------
-    name : str
-        Names the run in a report.
-    volumes, aliases : int
-        Volumes that share the aliases.
-    population : int or None
-        Requesters of one volume; None where it is to be estimated.
-    figures : mapping
-        Any of `FIGURES`: total I/O rate [1/s], mean service, response and wait time [s], total queue [I/Os].
+    `population` is the requesters of one volume, None where it is to be estimated; `figures` are any of `FIGURES`:
+    total I/O rate [1/s], mean service, response and wait time [s], total queue [I/Os].
     """
 
     name: str
@@ -91,21 +82,16 @@ class Observation:
         busy = min(rate * value["service_time"], devices) if rate and "service_time" in value else devices
         return busy + value.get("queued", (rate or 0.0) * value.get("wait_time", 0.0))
 
-    def scale(self, figure: str) -> float:
-        """Size of the relative model error: 1 for logarithms, all I/Os present for a queue, response for a wait."""
+    def scale(self, figure: str) -> float | None:
+        """What the model error is taken of: all I/Os present for a queue, response for a wait; none for logarithms."""
         if figure in LOGARITHMIC:
-            return 1.0
+            return None
         if figure == "queued":
             return self.present
         value = {key: item.value for key, item in self.figures.items()}
         if "io_rate" in value:
             return self.present / value["io_rate"]
         return value.get("response_time", value["wait_time"] + value.get("service_time", 0.0))
-
-    def spread(self, figure: str) -> float:
-        """Standard deviation of the rounding; relative for what is compared in logarithms."""
-        value, half = self.figures[figure]
-        return half / math.sqrt(3) / (value if figure in LOGARITHMIC else 1.0)
 
 
 def observe(run: Run) -> Observation:
@@ -144,14 +130,12 @@ def observe(run: Run) -> Observation:
     )
 
 
-def shown(figure: str, value: float) -> tuple[str, float]:
+def shown(figure: str) -> str:
     """Name a figure as listings do, with the unit as a suffix.
 
     Examples
     --------
-    >>> shown("service_time", 0.0013)
-    ('service_ms', 1.3)
+    >>> shown("service_time")
+    'service_ms'
     """
-    if figure.endswith("_time"):
-        return figure.removesuffix("_time") + "_ms", value / MILLISECOND
-    return figure, value
+    return figure.removesuffix("_time") + "_ms" if figure.endswith("_time") else figure

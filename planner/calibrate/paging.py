@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from planner.calibrate.cost_fit import CostFit, CostLaw, MeasuredFigure, fit_costs, given
+from planner.calibrate.calibration import given
+from planner.calibrate.cost_fit import CostFit, CostLaw, fit_costs
 from planner.calibrate.data_file import Measurements
 from planner.devices.paging import (
     CP_SYSTEM_TIME,
@@ -44,30 +45,8 @@ FITTED: Final = (
 CONTRADICTION: Final = 0.85  # pages a transfer, below the least that there can be
 
 
-def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
-    """Fit one device to its runs.
-
-    Parameters
-    ----------
-    runs : sequence of Measurements
-        At least one, with the columns of `HEADINGS`.
-    fixed : mapping, optional
-        Parameters that are known, SI, by key.
-
-    Returns
-    -------
-    CostFit
-        Service time, and what else was measured in any run; queue depth and requests are those of the last run.
-
-    Raises
-    ------
-    InputError
-        No runs.
-    ReportError
-        Fewer pages than transfers.
-    CalibrationError
-        The fit did not converge, or the measurements contradict each other.
-    """
+def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+    """Fit one device to its runs; queue depth and requests are those of the last run."""
     if not runs:
         raise InputError("runs", 0, "at least one measurement")
     for run in runs:
@@ -80,7 +59,7 @@ def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = 
     factors = {heading.file_key: heading.factor for heading in HEADINGS}
     told = [pair for pair in FITTED if any(pair[1] in run.numbers for run in runs)]
     pairs = [(run, name) for run in runs for _, name in FITTED if name in run.numbers]
-    measured = [MeasuredFigure.of(run, name, factors[name]) for run, name in pairs]
+    measured = [run.figure(name, factors[name]) for run, name in pairs]
     asked = [run.value("outstanding") for run in runs]
     law = CostLaw(
         kind=KIND,

@@ -69,7 +69,6 @@ def draw_fit(found: Fit, axes: Axes | None) -> Axes:
         style.logarithmic(axes, "y")
     else:
         axes.set_ylim(0, None)
-        style.plain(axes)
     style.whole_numbers(axes)
     if below:
         _residuals_over_aliases(found, below[0])
@@ -180,7 +179,6 @@ def draw_costs(found: Calibration, axes: Axes | None) -> Axes:
         style.logarithmic(axes, "y")
     else:
         axes.set_ylim(0, None)
-        style.plain(axes)
     axes.set_ylabel(_axis(next(iter(quantities))) if len(quantities) == 1 else "figures, each in its unit")
     last = below[0] if below else axes
     turned = len(names) >= TURNED or max(map(len, names)) > 2 * TURNED

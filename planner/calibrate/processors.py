@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from planner.calibrate.cost_fit import CostFit, CostLaw, MeasuredFigure, fit_costs
+from planner.calibrate.cost_fit import CostFit, CostLaw, fit_costs
 from planner.calibrate.data_file import Measurements
+from planner.calibrate.least_squares import MeasuredFigure
 from planner.devices.processors import COHERENCY, CONTENTION, CPU_TIME
 from planner.errors import InputError
 from planner.quantity import Quantity
@@ -33,33 +34,10 @@ TIMES: Final = (
 START: Final = (1.0, 5e-2, 5e-3)  # of the least CPU time, and of the coefficients: large ones
 
 
-def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
     """Fit ``t(n) = t1 (1 + alpha (n - 1) + beta n (n - 1))`` to the CPU time of a transaction, in logarithms.
 
-    Parameters
-    ----------
-    runs : sequence of Measurements
-        At least three different numbers of processors, with the columns of `HEADINGS`.
-    fixed : mapping, optional
-        Parameters that are known, SI, by key.
-
-    Returns
-    -------
-    CostFit
-        Coefficients that are not negative.
-
-    Raises
-    ------
-    InputError
-        Too few configurations.
-    ReportError
-        A row has no CPU time.
-    CalibrationError
-        The fit did not converge, or the measurements contradict each other.
-
-    References
-    ----------
-    N. J. Gunther, Guerrilla Capacity Planning, 2007, eq. 4.31.
+    Coefficients are not negative (Gunther, Guerrilla Capacity Planning, 2007, eq. 4.31).
     """
     counts = [run.value("processors") for run in runs]
     if len(set(counts)) < FEWEST:
@@ -68,7 +46,7 @@ def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = 
 
 
 def fit_scaling(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
-    """Fit as `calibrate` does, however few the runs: without a degree of freedom nothing bounds a prediction."""
+    """Fit as `fitted` does, however few the runs: without a degree of freedom nothing bounds a prediction."""
     counts = [run.value("processors") for run in runs]
     measured = [
         MeasuredFigure(

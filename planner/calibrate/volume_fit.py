@@ -10,27 +10,25 @@ import numpy as np
 
 from planner.calibrate.calibration import (
     PROBABILITY,
-    Comparison,
     Estimate,
     Fit,
     Outlier,
+    comparisons,
     correlations,
+    given,
     known_parameters,
 )
 from planner.calibrate.error_bar import Spread, spread_of
-from planner.calibrate.observation import LOGARITHMIC, Observation, observe, shown
+from planner.calibrate.least_squares import GIVEN, MODEL_ERROR, with_likely_error
+from planner.calibrate.observation import Observation, observe
 from planner.calibrate.problem import (
-    GIVEN,
     KEYS,
-    MODEL_ERROR,
     PARAMETERS,
     PRIORS,
-    SETTLED,
     Problem,
     Solution,
     at_bound_as_well,
     more_requesters_as_well,
-    restricted_estimate,
     saturated,
     search,
     starts,
@@ -94,13 +92,13 @@ def fit(
     known = known_parameters(PARAMETERS, fixed, lambda parameter: parameter.key != "service_time")
     given = all(run.population is not None for run in observations)
     count = observations[0].population if given else None
-    problem = Problem(observations=observations, fixed=known, priors=PRIORS, model_error=MODEL_ERROR)
+    problem = Problem(observations=observations, fixed=known, priors=PRIORS)
     solutions = search(problem, count)
     outlier = None
     if find_outlier and len(observations) >= RUNS_FOR_OUTLIER:
         outlier, solutions = _without_outlier(problem, count, solutions)
     if intervals:
-        solutions = _with_model_error(solutions)
+        solutions = with_likely_error(solutions, _errors, _with_error, 3)
         _check_error(solutions[0])
     degrees = _degrees(solutions[0])
     spread = spread_of(solutions, degrees) if intervals else None
@@ -115,7 +113,7 @@ def fit(
         estimates=_estimates(
             best, spread, [best, *(each for each in solutions if each is not best)], more=more
         ),
-        comparisons=_compare(observations, best, outlier),
+        comparisons=comparisons(replace(best.problem, observations=observations), best.logs),
         chi_square=best.chi_square,
         model_error=best.problem.model_error,
         degrees=degrees,
@@ -171,24 +169,17 @@ def _without_outlier(
     return named, search(reduced[first], count)
 
 
-def _with_model_error(solutions: list[Solution]) -> list[Solution]:
-    """Repeat the fit with the model error that its residuals speak for."""
-    for _ in range(3):  # of fit and model error
-        problem = solutions[0].problem
-        error = _model_error(solutions[0])
-        if max(error / problem.model_error, problem.model_error / error) < SETTLED:
-            break
-        solutions = search(replace(problem, model_error=error), None, near=solutions)
-    return solutions
-
-
-def _model_error(solution: Solution) -> float:
-    problem, figures = solution.problem, len(solution.problem.scale)
-    return restricted_estimate(
-        solution.residuals[:figures] * problem.sigma, solution.jacobian[:figures] * problem.sigma[:, None],
-        rounding=problem.rounding, scale=problem.scale, belief=solution.residuals[figures:],
-        belief_slope=solution.jacobian[figures:],
+def _errors(solutions: list[Solution]) -> tuple[float, float]:
+    """Model error of a fit, and the one that its residuals speak for."""
+    problem, residuals, jacobian = solutions[0].problem, solutions[0].residuals, solutions[0].jacobian
+    figures, sigma = len(problem.scale), problem.sigma
+    return problem.model_error, problem.likely_error(
+        residuals[:figures] * sigma, jacobian[:figures] * sigma[:, None], residuals[figures:], jacobian[figures:]
     )  # fmt: skip
+
+
+def _with_error(solutions: list[Solution], error: float) -> list[Solution]:
+    return search(replace(solutions[0].problem, model_error=error), None, near=solutions)
 
 
 def _degrees(solution: Solution) -> float:
@@ -220,11 +211,12 @@ def _check_error(best: Solution) -> None:
     error = best.problem.model_error
     if error < CONTRADICTORY:
         return
-    pairs = [(run.name, name) for run in best.problem.observations for name in run.figures]
-    run, name = pairs[int(np.argmax(np.abs(best.residuals[: len(pairs)])))]
+    figures = best.problem.figures
+    worst = figures[int(np.argmax(np.abs(best.residuals[: len(figures)])))]
     raise CalibrationError(
-        f"the measurements contradict each other: with the best parameters they are {error:.0%} off, most of all the "
-        f"{shown(name, 0.0)[0]} of {run}; calibrate with runs of one workload, and leave out those that were not steady"
+        f"the measurements contradict each other: with the best parameters they are {error:.0%} off, most of all "
+        f"the {worst.quantity} of {worst.run}; calibrate with runs of one workload, and leave out those that were "
+        "not steady"
     )
 
 
@@ -243,13 +235,12 @@ def _estimates(
     best: Solution, spread: Spread | None, solutions: Sequence[Solution], *, more: bool
 ) -> dict[str, Estimate]:
     problem, covariance, values = best.problem, best.covariance, best.values
-    start = problem.values(starts(problem, best.population)[0][None])[0]
+    start = problem.values(starts(problem)[0][None])[0]
     found = {}
     for k, parameter in enumerate(PARAMETERS):
         key = parameter.key
         if key in problem.fixed:
-            found[key] = Estimate(parameter, values[key], 0.0, "fixed", values[key], values[key],
-                values[key])  # fmt: skip
+            found[key] = given(parameter, values[key])
             continue
         error = float(np.sqrt(covariance[problem.free.index(k), problem.free.index(k)]))
         status = _status(best, k, error)
@@ -282,26 +273,3 @@ def _interval(
     short = (vague or (think and saturated(solutions[0]))) and at_bound_as_well(tried, key, parameter.low)
     long = (think and more) or (vague and at_bound_as_well(tried, key, parameter.high))
     return None if short else low, None if long else high
-
-
-def _compare(
-    observations: Sequence[Observation], best: Solution, outlier: Outlier | None
-) -> tuple[Comparison, ...]:
-    """Every figure of every run beside the law, the outlier included."""
-    problem = replace(best.problem, observations=tuple(observations))
-    logs = best.logs[None]
-    off = problem.residuals(logs, best.population)[0][: len(problem.scale)] * problem.sigma
-    pairs = [(run, name) for run in observations for name in run.figures]
-    found = []
-    for (run, name), difference, sigma in zip(pairs, off.tolist(), problem.sigma.tolist(), strict=True):
-        measured = run.figures[name].value
-        logarithmic = name in LOGARITHMIC
-        predicted = measured * float(np.exp(difference)) if logarithmic else measured + difference
-        spread = sigma * measured if logarithmic else sigma
-        found.append(
-            Comparison(
-                run=run.name, quantity=shown(name, measured)[0], measured=shown(name, measured)[1],
-                predicted=shown(name, predicted)[1], sigma=shown(name, spread)[1], off_by=difference / sigma,
-            )
-        )  # fmt: skip
-    return tuple(found)

@@ -1,4 +1,4 @@
-"""The command `planner`: one short file a command, imported when its turn comes."""
+"""The command `planner`: its commands, in the file of their subject, each imported when its turn comes."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
     import typer
 
 
-# By what people ask first, with a shorter line for the list where the help begins with a long one. Each is a module
-# here of the same name, which has a typer `app`, or a function of that name and its `HELP`.
+# By what people ask first: the module here that has a typer app or a function of that name, whose docstring is the
+# help, and a shorter line for the list where the help begins with a long one.
 COMMANDS: Final = {
-    "aliases": "Count the aliases that a volume or a pool needs.",
-    "storage": "",
-    "system": "Answer for a whole system from one file.",
-    "processors": "",
-    "paging": "",
-    "disk": "Compare disks, minidisk cache, channel programs.",
-    "calibrate": "",
-    "predict": "",
-    "whatif": "",
-    "site": "Tell what every pool needs over its days.",
-    "growth": "Find from when on a limit no longer holds.",
-    "report": "Write one page that shows and explains everything.",
-    "scoreboard": "",
-    "figures": "",
-    "explain": "",
-    "read": "Print measurements, or what an archive holds.",
-    "collect": "Collect measurements in an archive.",
-    "example": "Make a seeded year of a site.",
+    "aliases": ("aliases", "Count the aliases that a volume or a pool needs."),
+    "storage": ("systems", ""),
+    "system": ("systems", "Answer for a whole system from one file."),
+    "processors": ("hardware", ""),
+    "paging": ("hardware", ""),
+    "disk": ("hardware", "Compare disks, minidisk cache, channel programs."),
+    "calibrate": ("models", ""),
+    "predict": ("models", ""),
+    "whatif": ("models", ""),
+    "site": ("sites", "Find what every pool needs over its days."),
+    "growth": ("sites", "Find the day on which a limit is reached."),
+    "report": ("sites", "Write one HTML page with every answer."),
+    "scoreboard": ("models", ""),
+    "figures": ("models", ""),
+    "explain": ("explain", ""),
+    "read": ("data", "Print measurements, or what an archive holds."),
+    "collect": ("data", "Collect measurements in an archive."),
+    "example": ("data", "Make a seeded year of a site."),
 }
 ORDER: Final = tuple(COMMANDS)
 SIGNALED = 128  # and the number of the signal, as shells count
@@ -46,24 +46,13 @@ HELP = """Capacity planning for z/VM disk I/O and storage.
 
 Start with a Performance Toolkit DEVICE listing: planner aliases pool LISTING
 
-Without one, type the numbers of one volume, as below. Each command shows an example of its own: planner COMMAND --help
+Without a listing, type the numbers of one volume, as below. Each command shows an example: planner COMMAND --help
 
 Example: planner aliases volume --rate 755/s --service 1.3ms --queue 1.84"""
 
 
 def build(words: list[str] | None = None) -> typer.Typer:
-    """Assemble the command line.
-
-    Parameters
-    ----------
-    words : list of str, optional
-        What was typed: where it begins with a command, only that one is assembled, which saves a tenth of a start.
-
-    Returns
-    -------
-    typer.Typer
-        The application, with all commands where `words` does not name one.
-    """
+    """Assemble the command line."""
     import typer
 
     from planner import __version__
@@ -100,29 +89,17 @@ def build(words: list[str] | None = None) -> typer.Typer:
 
     wanted = words[:1] if words and words[0] in COMMANDS else COMMANDS
     for name in wanted:
-        short = COMMANDS[name] or None
-        module = import_module(f"{__name__}.{name}")
-        if hasattr(module, "app"):
-            app.add_typer(module.app, name=name, short_help=short)
+        module, short = COMMANDS[name]
+        command = getattr(import_module(f"{__name__}.{module}"), name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, short_help=short or None)
         else:
-            app.command(name=name, help=module.HELP, short_help=short)(getattr(module, name))
+            app.command(name=name, short_help=short or None)(command)
     return app
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        Words after `planner`; those of the process where None.
-
-    Returns
-    -------
-    int
-        0 answered, 1 no feasible answer or a pool short, 2 bad input or nothing answered, 128 and the number of a
-        signal.
-    """
+    """Run one command."""
     try:
         with _unwinding():
             return _run(arguments)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from planner.measurements import Run
 
 
-app = typer.Typer(
+aliases = typer.Typer(
     cls=options.Once,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -48,7 +48,7 @@ def _option(*name: str, metavar: str, help: str) -> typer.models.OptionInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumbersAsked:
-    """Numbers instead of files, what the aliases must achieve, and the law to reckon with.
+    """Numbers instead of files, what the aliases must achieve, and the model to use.
 
     Attributes
     ----------
@@ -79,18 +79,16 @@ class NumbersAsked:
     rate: Annotated[str | None, _option(metavar="RATE", help="I/O rate of one volume, as 755/s.")] = None
     service: Annotated[
         str | None,
-        _option(metavar="TIME", help="Service time, as 1.3ms; with files, of those that say none."),
+        _option(metavar="TIME", help="Service time, as 1.3ms; with files, for those without one."),
     ] = None
     response: Annotated[str | None, _option(metavar="TIME", help="Response time, as 3.7ms.")] = None
     queue: Annotated[str | None, _option(metavar="I/Os", help="I/Os queued at one volume, as 1.84.")] = None
     in_use: Annotated[int | None, _option("--in-use", metavar="N", help="With numbers: aliases in use.")] = (
         None
     )
-    wait: Annotated[str | None, _option(metavar="TIME", help="Target: mean wait, as 0.1ms.")] = None
-    queued: Annotated[str | None, _option(metavar="I/Os", help="Target: mean queue, as 0.05.")] = None
-    target_response: Annotated[str | None, _option(metavar="TIME", help="Target: mean response, as 2ms.")] = (
-        None
-    )
+    wait: options.Wait = None
+    queued: options.Queued = None
+    target_response: options.Response = None
     no_alias: NoAlias = None
     wait_percentile: Annotated[
         str | None,
@@ -100,7 +98,9 @@ class NumbersAsked:
             help="Target: share of I/Os that wait at most, as 95%:2ms.",
         ),
     ] = None
-    growth: Annotated[str | None, _option(metavar="SHARE", help="Demand grows by this first, as 30%.")] = None
+    growth: Annotated[
+        str | None, _option(metavar="SHARE", help="Growth of the demand before sizing, as 30%.")
+    ] = None
     together: options.Together = None
     model: options.Model = options.DEFAULT_MODEL
     system: options.System = None
@@ -133,9 +133,9 @@ class NumbersAsked:
 
         response = self.target_response or (self.response if files else None)
         return Target(
-            wait=None if self.wait is None else units.parse(self.wait, "time", argument="--wait"),
-            queued=None if self.queued is None else units.parse_count(self.queued, argument="--queued"),
-            response=None if response is None else units.parse(response, "time", argument="--response"),
+            wait=options.quantity(self.wait, "time", "--wait"),
+            queued=options.quantity(self.queued, None, "--queued"),
+            response=options.quantity(response, "time", "--response"),
             no_alias=None if self.no_alias is None else units.share(self.no_alias, "--no-alias", zero=False),
             wait_percentile=self.wait_percentile,
         )
@@ -153,7 +153,7 @@ class NumbersAsked:
         }  # fmt: skip
 
 
-@app.command(name="volume", no_args_is_help=True)
+@aliases.command(name="volume", no_args_is_help=True)
 @options.expanded
 def volume(
     files: Files = None,
@@ -162,13 +162,16 @@ def volume(
     ] = None,
     exclude: Exclude = None,
     curves: Annotated[
-        bool, typer.Option("--curves", help="CSV of many volumes: a row an alias count, not a row a volume.")
+        bool,
+        typer.Option(
+            "--curves", help="CSV of many volumes: a row for each alias count, not for each volume."
+        ),
     ] = False,
     *,
     question: NumbersAsked,
     form: options.PlotForm,
 ) -> None:
-    """Aliases for volumes that have their own (classic PAV).
+    """Count the aliases of volumes that have their own (classic PAV).
 
     Without --device every base that did I/O has a line, largest queue first; --device shows one in full. Several
     listings with different alias counts of the same volumes decide more. With numbers, --response is the measurement;
@@ -187,7 +190,7 @@ def volume(
     options.show(answer, form)
 
 
-@app.command(name="pool", no_args_is_help=True)
+@aliases.command(name="pool", no_args_is_help=True)
 @options.expanded
 def pool(
     files: Files = None,
@@ -209,7 +212,7 @@ def pool(
     question: NumbersAsked,
     form: options.PlotForm,
 ) -> None:
-    """Aliases for volumes that share them (HyperPAV).
+    """Count the aliases of volumes that share them (HyperPAV).
 
     A listing does not say which devices form a pool: name the bases, or a table of the members of all pools, or all its
     ECKD devices are taken as one. A table of volumes may have a column pool. One pool is answered in full, of several
@@ -232,7 +235,7 @@ def pool(
     options.show(answer, form)
 
 
-@app.command(name="supply", no_args_is_help=True)
+@aliases.command(name="supply", no_args_is_help=True)
 @options.expanded
 def supply(
     counters: Annotated[
@@ -255,9 +258,9 @@ def supply(
     *,
     form: options.PlotForm,
 ) -> None:
-    """Whether running pools have enough, from counters.
+    """Judge running pools by their supply counters.
 
-    Enough aliases, too few or too many, for each HyperPAV pool.
+    Whether each HyperPAV pool is short of aliases, has enough, or has some to spare.
 
     Of z/OS: SMF 78-3, best with 74-1 beside it, or RMF reports IOQ and DEVICE in XML.
 

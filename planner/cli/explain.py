@@ -12,13 +12,6 @@ from planner.cli import options
 from planner.errors import InputError
 from planner.explain import TOPICS
 
-HELP = (
-    "Explain a formula with your numbers.\n\nEvery step in symbols and in numbers, where it holds, what the answer is "
-    "sensitive to, and the same value by the numerical code.\n\nTopics: "
-    + ", ".join(TOPICS)
-    + "\n\nExample: planner explain mmc arrival_rate=755/s service_time=1.3ms servers=2"
-)
-
 
 @options.expanded
 def explain(
@@ -36,7 +29,15 @@ def explain(
     *,
     form: options.PlotForm,
 ) -> None:
-    """Put the numbers into the formula and print it."""
+    """Explain a formula with your numbers.
+
+    Every step in symbols and in numbers, where it holds, what the answer is sensitive to, and the same value by the
+    numerical code.
+
+    Topics: {topics}
+
+    Example: planner explain mmc arrival_rate=755/s service_time=1.3ms servers=2
+    """
     from planner import explain as formulas
 
     if form.report is not None:
@@ -56,6 +57,9 @@ def explain(
     unicode = form.output is not None or "utf" in (getattr(sys.stdout, "encoding", None) or "").lower()
     text = told.latex() if latex else told.text(unicode=unicode)
     options.emit(text, told.to_dict(), told.table(), form)
+
+
+explain.__doc__ = str(explain.__doc__).format(topics=", ".join(TOPICS))
 
 
 def _pair(given: str) -> tuple[str, str]:

@@ -18,12 +18,13 @@ import typer
 from typer.core import TyperGroup
 
 from planner import files, render
-from planner.answer import Answer
+from planner.answer import Answer, Tabular
 from planner.errors import InputError
-from planner.tabular import Tabular
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from planner.units import Dimension
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
@@ -31,7 +32,8 @@ Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", h
 Force = Annotated[bool, typer.Option("--force", help="Write over existing files.")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw to FILE.png, .svg or .pdf.")]
 Report = Annotated[
-    Path | None, typer.Option("--report", metavar="FILE.html", help="Write a page that stands alone to FILE.")
+    Path | None,
+    typer.Option("--report", metavar="FILE.html", help="Write a self-contained HTML page to FILE."),
 ]
 DEFAULT_MODEL = "hyperpav"  # `planner.library.DEFAULT_MODEL`, which is not imported for a help page
 Model = Annotated[
@@ -48,15 +50,26 @@ Map = Annotated[
     str | None,
     typer.Option("--map", metavar="LIST", help="Columns of a table, as io_rate=IOPS,service_ms=Svc."),
 ]
+Pools = Annotated[
+    Path | None,
+    typer.Option("--pools", metavar="FILE.csv", help="Members of pools: columns device, role, pool."),
+]
+Scheduler = Annotated[
+    str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Dask scheduler, as tcp://HOST:8786.")
+]
+Workers = Annotated[int | None, typer.Option("--workers", metavar="N", help="Processes on this machine.")]
+Wait = Annotated[str | None, typer.Option("--wait", metavar="TIME", help="Target: mean wait, as 0.1ms.")]
+Queued = Annotated[str | None, typer.Option("--queued", metavar="I/Os", help="Target: mean queue, as 0.05.")]
+Response = Annotated[
+    str | None, typer.Option("--target-response", metavar="TIME", help="Target: mean response, as 2ms.")
+]
 Together = Annotated[
     str | None,
     typer.Option(
-        metavar="SHARE", help="I/Os of a pool's volumes come together: none, full, or a share as 50%."
+        metavar="SHARE", help="How much the volumes of a pool act together: none, full, or a share as 50%."
     ),
 ]
-AllowMissing = Annotated[
-    bool, typer.Option("--allow-missing", help="It is known that volumes could not be read.")
-]
+AllowMissing = Annotated[bool, typer.Option("--allow-missing", help="Answer as if no volume were missing.")]
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
 ARGUMENTS: Final = (
@@ -127,18 +140,7 @@ class PlotForm(Form):
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show on a terminal that work is going on, where it may take more than two seconds.
-
-    Parameters
-    ----------
-    what : str
-        What is being done.
-
-    Yields
-    ------
-    None
-        While it is done.
-    """
+    """Show on a terminal that work is going on, where it may take more than two seconds."""
     if not sys.stderr.isatty():
         yield
         return
@@ -152,19 +154,7 @@ def working(what: str) -> Iterator[None]:
 def progress(what: str, total: int, *, of_bytes: bool = False) -> Iterator[Callable[[int], None]]:
     """Show on a terminal how far a long work is and how long it will take, from the first second on.
 
-    Parameters
-    ----------
-    what : str
-        What is being done.
-    total : int
-        Its parts; 0 where they are not known yet: those of work that is shared out (`planner.parallel`) are added.
-    of_bytes : bool, optional
-        Whether the parts are bytes, whose rate is shown.
-
-    Yields
-    ------
-    callable
-        To be told of the number of parts done since the last call.
+    `total` is 0 where the parts are not known yet: those of work that is shared out (`planner.parallel`) are added.
     """
     if not sys.stderr.isatty():
         yield lambda parts: None
@@ -197,18 +187,7 @@ def progress(what: str, total: int, *, of_bytes: bool = False) -> Iterator[Calla
 
 
 def expanded(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that dataclasses among its parameters stand for, so that they are said once.
-
-    Parameters
-    ----------
-    command : callable
-        A command; a parameter annotated by a dataclass receives an instance of it.
-
-    Returns
-    -------
-    callable
-        The same command with each field of these dataclasses as an option of its own.
-    """
+    """Give a command the options that dataclasses among its parameters stand for, so that they are said once."""
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[type, list[str]]] = {}
@@ -238,26 +217,19 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def quantity(text: str | None, dimension: Dimension | None, option: str, *, zero: bool = False) -> Any:
+    """What was typed behind an option, SI: a quantity, or without a dimension a count; None where nothing was."""
+    from planner import units
+
+    if text is None:
+        return None
+    if dimension is None:
+        return units.parse_count(text, argument=option)
+    return units.parse(text, dimension, argument=option, zero=zero)
+
+
 def once(pairs: Iterable[tuple[str, Value]], argument: str) -> dict[str, Value]:
-    """Collect what was said of each key; the later of two would have silenced the earlier one.
-
-    Parameters
-    ----------
-    pairs : iterable of tuple
-        Keys and values.
-    argument : str
-        Where they were said, for a message.
-
-    Returns
-    -------
-    dict
-        Value by key.
-
-    Raises
-    ------
-    InputError
-        A key twice.
-    """
+    """Collect what was said of each key; the later of two would have silenced the earlier one."""
     found: dict[str, Value] = {}
     for key, value in pairs:
         if key in found:
@@ -267,20 +239,7 @@ def once(pairs: Iterable[tuple[str, Value]], argument: str) -> dict[str, Value]:
 
 
 def exclusive(given: Mapping[str, object], why: str) -> None:
-    """Refuse options that exclude each other.
-
-    Parameters
-    ----------
-    given : mapping
-        Value by option; None where it was not given.
-    why : str
-        Why only one of them makes sense.
-
-    Raises
-    ------
-    InputError
-        More than one was given.
-    """
+    """Refuse options that exclude each other."""
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
         raise InputError(" and ".join(named), "together", f"one of them: {why}")
@@ -305,23 +264,7 @@ class Once(TyperGroup):
 
 @contextmanager
 def spelled(**options: str) -> Iterator[None]:
-    """Let errors name the option that was typed, not the argument that it became.
-
-    Parameters
-    ----------
-    **options
-        Option by argument, where it is not the argument with dashes.
-
-    Yields
-    ------
-    None
-        While the answer is made.
-
-    Raises
-    ------
-    InputError
-        With the option in place of the argument.
-    """
+    """Let errors name the option that was typed, not the argument that it became."""
     try:
         yield
     except InputError as error:
@@ -333,18 +276,7 @@ def spelled(**options: str) -> Iterator[None]:
 
 @contextmanager
 def typed(words: Sequence[str]) -> Iterator[None]:
-    """Keep what was typed, for pages that say where they came from.
-
-    Parameters
-    ----------
-    words : sequence of str
-        After `planner`.
-
-    Yields
-    ------
-    None
-        While the command runs.
-    """
+    """Keep what was typed, for pages that say where they came from."""
     token = _WORDS.set(tuple(words))
     try:
         yield
@@ -353,25 +285,13 @@ def typed(words: Sequence[str]) -> Iterator[None]:
 
 
 def said() -> str:
-    """What was typed, as a shell takes it.
-
-    Returns
-    -------
-    str
-        With `planner` in front; empty where no command runs.
-    """
+    """What was typed, as a shell takes it."""
     words = _WORDS.get()
     return shlex.join(["planner", *words]) if words else ""
 
 
 def sources() -> list[Path]:
-    """Files that the running command reads: paths among its arguments and options but those that it writes.
-
-    Returns
-    -------
-    list of Path
-        In the order of its parameters.
-    """
+    """Files that the running command reads: paths among its arguments and options but those that it writes."""
     found: list[Path] = []
     for name, value in _GIVEN.get().items():
         if name not in WRITTEN:
@@ -381,13 +301,7 @@ def sources() -> list[Path]:
 
 
 def width() -> int:
-    """Columns to print in: those of the terminal, 80 where there is none.
-
-    Returns
-    -------
-    int
-        Between 60 and 200.
-    """
+    """Columns to print in: those of the terminal, 80 where there is none."""
     import shutil
 
     if sys.stdout is None or not sys.stdout.isatty():
@@ -396,13 +310,7 @@ def width() -> int:
 
 
 def colored() -> bool:
-    """Whether standard output is a terminal that shows color, and color is wanted (no NO_COLOR).
-
-    Returns
-    -------
-    bool
-        False for pipes and files.
-    """
+    """Whether standard output is a terminal that shows color, and color is wanted (no NO_COLOR)."""
     import os
 
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
@@ -410,22 +318,7 @@ def colored() -> bool:
 
 
 def show(answer: Answer | Tabular, form: Form) -> None:
-    """Draw an answer where a picture is wanted, print it or write it to a file, and end as it says.
-
-    Parameters
-    ----------
-    answer : Answer
-        What was found; with a `plot` where `form` has one.
-    form : Form
-        What was asked for.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be written.
-    typer.Exit
-        The answer is no plain success.
-    """
+    """Draw an answer where a picture is wanted, print it or write it to a file, and end as it says."""
     found: Any = answer
     if isinstance(form, PlotForm):
         beside(found, form)
@@ -438,20 +331,7 @@ def show(answer: Answer | Tabular, form: Form) -> None:
 
 
 def beside(found: Any, form: PlotForm) -> None:
-    """Write the picture and the page of an answer, where they are wanted.
-
-    Parameters
-    ----------
-    found : Answer
-        What was found.
-    form : PlotForm
-        What was asked for.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be written.
-    """
+    """Write the picture and the page of an answer, where they are wanted."""
     draw(found.plot, form)
     if form.report is not None:
         from planner.page import of_answer
@@ -460,43 +340,13 @@ def beside(found: Any, form: PlotForm) -> None:
 
 
 def draw(plot: Callable[[], Axes], form: PlotForm) -> None:
-    """Draw to the file that ``--plot`` names, if it was given.
-
-    Parameters
-    ----------
-    plot : callable
-        Makes the axes.
-    form : PlotForm
-        What was asked for.
-
-    Raises
-    ------
-    InputError
-        No picture can be written there.
-    """
+    """Draw to the file that ``--plot`` names, if it was given."""
     if form.plot is not None:
         files.save_axes(plot(), form.plot, force=form.force)
 
 
 def emit(text: str, data: Any, table: render.Table, form: Form) -> None:
-    """Print an answer, or write it to a file, in the form that was asked for.
-
-    Parameters
-    ----------
-    text : str
-        For people.
-    data : object
-        For ``--json``.
-    table : render.Table
-        For ``--csv``.
-    form : Form
-        What was asked for; text where neither.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be written.
-    """
+    """Print an answer, or write it to a file, in the form that was asked for."""
     answer = render.to_json(data) if form.json else render.to_csv(table) if form.csv else text
     if form.output is None or str(form.output) == STANDARD_OUTPUT:
         files.say(answer.rstrip("\n"))

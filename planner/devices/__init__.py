@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from planner.doors import door
+from planner import door
 
 if TYPE_CHECKING:
     from planner.devices.channel_program import ChannelProgram

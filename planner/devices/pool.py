@@ -66,23 +66,12 @@ class VolumeClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Performance(Result):
-    """What a listing would show of a volume or pool, one element an alias count.
+    """What a listing would show of a volume or pool, one element an alias count; totals are those of all volumes.
 
-    Wait time is queued / I/O rate and response time is service + wait, as a listing has them: the redrive gap of an
-    I/O that waited is in neither.
-
-    Attributes
-    ----------
-    aliases, io_rate, service_time, queued : ndarray, shape (counts,)
-        Totals of all volumes.
-    no_alias : ndarray, shape (counts,)
-        Fails / tries: chance that an I/O in need of an alias finds none; 0 where nothing was tried.
-    tries, fails : ndarray, shape (counts,)
-        How often an alias is asked for, and how often none is free [1/s].
-    fewest_free, most_free : ndarray, shape (counts,)
-        Medians over the minutes of the fewest and the most free aliases that a try finds.
-    volume_rates, volume_responses : ndarray, shape (counts, classes)
-        I/O rate [1/s] and response time [s] of one volume of each class, its aliases included.
+    Wait time is queued / I/O rate and response time is service + wait, as a listing has them: the redrive gap of an I/O
+    that waited is in neither. `no_alias` is fails / tries, 0 where nothing was tried; `fewest_free` and `most_free` are
+    medians over the minutes of what a try finds; `volume_rates` [1/s] and `volume_responses` [s] are those of one
+    volume of each class, its aliases included, shape (counts, classes).
     """
 
     aliases: Array = quantity("aliases")
@@ -120,16 +109,9 @@ class Performance(Result):
 class Pool:
     """Volumes that share aliases; an alias serves any of them, a base only its own.
 
-    Attributes
-    ----------
-    classes : tuple of VolumeClass
-        Classes of equal volumes.
-    service_time : float
-        Of an I/O that is alone on its volume, where its class has none of its own [s].
-    inflation : float
-        Relative growth of the service time with each further I/O in service on the volume.
-    redrive_time : float
-        Gap of a device that takes a waiting I/O [s].
+    `service_time` [s] is that of an I/O that is alone on its volume, where its class in `classes` has none of its own;
+    it grows by `inflation` with each further I/O in service on the volume. `redrive_time` [s] is the gap of a device
+    that takes a waiting I/O.
     """
 
     classes: tuple[VolumeClass, ...]
@@ -154,7 +136,8 @@ class Pool:
         for volumes, places in groups.items():
             counts = np.array([float(scenarios[k]["aliases"]) for k in places])
             together = volumes == 1 and sets > 1
-            rows = _single(values, counts) if together else _one_by_one(values, volumes, counts)
+            apart = {key: column[:, None] for key, column in values.items()}
+            rows = own_queues(apart, counts) if together else equal_volumes(values, volumes, counts)
             for key, numbers in zip(found, rows, strict=False):
                 found[key][:, places] = numbers
         wait = found["queued"] / found["io_rate"]
@@ -326,13 +309,10 @@ def performance(steady: queueing.PoolSteady, *, marks: bool = True) -> Performan
     )
 
 
-def _single(values: Mapping[str, Array], counts: Array) -> Array:
-    """Rate, service time and queue of one volume, shape (3, sets, counts): closed queues, all solved side by side."""
-    service, think, inflation, gap, requesters = (
-        values[key][:, None]
-        for key in ("service_time", "think_time", "inflation", "redrive_time", "population")
-    )
-    servers = np.minimum(1.0 + counts, requesters)
+def own_queues(values: Mapping[str, Array], aliases: Array) -> Array:
+    """Rate, service time and queue of volumes on their own, shape (3, ...): closed queues, all solved side by side."""
+    service, inflation, gap, think, requesters = (values[parameter.key] for parameter in OF_A_VOLUME)
+    servers = np.minimum(1.0 + aliases, requesters)
     steady = queueing.finite_source(
         requesters, think, service, servers, inflation=inflation, redrive_time=gap
     )
@@ -340,17 +320,14 @@ def _single(values: Mapping[str, Array], counts: Array) -> Array:
     return np.stack([steady.throughput, steady.service_time, queued])
 
 
-def _one_by_one(values: Mapping[str, Array], volumes: int, counts: Array) -> Array:
+def equal_volumes(values: Mapping[str, Array], volumes: int, counts: Array) -> Array:
     """Rate, service time, queue and tries without alias, shape (4, sets, counts); each count solved from the last."""
     rows = []
     for row in zip(*values.values(), strict=True):
         at = dict(zip(values, map(float, row), strict=True))
         demand = VolumeClass(volumes=volumes, population=at["population"], think_time=at["think_time"])
-        pool = Pool(
-            classes=(demand,), service_time=at["service_time"], inflation=at["inflation"],
-            redrive_time=at["redrive_time"],
-        )  # fmt: skip
-        solved = pool.solve(counts)
+        own = {key: at[key] for key in ("service_time", "inflation", "redrive_time")}
+        solved = Pool(classes=(demand,), **own).solve(counts)
         rows.append([solved.io_rate, solved.service_time, solved.queued, solved.no_alias])
     return np.array(rows).transpose(1, 0, 2)
 
@@ -386,19 +363,7 @@ def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
-    """One volume with its own aliases.
-
-    Attributes
-    ----------
-    demand : VolumeClass
-        What it is asked for.
-    service_time : float
-        Of an I/O that is alone on the volume [s].
-    inflation : float
-        Relative growth of the service time with each further I/O in service.
-    redrive_time : float
-        Gap of a device that takes a waiting I/O [s].
-    """
+    """One volume with its own aliases: its `demand`; `service_time`, `inflation` and `redrive_time` as of `Pool`."""
 
     demand: VolumeClass
     service_time: float

@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from planner import render
+from planner.answer import tabled
 from planner.errors import InputError
 from planner.quantity import column
-from planner.tabular import tabled
 
 if TYPE_CHECKING:
     from planner.explain.explanation import Explanation
@@ -18,15 +18,20 @@ __all__ = ["TOPICS", "explain", "topic_named", "topics"]
 
 # Topic -> module, name in it, one line for people. sympy is imported when a topic is asked for.
 TOPICS: Final = {
-    "erlang-c": ("delay", "ERLANG_C_TOPIC", "how likely is it that a request waits"),
-    "mmc": ("delay", "MMC", "Poisson arrivals at a group of servers"),
-    "finite-source": ("closed", "FINITE_SOURCE", "a few requesters, each with one request outstanding"),
-    "mgc": ("general", "MGC", "service of any spread"),
-    "alias-pool": ("pools", "ALIAS_POOL", "volumes that share aliases"),
-    "storage-limit": ("storage_limit", "STORAGE_LIMIT", "how much virtual storage can be in use"),
-    "ccw": ("channel_program", "CCW", "what CP spends on channel programs"),
-    "usl": ("scalability", "USL", "throughput over processors or requesters"),
+    "erlang-c": ("open_queues", "ERLANG_C_TOPIC", "how likely is it that a request waits"),
+    "mmc": ("open_queues", "MMC", "Poisson arrivals at a group of servers"),
+    "finite-source": (
+        "closed_queues",
+        "FINITE_SOURCE",
+        "a few requesters, each with one request outstanding",
+    ),
+    "mgc": ("open_queues", "MGC", "service of any spread"),
+    "alias-pool": ("closed_queues", "ALIAS_POOL", "volumes that share aliases"),
+    "storage-limit": ("costs", "STORAGE_LIMIT", "how much virtual storage can be in use"),
+    "ccw": ("costs", "CCW", "what CP spends on channel programs"),
+    "usl": ("costs", "USL", "throughput over processors or requesters"),
     "bursts": ("bursts", "BURSTS", "I/Os that come in batches"),
+    "together": ("bursts", "TOGETHER", "volumes whose bursts come at once"),
 }
 
 

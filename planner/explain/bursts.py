@@ -1,13 +1,27 @@
-"""Topic of bursty volumes: geometric batches at Poisson instants, the reading that most others lie below."""
+"""Topics of bursty volumes: I/Os that come in batches, and volumes whose bursts come together."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import sympy
-from sympy import Eq, Function, Max, Piecewise, Sum, Symbol
+from sympy import (
+    Eq,
+    Function,
+    Integral,
+    Max,
+    Piecewise,
+    Rational,
+    Sum,
+    Symbol,
+    binomial,
+    erfinv,
+    oo,
+    sqrt,
+)
 
-from planner.explain.topic import MOST, TINY, Equation, Exact, Topic
+from planner.errors import InputError
+from planner.explain.topic import MOST, PRECISION, TINY, Equation, Exact, Topic
 from planner.quantity import Quantity
 
 rate = Symbol("lambda", positive=True)
@@ -82,4 +96,91 @@ BURSTS = Topic(
     over="arrival_rate",
     beside="servers",
     source="bulk input: Kleinrock, Queueing Systems vol. 1 (1975), section 4.5; Gross and Harris (1985), section 3.1",
+)  # fmt: skip
+
+
+volumes = Symbol("V", positive=True, integer=True)
+aliases = Symbol("A", nonnegative=True, integer=True)
+burst = Symbol("m", positive=True, integer=True)
+part = Symbol("q", positive=True)
+together = Symbol("r", nonnegative=True)
+k, common = Symbol("k", nonnegative=True, integer=True), Symbol("g", real=True)
+normal, density = Function("Phi"), Function("phi")
+in_use, threshold, start, slope, waiting = sympy.symbols("U z d b Q")
+MOST_TOGETHER = Rational(99, 100)  # beyond it the numerical code takes 1 only
+
+
+def _excess(chance: sympy.Expr) -> sympy.Expr:
+    """Mean I/Os beyond the aliases if each volume has its burst with this chance, whatever the others do."""
+    ways = binomial(volumes, k) * chance**k * (1 - chance) ** (volumes - k)
+    return Sum(ways * Max(burst * k - aliases, 0), (k, 0, volumes))
+
+
+def _together_equations(exact: Exact) -> tuple[Equation, ...]:
+    share, meaning = exact["together"], "I/Os beyond the aliases, the mean of (O - A)+"
+    if MOST_TOGETHER < share < 1:
+        raise InputError("together", float(share), f"0 to {float(MOST_TOGETHER):g}, or 1")
+    summed = Integral(_excess(normal(start + slope * common)) * density(common), (common, -oo, oo))
+    steps = {
+        0: (Equation(excess, _excess(part), f"{meaning}, volumes independent"),),
+        1: (Equation(excess, part * Max(volumes * burst - aliases, 0), f"{meaning}, all bursts at once"),),
+    }.get(share, (
+        Equation(threshold, sqrt(2) * erfinv(2 * part - 1), "what a standard normal number is below with chance q",
+            digits=PRECISION),
+        Equation(start, threshold / sqrt(1 - together), "the same beside a volume's own number"),
+        Equation(slope, sqrt(together / (1 - together)), "weight of the common number beside a volume's own"),
+        Equation(excess, summed, meaning, digits=10),
+    ))  # fmt: skip
+    return (
+        Equation(in_use, volumes * part * burst, "aliases in use where there are enough, whatever r"),
+        *steps,
+        Equation(waiting, Rational(3, 2) * excess, "I/Os queued, about"),
+    )
+
+
+def _together_numerical(values: Mapping[str, float]) -> dict[str, float]:
+    import numpy as np
+
+    from planner.demand.together import beyond
+    from planner.demand.unlimited import AliasUse
+
+    count, length, share = int(values["volumes"]), int(values["burst"]), values["share"]
+    usage = np.zeros((length + 1, count))
+    usage[0], usage[length] = 1 - share, share
+    nothing = np.zeros(count)
+    use = AliasUse(volumes=count, volume=np.arange(count), weight=np.ones(count), usage=usage, ends=0 * usage,
+                   busy=nothing,
+                   rate=nothing, alone=nothing, alone_rate=nothing)  # fmt: skip
+    found = float(beyond(use, int(values["aliases"]), values["together"])[-1])
+    return {"U": float(use.in_use.sum()), "E": found, "Q": 1.5 * found}
+
+
+TOGETHER = Topic(
+    name="together",
+    title="Volumes that act together: how far their bursts come at once",
+    inputs=(
+        Quantity("volumes", "volumes of the pool", symbol=volumes, whole=True, low=1, high=24, default="8"),
+        Quantity("burst", "aliases that a volume uses in a burst", symbol=burst, whole=True, low=1, high=64,
+                 default="5"),
+        Quantity("share", "part of the time that a volume has a burst", symbol=part, low=1e-6, high=0.999,
+                 default="0.05"),
+        Quantity("aliases", "aliases of the pool", symbol=aliases, whole=True, low=0, high=1024, default="10"),
+        Quantity("together", "how far bursts come together", symbol=together, low=0, high=1, default="0.3"),
+    ),
+    equations=_together_equations,
+    answer=excess,
+    numerical=_together_numerical,
+    assumptions=(
+        "a Gaussian copula joins the volumes: each has its burst while -sqrt(r) G + sqrt(1 - r) e lies below z, with G "
+        "common to all of them and e its own, both standard normal",
+        "given G volumes are independent, each in its burst with chance Phi(d + b G); phi and Phi are the standard "
+        "normal density and distribution",
+        "no figure of a volume alone depends on r, nor does the mean of the aliases in use; their tail does",
+        "r 0: independent volumes; r 1: all bursts at once; both exact, also in the numerical code",
+        "in between the numerical code sums over G by the trapezoidal rule, within 1e-4 of the mean",
+        "here a volume uses no alias or those of a burst; the planner has the distribution of its own row",
+    ),
+    over="together",
+    beside="aliases",
+    source="one common factor: Vasicek, Risk (2002); Gaussian copula: Li, Journal of Fixed Income 9 (2000)",
 )  # fmt: skip

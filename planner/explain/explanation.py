@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import sympy
 
 from planner import render, style
+from planner.answer import Tabular, tabled
 from planner.errors import InputError
 from planner.explain.topic import Equation, Topic
 from planner.explain.wording import (
@@ -28,7 +29,6 @@ from planner.explain.wording import (
     readable,
 )
 from planner.quantity import column
-from planner.tabular import Tabular, tabled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -287,7 +287,7 @@ def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> list[tuple[str, flo
             changed, words = before + 1, f"one more: {item.key}"
         else:
             changed, words = before * (1 + CHANGE), f"1% more: {item.key}"
-        if changed == before or (item.whole and changed > item.high):
+        if changed == before or changed > item.high:
             continue
         with suppress(InputError):  # one more may be more than is solved in symbols
             found.append((words, float(topic.evaluate({**numbers, item.key: changed})[topic.answer])))

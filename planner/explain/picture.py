@@ -9,8 +9,8 @@ import numpy as np
 
 from planner import style, units
 from planner.errors import InputError
-from planner.explain.wording import powers, readable
 from planner.quantity import Quantity
+from planner.render import counted
 from planner.results import Array
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ def draw(found: Explanation, axes: Axes | None) -> Axes:
     over, given = inputs[topic.over], {key: float(value) for key, value in found.numbers.items()}
     at, answer = given[over.key], float(found.values[topic.answer])
     (unit, factor), (x_unit, x_factor) = units.shown(step.unit), units.shown(over.unit)
-    (axes,) = style.begin(axes, _headline(found))
+    result = f"{step.meaning[:1].upper()}{step.meaning[1:]} {_said(found)}"
+    (axes,) = style.begin(axes, f"{topic.title}: {result}.", title=result, below=f"{topic.title}.")
     grid, lines, top = _grid(over, at), [], 0.0
     for k, (count, words) in enumerate(_lines(found, inputs)):
         of = {**given, **({} if not topic.beside else {topic.beside: count})}
@@ -62,7 +63,6 @@ def draw(found: Explanation, axes: Axes | None) -> Axes:
         ylabel=words,
         ylim=(0, 1.08 * top or 1.0),
     )
-    style.plain(axes)
     if over.whole:
         style.whole_numbers(axes)
     _name(axes, lines)
@@ -79,17 +79,15 @@ def _name(axes: Axes, lines: Sequence[tuple[Array, Array, str, str]]) -> None:
             ends.append((float(values[-1]), words, color))
         elif over[0]:
             place = (float(x[over[0] - 1]), 0.97 * top)
-            axes.annotate(words, place, xytext=(-4, 0), textcoords="offset points", ha="right", va="top", color=color,
-                          fontsize="small")  # fmt: skip
+            axes.annotate(words, place, xytext=(-4, 0), textcoords="offset points", ha="right", va="top",
+                          color=style.ink(color), fontsize="small")  # fmt: skip
     style.name_lines(axes, ends)
 
 
-def _headline(found: Explanation) -> str:
-    return f"{found.topic.title}: {found.answer_step.meaning} {_said(found)}."
-
-
 def _said(found: Explanation) -> str:
-    return powers(readable(float(found.values[found.topic.answer]), found.answer_step.unit), "unicode")
+    unit, factor = units.shown(found.answer_step.unit)
+    text = style.rounded(float(found.values[found.topic.answer]) / factor)
+    return f"{text}{unit[1:]}" if unit.startswith("1/") else f"{text} {unit}".rstrip()
 
 
 def _lines(found: Explanation, inputs: Mapping[str, Quantity]) -> Sequence[tuple[float, str]]:
@@ -99,7 +97,7 @@ def _lines(found: Explanation, inputs: Mapping[str, Quantity]) -> Sequence[tuple
     item = inputs[found.topic.beside]
     now = int(found.numbers[item.key])
     counts = [each for each in (now, now + 1, now - 1) if item.low <= each <= item.high]
-    return [(float(each), f"{item.key} {each}") for each in counts]
+    return [(float(each), counted(each, item.key.removesuffix("s"))) for each in counts]
 
 
 def _grid(over: Quantity, at: float) -> list[float]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, Final
 
+import numpy as np
 import sympy
 
 from planner import units
@@ -18,6 +20,16 @@ PRECISION: Final = 30  # digits where a value is not exact
 DIGITS: Final = 15  # of a double that are kept; the rest is noise of the conversion from decimal
 MOST: Final = 200  # largest count that is evaluated exactly in reasonable time
 TINY: Final = 5e-324  # above zero
+
+
+def by_code(solve: Callable[..., Any], **names: str) -> Callable[[Mapping[str, float]], dict[str, float]]:
+    """The numerical code of a topic: what `solve` makes of the inputs, by the symbols of `names`."""
+
+    def found(values: Mapping[str, float]) -> dict[str, float]:
+        solved = solve(**values)
+        return {symbol: np.asarray(getattr(solved, name)).item() for symbol, name in names.items()}
+
+    return found
 
 
 def exactly(item: Quantity, given: str | float) -> Any:
@@ -49,7 +61,7 @@ class Equation:
     meaning: str  # in words
     unit: str = ""  # SI unit of the value, empty for counts and shares
     index: tuple[Any, Any, Any] | None = None  # index symbol, first and last value of a family
-    digits: bool = False  # whether its value is taken to `PRECISION` digits
+    digits: int = 0  # to which its value is taken, where not exactly
     bracket: tuple[Any, Any] | None = None
 
 
@@ -87,7 +99,7 @@ class Topic:
             if step.digits:  # sums are not carried out in symbols
                 symbols = {key: spelled.get(key, value) for key, value in known.items() if key.is_Symbol}
                 right = spelled[step.left] = step.right.subs(symbols)
-                known[step.left] = right if right.free_symbols else many_digits(right)
+                known[step.left] = right if right.free_symbols else many_digits(right, step.digits)
                 continue
             if step.index is None:
                 known[step.left] = _value(step, known)
@@ -116,21 +128,41 @@ def _root(step: Equation, difference: Any) -> Any:
         return sympy.Float(findroot(gap, tuple(map(float, step.bracket)), solver="anderson"), PRECISION)
 
 
-def many_digits(expression: Any) -> Any:
-    """Evaluate to `PRECISION` digits, with ever more of them under way until two results agree."""
-    from mpmath import re, workdps
+def many_digits(expression: Any, wanted: int) -> Any:
+    """Evaluate to so many digits, with ever more of them under way until two results agree."""
+    from mpmath import ncdf, npdf, re, workdps
 
-    evaluate = sympy.lambdify((), expression, "mpmath")
-    digits, found = 2 * PRECISION, None
+    digits, found = 2 * wanted, None
     while digits <= MOST_DIGITS:
+        # an integral asks for the same chance again and again
+        known = {
+            "Phi": cache(ncdf),
+            "phi": npdf,
+            "quad": partial(_over_the_line, digits=wanted),
+        }
+        evaluate = sympy.lambdify((), expression, [known, "mpmath"])
         with workdps(digits):
             before, found = found, re(evaluate())
-            if before is not None and abs(found - before) <= abs(found) / 10**PRECISION:
-                return sympy.Float(found, PRECISION)
+            if before is not None and abs(found - before) <= abs(found) / 10**wanted:
+                return sympy.Float(found, wanted)
         digits *= 2
     raise InputError(
         "the numbers", "of the formula", f"such as need no more than {MOST_DIGITS} digits under way"
     )
+
+
+def _over_the_line(function: Callable[[Any], Any], _: Any, *, digits: int) -> Any:
+    """Integral over all numbers of what falls as a normal density does: the trapezoidal rule, ever finer."""
+    from mpmath import mp, mpf, sqrt
+
+    end, step = sqrt(2 * (digits + 3) * mp.ln10), mpf(1) / 2
+    total = mp.fsum(function(k * step) for k in range(-int(end / step), int(end / step) + 1))
+    while True:
+        between = int(end / step + 0.5)
+        more = mp.fsum(function((k + mpf(1) / 2) * step) for k in range(-between, between))
+        if abs(more - total) <= abs(total) / 10 ** (digits + 1):
+            return total * step
+        total, step = total + more, step / 2
 
 
 def exact(expression: Any, known: Mapping[Any, Any]) -> Any:

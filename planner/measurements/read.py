@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import re
 import sys
@@ -84,7 +85,7 @@ class Source:
             return b""
         if self.content is not None:
             return self.content[:HEAD]
-        from planner.reports.listing import unreadable
+        from planner.reports.lines import unreadable
 
         try:
             with self.path.open("rb") as file:
@@ -181,8 +182,7 @@ def _listings(source: Source, options: Options) -> schema.Tables:
 
 def _counters(source: Source, options: Options) -> schema.Tables:
     """Volume counters."""
-    from planner.reports.frames import volumes_frame
-    from planner.reports.volume_counters import count_volumes
+    from planner.reports.volume_counters import count_volumes, volumes_frame
 
     counted = count_volumes(
         source.path, options.members, deltas=options.deltas, table=source.cells("volume counters")
@@ -193,8 +193,7 @@ def _counters(source: Source, options: Options) -> schema.Tables:
 
 def _supply(source: Source, options: Options) -> schema.Tables:
     """Supply counters."""
-    from planner.reports.frames import supply_frame
-    from planner.reports.supply import read_supply
+    from planner.reports.supply import read_supply, supply_frame
 
     pools = read_supply(source.path, source.cells("supply counters"))
     return schema.Tables(supply=supply_frame(pools, source.path), what="supply counters (MRIODHPP)")
@@ -249,20 +248,6 @@ def _monitor(source: Source, options: Options) -> Iterator[schema.Tables]:
     return batches(source.path, source.content, pools_known=options.members is not None)
 
 
-def _iostat(source: Source, options: Options) -> schema.Tables:
-    """Linux, iostat."""
-    from planner.reports.iostat import read_iostat
-
-    return read_iostat(source.path, source.data)
-
-
-def _dasd_statistics(source: Source, options: Options) -> schema.Tables:
-    """Linux, statistics of the DASD driver."""
-    from planner.reports.dasd_statistics import tables
-
-    return tables(source.path, source.data)
-
-
 def _zos(source: Source, options: Options) -> schema.Tables:
     """z/OS, SMF 74-1 or 78-3."""
     from planner.reports import zos
@@ -271,35 +256,23 @@ def _zos(source: Source, options: Options) -> schema.Tables:
     return zos.read_frame(source.path, frame)
 
 
-def _rmf_xml(source: Source, options: Options) -> schema.Tables:
-    """z/OS, XML of the RMF postprocessor."""
-    from planner.reports.rmf import read_rmf
+def _of_bytes(recognizes: str, reads: str) -> dict[str, Any]:
+    """What in `planner.reports` recognizes the first bytes of a file, and what reads all of them."""
 
-    return read_rmf(source.path, source.data)
+    def function(name: str) -> Any:
+        module, _, name = name.rpartition(".")
+        return getattr(importlib.import_module(f"planner.reports.{module}"), name)
 
-
-def _is_rmf_xml(source: Source) -> bool:
-    from planner.reports.rmf_xml import is_rmf_xml
-
-    return source.frame is None and is_rmf_xml(source.head)
+    return {
+        "recognizes": lambda source: source.frame is None and function(recognizes)(source.head),
+        "read": lambda source, options: function(reads)(source.path, source.data),
+    }
 
 
 def _is_monitor(source: Source) -> bool:
-    from planner.reports.monitor.blocks import is_monitor
+    from planner.reports.monitor.records import is_monitor
 
     return source.frame is None and is_monitor(source.head)
-
-
-def _is_iostat(source: Source) -> bool:
-    from planner.reports.iostat import is_iostat
-
-    return source.frame is None and is_iostat(source.head)
-
-
-def _is_dasd_statistics(source: Source) -> bool:
-    from planner.reports.dasd_statistics import is_dasd_statistics
-
-    return source.frame is None and is_dasd_statistics(source.head)
 
 
 def _is_zos(source: Source) -> bool:
@@ -373,15 +346,18 @@ TABLE: Final = Reader(name="a table of volumes", recognizes=_is_volumes, read=_v
 READERS: Final = (
     Reader(name="an archive", recognizes=_is_archive, read=_archive),
     Reader(name="pages of Performance Toolkit", recognizes=_has_page_head, read=_listings),  # needs no other reader
-    Reader(name="RMF reports in XML", recognizes=_is_rmf_xml, read=_rmf_xml),
+    Reader(name="RMF reports in XML", **_of_bytes("rmf_xml.is_rmf_xml", "rmf.read_rmf")),
     Reader(name="a table of this planner", recognizes=lambda source: _schema_of(source) is not None, read=_ready),
     Reader(name="supply counters", recognizes=_has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"), read=_supply),
     Reader(name="volume counters", recognizes=_has("device", "IODDEV_SCGSSCH"), read=_counters),
     Reader(name="SMF 74-1 or 78-3 of SMF Explorer", recognizes=_is_zos, read=_zos),
     TABLE,
     Reader(name="z/VM monitor data", recognizes=_is_monitor, read=_monitor),
-    Reader(name="iostat", recognizes=_is_iostat, read=_iostat),
-    Reader(name="statistics of the DASD driver", recognizes=_is_dasd_statistics, read=_dasd_statistics),
+    Reader(name="iostat", **_of_bytes("iostat.is_iostat", "iostat.read_iostat")),
+    Reader(
+        name="statistics of the DASD driver",
+        **_of_bytes("dasd_statistics.is_dasd_statistics", "dasd_statistics.tables"),
+    ),
     Reader(name="listings of Performance Toolkit", recognizes=_is_listing, read=_listings),
 )  # fmt: skip
 WANTED: Final = (
@@ -486,8 +462,8 @@ def read_parts(
                 schema.refuse_implausible(columns, frames[name])
             notes = tables.notes
             if known is not None:
-                from planner.reports.frames import with_pools
                 from planner.reports.linux import LinuxDevices, name_devices
+                from planner.reports.membership import with_pools
 
                 if isinstance(known, LinuxDevices):
                     frames["devices"] = name_devices(frames["devices"], known)

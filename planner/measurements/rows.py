@@ -16,7 +16,7 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.measurements.choose import refuse_twice
 from planner.measurements.read import Measured
-from planner.reports.device_range import device_range
+from planner.reports.membership import device_range
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.schema import ALIAS, BASE, VOLUME
 from planner.results import Array

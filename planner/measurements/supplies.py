@@ -12,11 +12,10 @@ import numpy as np
 from planner.errors import InputError, ReportError
 from planner.measurements.columnar import is_columnar
 from planner.measurements.read import Source, read
-from planner.reports.cumulative import Counts
 from planner.reports.moments import MOMENT, with_moments
-from planner.reports.monitor.blocks import is_monitor
+from planner.reports.monitor.records import is_monitor
 from planner.reports.rmf_xml import is_rmf_xml
-from planner.reports.supply import PoolSupply, read_supply
+from planner.reports.supply import Counts, PoolSupply, by_number, read_supply
 from planner.reports.zos import is_pools
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def pool_supplies(frame: pl.DataFrame, path: Path, notes: Sequence[str] = ()) ->
         _supply(part, f"{system or 'unknown'}/{pool}" if several else str(pool), path, told, notes)
         for (system, pool), part in parts.items()
     ]
-    return tuple(sorted(found, key=lambda each: _by_number(each.pool)))
+    return tuple(sorted(found, key=lambda each: by_number(each.pool)))
 
 
 def _with_most_used(frame: pl.DataFrame) -> tuple[pl.DataFrame, set[str]]:
@@ -85,11 +84,6 @@ def _with_most_used(frame: pl.DataFrame) -> tuple[pl.DataFrame, set[str]]:
     aliases = pl.coalesce("aliases", at_least).cast(pl.UInt32)
     free = (aliases.cast(pl.Int64) - used.cast(pl.Int64)).clip(0).cast(pl.UInt32)
     return frame.with_columns(aliases=aliases, fewest_free=pl.coalesce("fewest_free", free)), told
-
-
-def _by_number(pool: str) -> tuple[bool, int, str]:
-    number = pool.isascii() and pool.isdigit()
-    return not number, int(pool) if number else 0, pool
 
 
 def _supply(frame: pl.DataFrame, pool: str, path: Path, told: set[str], said: Sequence[str]) -> PoolSupply:

@@ -18,7 +18,7 @@ from planner.measurements.run import (
     contradicts,
     queue_of,
 )
-from planner.reports.schema import CLASSIC_ALIAS, VOLUME
+from planner.reports.schema import CLASSIC_ALIAS, OTHER, VOLUME
 from planner.results import Array
 from planner.units import ADDRESSES, MILLISECOND
 
@@ -79,7 +79,7 @@ def volume_runs(rows: Rows, only: Devices | None = None, exclude: Devices | None
     if only is None:
         bases = bases[np.nan_to_num(rates[bases]) > 0]
         if not bases.size:
-            raise InputError("listing", str(rows.file), "an ECKD base device with I/O; there is none")
+            raise InputError("listing", str(rows.file), f"an ECKD base device with I/O; {_none(rows)}")
     if rows.is_alias.any():
         raise InputError(
             "listing", str(rows.file),
@@ -87,6 +87,14 @@ def volume_runs(rows: Rows, only: Devices | None = None, exclude: Devices | None
         )  # fmt: skip
     found = [_volume(rows, int(base)) for base in bases]
     return sorted(found, key=lambda run: -float(run.queued.value[0]))
+
+
+def _none(rows: Rows) -> str:
+    """That there is no base, and which devices there are instead."""
+    others = [name for name, other in zip(rows.names, rows.of_kind(OTHER), strict=True) if other]
+    if not others or rows.is_base.any():
+        return "there is none"
+    return f"there is none, and {shown(others)} {'is' if len(others) == 1 else 'are'} no DASD: only those have aliases"
 
 
 def _bases(rows: Rows, only: Devices | None, exclude: Devices | None) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
 from planner.render.table import plain
-from planner.render.verdict import STATES
+from planner.render.text import STATES
 
 if TYPE_CHECKING:
     from markupsafe import Markup

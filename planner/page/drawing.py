@@ -11,6 +11,8 @@ import numpy as np
 from markupsafe import Markup
 
 from planner.results import Array
+from planner.site.site_picture import levels
+from planner.style import rounded
 
 WIDTH: Final = 420.0
 HEIGHT: Final = 220.0
@@ -18,7 +20,6 @@ LEFT, RIGHT, TOP, BOTTOM = 58.0, 18.0, 12.0, 34.0
 TALLEST: Final = 2.5  # the axis ends at so many times the largest value; a band may reach beyond
 STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 PLACES: Final = 360  # across a picture over time; more intervals are drawn as the largest of each place
-HALF_USED: Final = 0.5  # of the aliases in use: up to there an hour has the first shade
 DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DAY: Final = 86_400.0
 HOUR: Final = 3_600.0
@@ -54,11 +55,6 @@ def ticks(top: float, most: int = 5, *, whole: bool = False) -> list[float]:
     step = next(size * each for each in STEPS if size * each >= rough * (1 - 1e-9))
     step = max(1.0, round(step)) if whole else step
     return [step * k for k in range(math.floor(top / step * (1 + 1e-9)) + 1)]
-
-
-def shown(value: float) -> str:
-    """A number at an axis."""
-    return f"{value:.10g}"
 
 
 def place(value: float) -> str:
@@ -99,7 +95,9 @@ def _frame(
     """Lines at round numbers, the numbers, and what the axes are."""
     floor = HEIGHT - BOTTOM
     grid = "".join(f"M{place(LEFT)} {place(axes.y(v))}H{place(WIDTH - RIGHT)}" for v in up if v)
-    numbers = "".join(f'<text x="{place(LEFT - 5)}" y="{place(axes.y(v) + 3)}">{shown(v)}</text>' for v in up)
+    numbers = "".join(
+        f'<text x="{place(LEFT - 5)}" y="{place(axes.y(v) + 3)}">{rounded(v, 10)}</text>' for v in up
+    )
     words = "".join(
         f'<text x="{place(axes.x(v))}" y="{place(floor + 13)}">{Markup.escape(t)}</text>' for v, t in along
     )
@@ -179,7 +177,7 @@ class Curve:
             for k in where
             if not math.isnan(y[k])
         )
-        along = [(v, shown(v)) for v in ticks(last, 8, whole=True) if v >= first]
+        along = [(v, rounded(v, 10)) for v in ticks(last, 8, whole=True) if v >= first]
         name = f"{self.name} [{self.unit}]"
         parts = [
             _path("strip", strip),
@@ -194,9 +192,7 @@ class Curve:
 
 
 def _said(value: float) -> str:
-    if not math.isfinite(value):
-        return "without bound"
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"  # noqa: PLR2004 - three digits
+    return rounded(value) if math.isfinite(value) else "without bound"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,11 +261,10 @@ class Course:
             left, right, values = _thinned(left, right, values)
         words: list[str] = []
         at, height = math.nan, math.nan
-        for a, b, value in zip(left, right, values, strict=True):
-            if math.isnan(value):
+        for a, b, y in zip(left.tolist(), right.tolist(), axes.y(values).tolist(), strict=True):
+            if math.isnan(y):
                 at = math.nan
                 continue
-            y = float(axes.y(value))
             if math.isnan(at) or a - at > 0.15:  # noqa: PLR2004 - a gap that a screen shows
                 words.append(f"M{place(a)} {place(y)}")
             elif y != height:
@@ -303,13 +298,11 @@ class Week:
         """Draw a path a shade; hours that need more than are in use have a dot."""
         left, above = 34.0, 18.0
         shades: dict[int, list[str]] = {}
-        dots = []
-        for (day, hour), value in np.ndenumerate(self.hours):
+        side, dots = CELL - 1, []
+        for (day, hour), level in np.ndenumerate(levels(self.hours, self.in_use).astype(int)):
             x, y = left + CELL * hour, above + CELL * day
-            level = shade(value, self.in_use)
-            side = CELL - 1
             shades.setdefault(level, []).append(f"M{place(x)} {place(y)}h{side:g}v{side:g}h-{side:g}z")
-            if value > self.in_use:
+            if self.hours[day, hour] > self.in_use:
                 dots.append(f"M{place(x + side / 2)} {place(y + side / 2)}h0")
         names = "".join(
             f'<text x="{left - 4:g}" y="{place(above + CELL * (k + 0.72))}">{day}</text>'
@@ -336,10 +329,3 @@ class Week:
             f"Most, {np.nanmax(self.hours):.0f}, on {DAYS[int(day)]} from {int(hour):02d}:00; in {over} hours of the "
             f"week more than the {self.in_use:.0f} in use."
         )
-
-
-def shade(value: float, in_use: float) -> int:
-    """Level of a need: 0 not known, 1 up to half of what is in use, 2 up to all of it, 3 more."""
-    if math.isnan(value):
-        return 0
-    return 3 if value > in_use else 2 if value > HALF_USED * in_use else 1

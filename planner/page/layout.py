@@ -12,15 +12,23 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from planner import __version__
-from planner.page.content import FIRST, Grid, Input, Limits, Part, grid
-from planner.render import Column, Table
+from planner.answer import tabled
+from planner.page.content import FIRST, Grid, Input, Part, grid
+from planner.page.volumes import Volumes
+from planner.quantity import column
+from planner.render import Table
 from planner.render.table import plain
-from planner.render.text import MARKS
-from planner.render.verdict import STATES
+from planner.render.text import MARKS, STATES
 
 HERE: Final = Path(__file__).parent
 MOST_OPEN: Final = 4  # items that are shown in full at first
 DATA_NAME: Final = "report.json"
+INPUTS: Final = (
+    column("name"),
+    column("files"),
+    column("size", label="size [bytes]"),
+    column("sha256", of=lambda each: each.digest),
+)
 
 
 def page(
@@ -59,40 +67,6 @@ def page(
 def prose(text: str) -> str:
     """A sentence without the marks of a terminal."""
     return text.replace("`", "")
-
-
-class Volumes:
-    """All volumes, for a table that the page draws when it is looked at: its columns, rows, and CSV."""
-
-    def __init__(self, table: Table, caption: str, limits: Limits, csv: str) -> None:
-        laid_out = grid(
-            Table(columns=tuple(_first(c) for c in table.columns)), "volumes", caption, limits=limits
-        )
-        self.caption, self.csv = caption, csv
-        kinds = [any(isinstance(v, (int, float)) for v in c.values) for c in table.columns]
-        self.heads = [
-            type(head)(label=head.label, unit=head.unit, number=number, key=head.key)
-            for head, number in zip(laid_out.heads, kinds, strict=True)
-        ]
-        self.rows = plain([list(row) for row in zip(*(_rounded(c) for c in table.columns), strict=True)])
-        names = [c.name for c in table.columns]
-        self.legend = laid_out.legend
-        self.limits: list[
-            Any
-        ] = []  # of each column: None, a number, or place of another column and times that
-        for limit in map(limits.get, names):
-            self.limits.append([names.index(limit[0]), limit[1]] if isinstance(limit, tuple) else limit)
-
-
-def _first(column: Column) -> Column:
-    """The column with its first row only: enough for its head."""
-    return Column(name=column.name, unit=column.unit, values=column.values[:1], label=column.label)
-
-
-def _rounded(column: Column) -> list[Any]:
-    """Numbers with the digits that people read."""
-    digits = column.decimals
-    return [round(v, digits) if isinstance(v, float) and digits is not None else v for v in column.values]
 
 
 def _text(name: str) -> Markup:
@@ -136,17 +110,5 @@ def _steps(part: Part) -> list[dict[str, Any]]:
 
 def _inputs(inputs: Sequence[Input]) -> Grid:
     """What was read."""
-    columns = (
-        ("name", "", [each.name for each in inputs]),
-        ("files", "", [each.files for each in inputs]),
-        ("size", "bytes", [each.size for each in inputs]),
-        ("sha256", "", [each.digest for each in inputs]),
-    )
-    table = Table(
-        columns=tuple(
-            Column(name=name, unit="", values=values, label=f"{name} [{unit}]" if unit else name)
-            for name, unit, values in columns
-        )
-    )
     caption = "What was read. The digest of a folder is that of its lines: digest, two spaces, name, in order of name."
-    return grid(table, "inputs", caption)
+    return grid(tabled(inputs, INPUTS), "inputs", caption)

@@ -10,19 +10,20 @@ from pathlib import Path
 from typing import Final
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.page.content import Input
+from planner.quantity import column
 
 BLOCK: Final = 1 << 20
 ACCURACY: Final = Path(__file__).with_name("accuracy.csv")  # the summary of the scoreboard, kept
 COLUMNS: Final = (
-    ("report", "report", "", "published report", None),
-    ("kind", "kind", "", "prediction", None),
-    ("count", "count", "", "figures", 0),
-    ("median_percent", "median", "percent", "median", 1),
-    ("p90_percent", "p90", "percent", "90 % within", 1),
-    ("worst_percent", "worst", "percent", "worst", 1),
-    ("outliers", "outliers", "", "named outliers", 0),
+    column("report", label="published report"),
+    column("kind", label="prediction"),
+    column("count", label="figures", decimals=0),
+    column("median", "percent", "median", 1),
+    column("p90", "percent", "90 % within", 1),
+    column("worst", "percent", "worst", 1),
+    column("outliers", label="named outliers", decimals=0),
 )
 # Which published report tells how near answers of a room are; rooms that none speaks of have no line.
 JUDGED_BY: Final = {
@@ -81,13 +82,7 @@ def accuracy(answers: Sequence[Answer]) -> tuple[render.Table | None, str]:
         return None, NO_REPORT
     with ACCURACY.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["report"] in reports and row["kind"] in KINDS]
-    columns = [
-        render.Column(
-            name=name, unit=unit, values=[_read(row[heading]) for row in rows], label=label, decimals=decimals
-        )
-        for heading, name, unit, label, decimals in COLUMNS
-    ]
-    return render.Table(columns=tuple(columns)), MEANING
+    return tabled(({key: _read(text) for key, text in row.items()} for row in rows), COLUMNS), MEANING
 
 
 def _read(text: str) -> str | float | None:

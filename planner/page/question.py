@@ -17,11 +17,12 @@ from planner.measurements.choose import moment
 from planner.measurements.read import is_folder, read
 from planner.page import provenance
 from planner.page.content import Part
-from planner.page.layout import Volumes, page
-from planner.page.parts import MOST_ITEMS, part_of
+from planner.page.layout import page
+from planner.page.parts import MOST_ITEMS, part_of, states_of
 from planner.page.verdict import first_words, period, what_to_do
-from planner.page.volumes import volumes_of
+from planner.page.volumes import Volumes, volumes_of
 from planner.parallel import Failed, run
+from planner.reports.membership import share_together
 from planner.site.growth.goals import FEWEST_DAYS
 from planner.site.members import gaps_of, is_shared
 from planner.site.question import site
@@ -35,12 +36,13 @@ from planner.sizing import (
     answer_for,
     subsystem,
 )
-from planner.sizing.question import Progress, share_together, silent
+from planner.sizing.question import Progress, silent
 from planner.supply import judge
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from planner.measurements.read import Measured
 
 GROWTHS: Final = "10%,20%,30%,50%,100%"
 MOST_GROWTHS: Final = 12
@@ -68,10 +70,10 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A pool that is to be answered in full."""
+    """Pools to be answered after growth by `growth`: one of them in full, or some with their counts alone."""
 
     name: str
-    pool: MeasuredPool
+    pools: tuple[MeasuredPool, ...]
     law: Law
     target: Target
     growth: float
@@ -79,23 +81,12 @@ class Wanted:
 
 def answer_in_full(wanted: Wanted) -> AliasAnswer:
     """The whole answer of one of many pools."""
-    return aliases(wanted.pool.runs, wanted.law, target=wanted.target, growth=wanted.growth)
+    return aliases(wanted.pools[0].runs, wanted.law, target=wanted.target, growth=wanted.growth)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GrownPools:
-    """Pools that are to be counted after growth by `share`."""
-
-    name: str
-    share: float
-    pools: tuple[MeasuredPool, ...]
-    law: Law
-    target: Target
-
-
-def count_grown(grown: GrownPools) -> tuple[PoolCount, ...]:
+def count_grown(wanted: Wanted) -> tuple[PoolCount, ...]:
     """The counts of some pools after growth."""
-    return subsystem(grown.pools, grown.law, target=grown.target, growth=grown.share).pools
+    return subsystem(wanted.pools, wanted.law, target=wanted.target, growth=wanted.growth).pools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,17 +247,17 @@ class Readable:
 class PageQuestion:
     """What `report` was asked."""
 
-    sources: tuple[Path, ...]
-    members: Path | None
-    system: str | None
-    start: str | None
-    end: str | None
     target: Target
-    model: Path | str
-    growth: tuple[float, ...]
-    workers: int | None
-    scheduler: str | None
-    progress: Progress
+    sources: tuple[Path, ...] = ()
+    members: Path | None = None
+    system: str | None = None
+    start: str | None = None
+    end: str | None = None
+    model: Path | str = DEFAULT_MODEL
+    growth: tuple[float, ...] = ()
+    workers: int | None = None
+    scheduler: str | None = None
+    progress: Progress = silent
     told: Mapping[str, Any] = field(
         default_factory=lambda: {"together": None, "map": None, "allow_missing": False}
     )  # as `planner.aliases` takes them
@@ -284,6 +275,18 @@ class PageQuestion:
             "target": self.target, "model": self.model, **self.told,
         }  # fmt: skip
 
+    @property
+    def own_members(self) -> Path | None:
+        """Members of pools; None where pools are shared by systems."""
+        return None if self.members is None or is_shared(self.members) else self.members
+
+    def measured(self) -> Measured:
+        """Read the sources, with the members of their pools unless these are shared by systems."""
+        return read(
+            list(self.sources), self.own_members, system=self.system, start=self.start, end=self.end,
+            map=self.told["map"],
+        )  # fmt: skip
+
     def tables(self) -> Readable:
         """Look what there is; the rows of an archive stay where they are."""
         import polars as pl
@@ -299,11 +302,7 @@ class PageQuestion:
             supply, what = archive.scan("supply", **chosen), "an archive"
             named, files = True, archive.every_file
         else:
-            shared = self.members is not None and is_shared(self.members)
-            measured = read(
-                list(self.sources), None if shared else self.members, system=self.system, start=self.start,
-                end=self.end, map=self.told["map"],
-            )  # fmt: skip
+            measured = self.measured()
             devices, supply = measured.devices.lazy(), measured.supply.lazy()
             what, named, files = ", ".join(measured.what) or "nothing", False, list
         moments = devices.select(
@@ -348,21 +347,16 @@ def _growing(asked: PageQuestion) -> list[Answered]:
     """From when on limits no longer hold; nothing where no load has one."""
     from planner.site.growth.limits import Given, site_growth
 
-    shared = asked.members is not None and is_shared(asked.members)
-    measured = read(
-        list(asked.sources), None if shared else asked.members, system=asked.system, start=asked.start,
-        end=asked.end, map=asked.told["map"],
-    )  # fmt: skip
     share = asked.told["together"]
     given = Given(
         law=Law.from_model(asked.model),
         target=asked.target,
         together=None if share is None else share_together(share),
     )
+    measured = asked.measured()
     lost = gaps_of(
-        measured.missing, None if shared else asked.members, measured.devices.lazy(),
-        allowed=asked.told["allow_missing"],
-    )  # fmt: skip
+        measured.missing, asked.own_members, measured.devices.lazy(), allowed=asked.told["allow_missing"]
+    )
     with asked.progress("What breaks first", 0):
         try:
             answer = site_growth(measured, given, gaps=lost)
@@ -409,9 +403,7 @@ def _further(answer: Answer, pools: Sequence[MeasuredPool], law: Law | None, ask
     full, failed = in_full(pools, law, asked)
     chunks = [pools[first : first + AT_ONCE] for first in range(0, len(pools), AT_ONCE)]
     wanted = [
-        GrownPools(
-            name=f"growth of {share:.0%}", share=share, pools=tuple(some), law=law, target=asked.target
-        )
+        Wanted(name=f"growth of {share:.0%}", growth=share, pools=tuple(some), law=law, target=asked.target)
         for share in asked.growth
         for some in chunks
     ]
@@ -419,7 +411,7 @@ def _further(answer: Answer, pools: Sequence[MeasuredPool], law: Law | None, ask
         found = run(count_grown, wanted, scheduler=asked.scheduler, workers=asked.workers, done=done)
     later: list[tuple[float, Answer]] = []
     for share in asked.growth:
-        counts = [one for each, one in zip(wanted, found, strict=True) if each.share == share]
+        counts = [one for each, one in zip(wanted, found, strict=True) if each.growth == share]
         if any(isinstance(one, Failed) for one in counts):
             break
         every = [pool for one in counts if not isinstance(one, Failed) for pool in one]
@@ -435,7 +427,7 @@ def in_full(
 ) -> tuple[dict[str, AliasAnswer], list[Failed]]:
     """The whole answer of each pool by its name, and those that have none."""
     wanted = [
-        Wanted(name=pool.name, pool=pool, law=law, target=asked.target, growth=growth) for pool in pools
+        Wanted(name=pool.name, pools=(pool,), law=law, target=asked.target, growth=growth) for pool in pools
     ]
     with asked.progress("Pools in full", len(wanted)) as done:
         found = run(answer_in_full, wanted, scheduler=asked.scheduler, workers=asked.workers, done=done)
@@ -461,9 +453,7 @@ def joined(
     names = ", ".join(path.name for path in sources[:3]) + (" and others" if len(sources) > 3 else "")  # noqa: PLR2004
     first = answers[0]
     if isinstance(first, SiteAnswer):
-        states = {
-            need.name: (need.needed, need.needed_low, need.needed_high, need.in_use) for need in first.pools
-        }
+        states = states_of(first)
         lead = replace(
             parts[0], headline=first.lacking + what_to_do(states), further=first_words(answers, states)
         )
@@ -506,10 +496,7 @@ def of_answer(
     pools, law = pools_of(answer)
     found = Answered(answer=answer)
     if law is not None and isinstance(answer, (Subsystem, SiteAnswer)):
-        asked = PageQuestion(
-            sources=(), members=None, system=None, start=None, end=None, target=answer.target, model=DEFAULT_MODEL,
-            growth=(), workers=workers, scheduler=None, progress=silent,
-        )  # fmt: skip
+        asked = PageQuestion(target=answer.target, workers=workers)
         grown = answer.growth if isinstance(answer, Subsystem) else 0.0
         full, failed = in_full(pools, law, asked, grown)
         found = Answered(answer=answer, full=full, remarks=_remarks(0, (), failed))

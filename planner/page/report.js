@@ -95,7 +95,7 @@
         tile.querySelector(".value").textContent = text;
         tile.className = `tile ${text === "0" ? "" : tile.dataset.state}`;
         const detail = tile.querySelector(".detail");
-        const more = { short: "to add", gain: "to add", spare: "to give", needed: "range" }[tile.dataset.follows];
+        const more = { short: "to add", spare: "to give", needed: "range" }[tile.dataset.follows];
         if (detail && more && step.tiles[more] !== undefined) detail.textContent = step.tiles[more];
       }
       for (const [name, texts] of Object.entries(step.counts)) {

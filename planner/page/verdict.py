@@ -8,8 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.render.text import counted
-from planner.render.verdict import ENOUGH, SHORT, SPARE, UNKNOWN
+from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted
 from planner.site.growth import Growth
 from planner.site.growth.dates import Limit
 from planner.site.site_answer import SiteAnswer

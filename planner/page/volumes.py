@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
 from planner.demand.target import WAIT_SHARE
-from planner.page.content import Limits
-from planner.page.layout import Volumes
+from planner.page.content import Head, Limits, grid
+from planner.render.table import plain
 from planner.reports.schema import BASE, VOLUME
 from planner.units import MILLISECOND
 
@@ -20,6 +20,40 @@ CAPTION: Final = (
     "One row a volume, the busiest first. I/O rate, service and response are means over its intervals; busy (I/O rate "
     "times service: I/Os in service) and queued are those of its worst interval."
 )
+
+
+class Volumes:
+    """All volumes, for a table that the page draws when it is looked at: its columns, rows, and CSV."""
+
+    def __init__(self, table: render.Table, caption: str, limits: Limits, csv: str) -> None:
+        laid_out = grid(
+            render.Table(columns=tuple(_first(c) for c in table.columns)), "volumes", caption, limits=limits
+        )
+        self.caption, self.csv = caption, csv
+        kinds = [any(isinstance(v, (int, float)) for v in c.values) for c in table.columns]
+        self.heads = [
+            Head(label=head.label, unit=head.unit, number=number, key=head.key)
+            for head, number in zip(laid_out.heads, kinds, strict=True)
+        ]
+        self.rows = plain([list(row) for row in zip(*(_rounded(c) for c in table.columns), strict=True)])
+        names = [c.name for c in table.columns]
+        self.legend = laid_out.legend
+        self.limits: list[
+            Any
+        ] = []  # of each column: None, a number, or place of another column and times that
+        for limit in map(limits.get, names):
+            self.limits.append([names.index(limit[0]), limit[1]] if isinstance(limit, tuple) else limit)
+
+
+def _first(column: render.Column) -> render.Column:
+    """The column with its first row only: enough for its head."""
+    return render.Column(name=column.name, unit=column.unit, values=column.values[:1], label=column.label)
+
+
+def _rounded(column: render.Column) -> list[Any]:
+    """Numbers with the digits that people read."""
+    digits = column.decimals
+    return [round(v, digits) if isinstance(v, float) and digits is not None else v for v in column.values]
 
 
 def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from planner import render, style
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.published.report import ANSWERED, KINDS, PublishedFigure
 from planner.quantity import column
-from planner.tabular import tabled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

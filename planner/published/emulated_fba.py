@@ -9,8 +9,8 @@ from planner import library, style
 from planner.advice.disk import Setting, disk_rates
 from planner.calibrate.cost_fit import CostFit
 from planner.calibrate.data_file import Measurements
-from planner.calibrate.disk import calibrate as fit_disk
-from planner.calibrate.paging import calibrate as fit_paging
+from planner.calibrate.disk import fitted as fit_disk
+from planner.calibrate.paging import fitted as fit_paging
 from planner.devices.disk import DiskPath
 from planner.devices.paging import PagingDevice
 from planner.published.report import (
@@ -345,7 +345,6 @@ def _stacked(name: str, rows: tuple[str, str], title: str) -> Axes:
     axes.set_xticks(range(len(runs)), [_label(found, run) for run in runs], fontsize="small")
     axes.set_ylabel("processor time [us]")
     axes.margins(y=0.16)
-    style.plain(axes)
     style.legend_below(axes)
     return axes
 

@@ -246,7 +246,6 @@ def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
             words = "named outlier: its service time is\nabove that of the run with 2 aliases"
             style.name_point(axes, words, (run.aliases, run.total_rate.value), style.MEASURED, above=False)
     axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", ylim=(0, None))
-    style.plain(axes)
     style.whole_numbers(axes)
     style.legend_below(axes)
     return axes

@@ -12,7 +12,7 @@ from planner import library
 from planner.calibrate.cost_fit import CostFit
 from planner.calibrate.data_file import Measurements
 from planner.calibrate.kinds import model_of_costs
-from planner.calibrate.problem import MODEL_ERROR
+from planner.calibrate.least_squares import MODEL_ERROR
 from planner.errors import ReportError
 from planner.interval import Interval
 from planner.reports import Printed, PublishedTable, read_table

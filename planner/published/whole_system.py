@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from planner import library
 from planner.advice.storage import guest_frame_budget
-from planner.calibrate.cost_fit import CostLaw, MeasuredFigure, fit_costs
+from planner.calibrate.cost_fit import CostLaw, fit_costs
+from planner.calibrate.least_squares import MeasuredFigure
 from planner.devices.touching import KIND, PARAMETERS
 from planner.published.report import (
     Origin,

@@ -10,7 +10,7 @@ import numpy as np
 
 from planner import library, style
 from planner.calibrate.error_bar import interval
-from planner.calibrate.paging import calibrate as fit_paging
+from planner.calibrate.paging import fitted as fit_paging
 from planner.devices.paging import PagingDevice
 from planner.interval import Interval
 from planner.published.report import (

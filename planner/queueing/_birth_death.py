@@ -12,13 +12,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.queueing._levels import LARGE
 from planner.results import Array
 
 Indices = NDArray[np.int64]
 
 BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
 LARGEST_DIRECT: Final = 1000  # requesters; beyond, the terms relative to p(c) leave float64 as a rule
-RESCALE_ABOVE: Final = 1e200  # a term from which on all of them are scaled down, so that none overflows
 FORGOTTEN: Final = 1e-45  # of the most likely state: nothing even beside the few who think
 
 
@@ -208,7 +208,7 @@ def open_with_inflation(rate: Array, s: Array, c: Array, i: Array) -> tuple[Arra
         states += np.where(going, term, 0)
         busy += np.where(going, term * n, 0)
         term = np.where(going, term * (rate * s) * ((1 + i * n) / (n + 1)), term)
-        scale = np.where(term > RESCALE_ABOVE, 1 / RESCALE_ABOVE, 1.0)
+        scale = np.where(term > LARGE, 1 / LARGE, 1.0)
         term *= scale
         sums *= scale
     total = (1 - ratio) * states + term
@@ -229,7 +229,7 @@ def saturated_with_gaps(s: Array, c: Array, i: Array, g: Array) -> tuple[Array, 
         served, pace = _pace(np.maximum(c - k, 0), c, i)
         sums += [term, term * served, term * pace / s]
         term = term * (pace / s) * g / (k + 1)
-        scale = np.where(term > RESCALE_ABOVE, 1 / RESCALE_ABOVE, 1.0)
+        scale = np.where(term > LARGE, 1 / LARGE, 1.0)
         term = term * scale
         sums *= scale
     total, busy, ends = sums

@@ -1,9 +1,11 @@
-"""Checked input of the queueing functions: every argument becomes a broadcast float64 array or an InputError."""
+"""Arguments of the queueing laws: what each means, and its check, by which it becomes a broadcast float64 array."""
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -67,6 +69,74 @@ def broadcast(**arrays: Array) -> list[Array]:
     except ValueError as error:
         shapes = ", ".join(f"{name} {np.shape(values)}" for name, values in arrays.items())
         raise InputError("shapes", shapes, "arguments that broadcast against each other") from error
+
+
+class Argument(NamedTuple):
+    """What an argument of the laws means, and how it is checked."""
+
+    check: Callable[..., Array]
+    unit: str
+    meaning: str
+
+
+_CONCURRENCY: Final = "Relative growth of the service time with each further request in service"
+ARGUMENTS: Final = {
+    "offered_load": Argument(nonnegative, "erlang", "Arrival rate times service time, a; 0 is allowed"),
+    "arrival_rate": Argument(nonnegative, "1/s", "Arrivals lambda; 0 is allowed"),
+    "service_time": Argument(positive, "s", "Mean service time S of a request served alone"),
+    "think_time": Argument(nonnegative, "s", "Mean time Z between an answer and the next request; 0 is allowed"),
+    "population": Argument(count, "", "Requesters N, each with at most one request outstanding"),
+    "servers": Argument(count, "", "Servers c"),
+    "capacity": Argument(count, "", "Places K, in service and waiting; at least the servers"),
+    "scv": Argument(nonnegative, "", "Squared coefficient of variation of service"),
+    "inflation": Argument(nonnegative, "", _CONCURRENCY),
+    "redrive_time": Argument(nonnegative, "s", "Mean gap before a server starts a request that had to wait"),
+    "wait_time": Argument(positive, "s", "Largest mean wait"),
+    "blocking_probability": Argument(probability, "", "Erlang's B, inside (0, 1)"),
+    "delay_probability": Argument(probability, "", "Delay probability (Erlang's C), inside (0, 1)"),
+    "demands": Argument(nonnegative, "s", "Visits times service time at each single-server station (last axis)"),
+    "n": Argument(positive, "", "Concurrency (processors, requesters), above 0"),
+    "gamma": Argument(positive, "1/s", "Throughput at n = 1"),
+    "alpha": Argument(nonnegative, "", "Contention: share of the work that is serial"),
+    "beta": Argument(nonnegative, "", "Coherency: cost of keeping each pair consistent"),
+}  # fmt: skip
+
+
+def checked(**given: ArrayLike) -> dict[str, Array]:
+    """Check arguments by their names in `ARGUMENTS`."""
+    known = ((name, values, ARGUMENTS[name]) for name, values in given.items())
+    return {name: each.check(name, values, *filter(None, [each.unit])) for name, values, each in known}
+
+
+def arguments(**given: ArrayLike) -> list[Array]:
+    """Check arguments by their names, and broadcast them against each other."""
+    return broadcast(**checked(**given))
+
+
+Law = TypeVar("Law", bound=Callable[..., Any])
+
+
+def law(function: Law) -> Law:
+    """Complete the docstring of a law: the arguments that it does not explain itself, and what all laws raise."""
+    text = inspect.getdoc(function)
+    if not text:  # python -OO
+        return function
+    before, after = re.split(r"^(?=Returns\n-)", text, maxsplit=1, flags=re.MULTILINE)
+    before, _, own = before.partition("Parameters\n----------\n")
+    told = dict(re.findall(r"^(\w+) : (.*\n(?:    .*\n)+)", own, re.MULTILINE))
+    names = inspect.signature(function).parameters.items()
+    own = "".join(f"{name} : {told.get(name) or _told(name, each)}" for name, each in names)
+    if "Raises\n------\n" not in after:
+        raises = "Raises\n------\nInputError\n    An argument outside its domain.\n\n"
+        after = re.sub(r"^(?=(?:Notes|References)\n-)", raises, after, count=1, flags=re.MULTILINE)
+    function.__doc__ = f"{before}Parameters\n----------\n{own}\n{after}\n"
+    return function
+
+
+def _told(name: str, argument: inspect.Parameter) -> str:
+    _, unit, meaning = ARGUMENTS[name]
+    kind = "array_like" if argument.default is argument.empty else "array_like, optional"
+    return f"{kind}\n    {meaning}{f' [{unit}]' if unit else ''}.\n"
 
 
 def _require(

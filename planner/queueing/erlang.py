@@ -134,6 +134,7 @@ def _stirling_error(k: Array) -> Array:
 WIDENING: Final = 1e-9  # by which the ends of a bracket are moved apart against rounding, in ln of the load
 
 
+@checks.law
 def erlang_b(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     """Probability that a request finds all servers busy and is lost (M/M/c/c).
 
@@ -141,8 +142,6 @@ def erlang_b(offered_load: ArrayLike, servers: ArrayLike) -> Array:
 
     Parameters
     ----------
-    offered_load : array_like
-        Arrival rate times service time, a [erlang]; 0 is allowed.
     servers : array_like
         Servers c, 0 or more.
 
@@ -150,11 +149,6 @@ def erlang_b(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     -------
     ndarray
         Blocking probability in the broadcast shape; 0 where it underflows (see `log_erlang_b`).
-
-    Raises
-    ------
-    InputError
-        An argument outside its domain.
 
     References
     ----------
@@ -165,17 +159,16 @@ def erlang_b(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     >>> float(erlang_b(2.0, 3).round(4))
     0.2105
     """
-    a, c = _checked(offered_load, servers, least=0)
+    a, c = _with_none(offered_load, servers)
     return 1 / inverse_blocking(a, c)
 
 
+@checks.law
 def log_erlang_b(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     """Natural logarithm of Erlang's B, which itself underflows at light load.
 
     Parameters
     ----------
-    offered_load : array_like
-        Arrival rate times service time, a [erlang]; 0 is allowed.
     servers : array_like
         Servers c, 0 or more.
 
@@ -183,11 +176,6 @@ def log_erlang_b(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     -------
     ndarray
         ln B in the broadcast shape; -inf at no load.
-
-    Raises
-    ------
-    InputError
-        An argument outside its domain.
 
     References
     ----------
@@ -198,30 +186,19 @@ def log_erlang_b(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     >>> float(log_erlang_b(1e3, 1e5).round(3))
     -361523.694
     """
-    return -log_inverse_blocking(*_checked(offered_load, servers, least=0))
+    return -log_inverse_blocking(*_with_none(offered_load, servers))
 
 
+@checks.law
 def erlang_c(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     """Probability that a request has to wait (M/M/c).
 
     C = c / ((c - a) / B + a) with Erlang's B.
 
-    Parameters
-    ----------
-    offered_load : array_like
-        Arrival rate times service time, a [erlang]; 0 is allowed.
-    servers : array_like
-        Servers c.
-
     Returns
     -------
     ndarray
         Delay probability in the broadcast shape; 1 where the load reaches the servers.
-
-    Raises
-    ------
-    InputError
-        An argument outside its domain.
 
     References
     ----------
@@ -232,30 +209,19 @@ def erlang_c(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     >>> float(erlang_c(2.0, 3).round(4))
     0.4444
     """
-    a, c = _checked(offered_load, servers, least=1)
+    a, c = checks.arguments(offered_load=offered_load, servers=servers)
     with np.errstate(over="ignore"):
         return c / (np.maximum(c - a, 0) * inverse_blocking(np.minimum(a, c), c) + np.minimum(a, c))
 
 
+@checks.law
 def log_erlang_c(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     """Natural logarithm of Erlang's C, which itself underflows at light load.
-
-    Parameters
-    ----------
-    offered_load : array_like
-        Arrival rate times service time, a [erlang]; 0 is allowed.
-    servers : array_like
-        Servers c.
 
     Returns
     -------
     ndarray
         ln C in the broadcast shape; -inf at no load, 0 where the load reaches the servers.
-
-    Raises
-    ------
-    InputError
-        An argument outside its domain.
 
     References
     ----------
@@ -266,29 +232,18 @@ def log_erlang_c(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     >>> float(log_erlang_c(1e3, 1e5).round(3))
     -361523.684
     """
-    a, c = _checked(offered_load, servers, least=1)
+    a, c = checks.arguments(offered_load=offered_load, servers=servers)
     return _log_c(np.minimum(a, c), c)
 
 
+@checks.law
 def erlang_b_load(blocking_probability: ArrayLike, servers: ArrayLike) -> Array:
     """Offered load at which a given share of the requests is lost: the inverse of `erlang_b`.
-
-    Parameters
-    ----------
-    blocking_probability : array_like
-        Erlang's B, inside (0, 1).
-    servers : array_like
-        Servers c.
 
     Returns
     -------
     ndarray
         Offered load in the broadcast shape [erlang].
-
-    Raises
-    ------
-    InputError
-        An argument outside its domain.
 
     References
     ----------
@@ -299,10 +254,7 @@ def erlang_b_load(blocking_probability: ArrayLike, servers: ArrayLike) -> Array:
     >>> float(erlang_b_load(0.01, 10).round(3))
     4.461
     """
-    target, c = checks.broadcast(
-        blocking_probability=checks.probability("blocking_probability", blocking_probability),
-        servers=checks.count("servers", servers),
-    )
+    target, c = checks.arguments(blocking_probability=blocking_probability, servers=servers)
     wanted = np.log(target)
     # B <= a^c / c! and the carried load a (1 - B) < c enclose the root; the widening covers their rounding.
     low = (wanted + gammaln(c + 1)) / c - WIDENING
@@ -312,25 +264,14 @@ def erlang_b_load(blocking_probability: ArrayLike, servers: ArrayLike) -> Array:
     )
 
 
+@checks.law
 def erlang_c_load(delay_probability: ArrayLike, servers: ArrayLike) -> Array:
     """Offered load at which a given share of the requests has to wait: the inverse of `erlang_c`.
-
-    Parameters
-    ----------
-    delay_probability : array_like
-        Erlang's C, inside (0, 1).
-    servers : array_like
-        Servers c.
 
     Returns
     -------
     ndarray
         Offered load in the broadcast shape [erlang], below the servers.
-
-    Raises
-    ------
-    InputError
-        An argument outside its domain.
 
     References
     ----------
@@ -341,10 +282,7 @@ def erlang_c_load(delay_probability: ArrayLike, servers: ArrayLike) -> Array:
     >>> float(erlang_c_load(0.1, 10).round(3))
     5.986
     """
-    target, c = checks.broadcast(
-        delay_probability=checks.probability("delay_probability", delay_probability),
-        servers=checks.count("servers", servers),
-    )
+    target, c = checks.arguments(delay_probability=delay_probability, servers=servers)
     wanted = np.log(target)
     # C <= a / c bounds the root below.
     return np.exp(increasing_root(_excess_c, np.log(c) + wanted - WIDENING, np.log(c), (wanted, c)))
@@ -362,8 +300,8 @@ def _log_c(a: Array, c: Array) -> Array:
         return np.log(c) - np.where(np.isneginf(spare), np.log(a), np.logaddexp(spare, np.log(a)))
 
 
-def _checked(offered_load: ArrayLike, servers: ArrayLike, *, least: int) -> list[Array]:
+def _with_none(offered_load: ArrayLike, servers: ArrayLike) -> list[Array]:
+    """Checked arguments of Erlang's B, which may have no servers."""
     return checks.broadcast(
-        offered_load=checks.nonnegative("offered_load", offered_load, "erlang"),
-        servers=checks.count("servers", servers, least=least),
+        **checks.checked(offered_load=offered_load), servers=checks.count("servers", servers, least=0)
     )

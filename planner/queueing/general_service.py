@@ -26,10 +26,9 @@ from scipy.special import gammainc, gammaincc, gammaln, lambertw, poch, xlogy
 
 from planner.errors import InputError
 from planner.queueing import checks
-from planner.queueing._general_delay import GeneralDelay
-from planner.queueing._phases import open_in_phases
+from planner.queueing._delays import GeneralDelay, batches
+from planner.queueing._phases import mixed_erlang, open_in_phases
 from planner.queueing._roots import increasing_root
-from planner.queueing._station import mixed_erlang
 from planner.queueing.erlang import FEW, erlang_c, log_poisson
 from planner.queueing.single_station import Steady
 from planner.results import Array, quantity
@@ -123,7 +122,6 @@ def _integrated_tail(x: Array, stages: Array) -> Array:
 
 
 SERIES_FROM: Final = 0.5  # exponent c (rho - 1 - ln rho) of the first term: e^-0.5 a term or better
-BATCH: Final = 500_000  # numbers held side by side
 MOST_TERMS: Final = 1_000_000  # roots, or terms of a series, of one scenario
 
 
@@ -141,15 +139,9 @@ def deterministic(load: Array, servers: Array) -> tuple[Array, Array]:
         if index.size and float(size[index].max()) > MOST_TERMS:
             told = f"at most {2 * MOST_TERMS} with constant service near saturation"
             raise InputError("servers", float(servers[index].max()), told)
-        order = index[np.argsort(size[index], kind="stable")]
-        start = 0
-        while start < order.size:
-            # The sizes rise: as many scenarios as the largest of them lets into a batch, at least one.
-            ahead = order[start : start + max(1, int(BATCH // max(size[order[start]], 1)))]
-            fits = np.arange(1, ahead.size + 1) * size[ahead] <= 2 * BATCH
-            part = ahead[: max(1, int(fits.sum()))]
+        for batch in batches(size[index]):
+            part = index[batch]
             queue[part], delay[part] = solve(load[part], servers[part], int(size[part].max()))
-            start += part.size
     return queue, delay
 
 
@@ -212,19 +204,15 @@ KNOWN_ERRORS: Final[dict[str, tuple[float, ...]]] = {
 class GeneralSteady(Steady):
     """Steady state of M/G/c, with the method behind each element.
 
-    Attributes
-    ----------
-    known_error : ndarray
-        Largest relative error of `wait_time` seen against the exact law in this region; 0 where exact, NaN where
-        no comparison was made.
-    method : ndarray of str
-        "exact" or the name of the closed form.
+    `known_error` is the largest relative error of `wait_time` seen against the exact law in this region: 0 where exact,
+    NaN where no comparison was made; `method` is "exact" or the name of the closed form.
     """
 
     known_error: Array = quantity("known error")
     method: Names
 
 
+@checks.law
 def mgc(
     arrival_rate: ArrayLike, service_time: ArrayLike, servers: ArrayLike, scv: ArrayLike, method: str = "auto"
 ) -> GeneralSteady:
@@ -237,12 +225,6 @@ def mgc(
 
     Parameters
     ----------
-    arrival_rate : array_like
-        Arrivals lambda [1/s]; 0 is allowed.
-    service_time : array_like
-        Mean service time S [s].
-    servers : array_like
-        Servers c.
     scv : array_like
         Squared coefficient of variation of service: deterministic at 0, Erlang-k at 1/k, mixed Erlang below 1,
         hyperexponential with balanced means above 1.
@@ -278,11 +260,8 @@ def mgc(
     """
     if method not in METHODS:
         raise InputError("method", method, f"one of {', '.join(METHODS)}")
-    rate, s, c, v = checks.broadcast(
-        arrival_rate=checks.nonnegative("arrival_rate", arrival_rate, "1/s"),
-        service_time=checks.positive("service_time", service_time, "s"),
-        servers=checks.count("servers", servers),
-        scv=checks.nonnegative("scv", scv),
+    rate, s, c, v = checks.arguments(
+        arrival_rate=arrival_rate, service_time=service_time, servers=servers, scv=scv
     )
     shape = rate.shape
     if method == "cosmetatos_1975" and (v > 1).any():

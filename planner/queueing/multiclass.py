@@ -25,22 +25,10 @@ Method = Literal["auto", "exact", "linearizer"]
 class MulticlassSteady(Result):
     """Steady state of a closed network of several classes.
 
-    Attributes
-    ----------
-    throughput : ndarray, shape (..., classes)
-        Requests of each class that the network completes [1/s].
-    response_time : ndarray, shape (..., classes)
-        Mean time in the network, think time not counted [s].
-    queue_length : ndarray, shape (..., classes, stations)
-        Mean number at each group of stations, those in service included.
-    residence_time : ndarray, shape (..., classes, stations)
-        Mean time of a request at each group over all its visits [s].
-    utilization : ndarray, shape (..., stations)
-        Share of time one server is busy, open requests included; 0 for delay stations.
-    open_number : ndarray, shape (..., stations)
-        Mean number of open requests at all stations of a group.
-    exact : bool
-        Whether it is the exact solution.
+    `throughput` and `response_time`, without think time, have the shape (..., classes); `queue_length`, those in
+    service included, and `residence_time` [s] over all visits (..., classes, stations); `utilization` of one server,
+    open requests included and 0 for delay stations, and `open_number`, the mean open requests at all stations of a
+    group, (..., stations). `exact` says whether it is the exact solution.
     """
 
     throughput: Array = quantity("throughput", "1/s")

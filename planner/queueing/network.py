@@ -135,23 +135,10 @@ MOST_MULTIPLE: Final = 8  # multi-server stations: the work doubles with each
 class NetworkSteady(Result):
     """Steady state of a closed network.
 
-    With one class the next to last axis of the station arrays, the last of the others, is the population
-    1, 2, ..., N; with several classes it is the class, all at the full population.
-
-    Attributes
-    ----------
-    population : ndarray
-        Requesters, of the class where there are several.
-    throughput : ndarray
-        Requests completed by the whole network [1/s].
-    response_time : ndarray
-        Mean time in the network, think time not counted [s].
-    queue_length : ndarray
-        Mean number at each station, those in service included; last axis the stations.
-    residence_time : ndarray
-        Mean time a request spends at each station over all its visits [s].
-    utilization : ndarray
-        Share of time one server of a station is in service; 0 for delay stations.
+    With one class the next to last axis of the station arrays, the last of the others, is the population 1, 2, ..., N;
+    with several classes it is the class, all at the full population. The last axis of `queue_length`, `residence_time`
+    (over all visits) and `utilization` (0 for delay stations) is the station; numbers include those in service, and the
+    response time has no think time in it.
     """
 
     population: Array = quantity("population")
@@ -271,13 +258,9 @@ def _result(
 ) -> NetworkSteady:  # fmt: skip
     """Pick the curve (one class) or the full population (several)."""
     if several:
-        population = lattice.points[-1].astype(np.float64)
-        throughput, residence = throughput[:, -1], residence[:, -1]
-        work = demands
+        population, throughput, residence = lattice.points[-1], throughput[:, -1], residence[:, -1]
     else:
-        population = lattice.points[1:, 0].astype(np.float64)
-        throughput, residence = throughput[:, 1:, 0], residence[:, 1:, 0]
-        work = demands
+        population, throughput, residence = lattice.points[1:, 0], throughput[:, 1:, 0], residence[:, 1:, 0]
     throughput = throughput.reshape(*shape, -1)
     residence = residence.reshape(*shape, *residence.shape[1:])
     each = throughput[..., None]
@@ -287,7 +270,7 @@ def _result(
         response_time=residence.sum(-1),
         queue_length=each * residence,
         residence_time=residence,
-        utilization=each * work.reshape(*shape, *work.shape[1:]) / servers,
+        utilization=each * demands.reshape(*shape, *demands.shape[1:]) / servers,
     )
 
 
@@ -323,29 +306,16 @@ class Bounds(Result):
     response_high: Array = quantity("largest response time", "s")
 
 
+@checks.law
 def asymptotic_bounds(demands: ArrayLike, population: ArrayLike, think_time: ArrayLike = 0.0) -> Bounds:
     """Bounds of a closed network from its total and its largest demand.
 
     N / (Z + N D) <= X <= min(N / (Z + D), 1 / D_max) and R = N / X - Z.
 
-    Parameters
-    ----------
-    demands : array_like, shape (..., stations)
-        Visits times service time at each single-server station [s].
-    population : array_like
-        Requesters N.
-    think_time : array_like, optional
-        Mean time between an answer and the next request [s].
-
     Returns
     -------
     Bounds
         In the broadcast shape of the scenarios.
-
-    Raises
-    ------
-    InputError
-        An argument outside its domain.
 
     References
     ----------
@@ -362,29 +332,16 @@ def asymptotic_bounds(demands: ArrayLike, population: ArrayLike, think_time: Arr
     return _bounds(n / (z + n * total), np.minimum(n / (z + total), 1 / most), n, z, total)
 
 
+@checks.law
 def balanced_job_bounds(demands: ArrayLike, population: ArrayLike, think_time: ArrayLike = 0.0) -> Bounds:
     """Bounds of a closed network from balanced networks that are slower and faster.
 
     N / (Z + D + (N - 1) D_max / (1 + Z / (N D))) <= X <= min(1 / D_max, N / (Z + D + (N - 1) D_avg / (1 + Z / D))).
 
-    Parameters
-    ----------
-    demands : array_like, shape (..., stations)
-        Visits times service time at each single-server station [s].
-    population : array_like
-        Requesters N.
-    think_time : array_like, optional
-        Mean time between an answer and the next request [s].
-
     Returns
     -------
     Bounds
         In the broadcast shape of the scenarios.
-
-    Raises
-    ------
-    InputError
-        An argument outside its domain.
 
     References
     ----------
@@ -407,13 +364,8 @@ def _bounded(demands: ArrayLike, population: ArrayLike, think_time: ArrayLike) -
     """Total, largest and mean demand, requesters and think time."""
     work = np.atleast_1d(checks.nonnegative("demands", demands, "s"))
     total = checks.positive("demands", work.sum(-1), "s")
-    return checks.broadcast(
-        demands=total,
-        largest=work.max(-1),
-        mean=total / work.shape[-1],
-        population=checks.count("population", population),
-        think_time=checks.nonnegative("think_time", think_time, "s"),
-    )
+    given = checks.checked(population=population, think_time=think_time)
+    return checks.broadcast(demands=total, largest=work.max(-1), mean=total / work.shape[-1], **given)
 
 
 def _bounds(low: Array, high: Array, n: Array, z: Array, total: Array) -> Bounds:

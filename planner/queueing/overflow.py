@@ -81,16 +81,10 @@ MOST_STATES: Final = 4096  # states at most
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OverflowGroup(Result):
-    """A group of servers fed by overflow; arrays have the shape of load and peakedness, times are in holding times.
+    """A group of `servers` fed by overflow; arrays have the shape of load and peakedness, times are in holding times.
 
-    Attributes
-    ----------
-    servers : int
-        Servers of the group.
-    law : ndarray, shape (..., states)
-        Probability of D = 0, 1, ... requests.
-    flow : ndarray, shape (..., states)
-        Requests that find D, for each holding time.
+    `law` is the probability of D = 0, 1, ... requests, `flow` the requests that find D, for each holding time; both
+    have the shape (..., states).
     """
 
     load: Array = quantity("load")
@@ -106,12 +100,12 @@ class OverflowGroup(Result):
         Parameters
         ----------
         servers : array_like of int, shape (counts,)
-            Numbers of servers [1].
+            Numbers of servers.
 
         Returns
         -------
         ndarray, shape (..., counts)
-            Fails over tries [1].
+            Fails over tries.
         """
         counts = np.minimum(np.asarray(servers, dtype=np.int64), self.flow.shape[-1])
         beyond = np.cumsum(self.flow[..., ::-1], axis=-1)[..., ::-1]

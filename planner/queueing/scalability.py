@@ -28,14 +28,9 @@ STARTS: Final = ((0.0, 0.0), (0.05, 1e-4), (0.5, 1e-2))  # contention and cohere
 class Scalability(Result):
     """A fitted scalability law.
 
-    Attributes
-    ----------
-    law : str
-        "linear" (alpha = beta = 0), "amdahl" (beta = 0) or "usl": the one with the least leave-one-out error.
-    leave_one_out : dict of str to float
-        Root mean square error of predicting each point from the others, by law [1/s].
-    residuals : ndarray
-        Measured less fitted throughput [1/s].
+    `law` is "linear" (alpha = beta = 0), "amdahl" (beta = 0) or "usl", the one with the least `leave_one_out` error:
+    root mean square of predicting each point from the others, by law [1/s]. `residuals` are measured less fitted
+    throughput.
     """
 
     gamma: Array = quantity("throughput of one", "1/s")
@@ -92,31 +87,16 @@ class Scalability(Result):
         return axes
 
 
+@checks.law
 def usl(n: ArrayLike, gamma: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Array:
     """Throughput by the Universal Scalability Law.
 
     X(n) = gamma n / (1 + alpha (n - 1) + beta n (n - 1)).
 
-    Parameters
-    ----------
-    n : array_like
-        Concurrency (processors, requesters), above 0.
-    gamma : array_like
-        Throughput at n = 1 [1/s].
-    alpha : array_like
-        Contention: share of the work that is serial; 0 or more.
-    beta : array_like
-        Coherency: cost of keeping each pair consistent; 0 or more.
-
     Returns
     -------
     ndarray
         Throughput in the broadcast shape [1/s].
-
-    Raises
-    ------
-    InputError
-        An argument outside its domain.
 
     References
     ----------
@@ -127,12 +107,7 @@ def usl(n: ArrayLike, gamma: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Ar
     >>> usl([1, 8, 32], 1000.0, 0.05, 1e-3).round(0).tolist()
     [1000.0, 5690.0, 9034.0]
     """
-    concurrency, rate, contention, coherency = checks.broadcast(
-        n=checks.positive("n", n),
-        gamma=checks.positive("gamma", gamma, "1/s"),
-        alpha=checks.nonnegative("alpha", alpha),
-        beta=checks.nonnegative("beta", beta),
-    )
+    concurrency, rate, contention, coherency = checks.arguments(n=n, gamma=gamma, alpha=alpha, beta=beta)
     slowed = 1 + (contention + coherency * concurrency) * (concurrency - 1)
     if (slowed <= 0).any():
         raise InputError(

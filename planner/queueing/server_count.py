@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InfeasibleError, InputError
 from planner.queueing import checks
-from planner.queueing._delay_laws import log_response_tail
+from planner.queueing._delays import log_response_tail
 from planner.queueing._roots import increasing_root
 from planner.queueing.erlang import inverse_blocking
 from planner.queueing.general_service import normalized_wait
@@ -24,6 +24,7 @@ LIGHT: Final = 100.0  # erlang; up to here counting up is the fastest, above it 
 TIE: Final = 1e-11  # relative; closer to the target, the public law itself decides
 
 
+@checks.law
 def min_servers(
     arrival_rate: ArrayLike,
     service_time: ArrayLike,
@@ -40,14 +41,6 @@ def min_servers(
 
     Parameters
     ----------
-    arrival_rate : array_like
-        Arrivals lambda [1/s]; 0 is allowed.
-    service_time : array_like
-        Mean service time S [s].
-    scv : array_like, optional
-        Squared coefficient of variation of service.
-    wait_time : array_like, optional
-        Largest mean wait [s].
     delay_probability : array_like, optional
         Largest delay probability.
     response_quantile : tuple of array_like, optional
@@ -76,16 +69,13 @@ def min_servers(
     >>> int(min_servers(3000, 1.3e-3, response_quantile=(0.95, 5e-3)))
     6
     """
-    given = {
-        "arrival_rate": checks.nonnegative("arrival_rate", arrival_rate, "1/s"),
-        "service_time": checks.positive("service_time", service_time, "s"),
-        "scv": checks.nonnegative("scv", scv),
-    }
+    given = checks.checked(arrival_rate=arrival_rate, service_time=service_time, scv=scv)
     shape, (rate, s, v), targets = _prepared(given, wait_time, delay_probability, response_quantile)
     found = [_fewest(rate, s, v, target) for target in targets]
     return np.asarray(np.maximum.reduce(found).reshape(shape), dtype=np.int64)
 
 
+@checks.law
 def max_load(
     service_time: ArrayLike,
     servers: ArrayLike,
@@ -101,14 +91,6 @@ def max_load(
 
     Parameters
     ----------
-    service_time : array_like
-        Mean service time S [s].
-    servers : array_like
-        Servers c.
-    scv : array_like, optional
-        Squared coefficient of variation of service.
-    wait_time : array_like, optional
-        Largest mean wait [s].
     delay_probability : array_like, optional
         Largest delay probability.
     response_quantile : tuple of array_like, optional
@@ -135,11 +117,7 @@ def max_load(
     >>> max_load(1.3e-3, [1, 2, 3], wait_time=1e-3).round(1).tolist()
     [334.4, 1014.4, 1736.3]
     """
-    given = {
-        "servers": checks.count("servers", servers),
-        "service_time": checks.positive("service_time", service_time, "s"),
-        "scv": checks.nonnegative("scv", scv),
-    }
+    given = checks.checked(servers=servers, service_time=service_time, scv=scv)
     shape, (c, s, v), targets = _prepared(given, wait_time, delay_probability, response_quantile)
     found = [_largest_rate(c, s, v, target) for target in targets]
     return np.asarray(np.minimum.reduce(found).reshape(shape))
@@ -200,11 +178,8 @@ def _prepared(
     response_quantile: tuple[ArrayLike, ArrayLike] | None,
 ) -> tuple[tuple[int, ...], list[Array], list[_Target]]:
     """Shape of the answer, the given arrays flat, and the targets."""
-    arrays = dict(given)
-    if wait_time is not None:
-        arrays["wait_time"] = checks.positive("wait_time", wait_time, "s")
-    if delay_probability is not None:
-        arrays["delay_probability"] = checks.probability("delay_probability", delay_probability)
+    means = {"wait_time": wait_time, "delay_probability": delay_probability}
+    arrays = given | checks.checked(**{name: goal for name, goal in means.items() if goal is not None})
     if response_quantile is not None:
         share, seconds = _pair(response_quantile)
         arrays["p"] = checks.probability("response_quantile[0]", share)

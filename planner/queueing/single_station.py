@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from planner.errors import InputError
 from planner.queueing import checks
 from planner.queueing._birth_death import closed_product_form, open_with_inflation
-from planner.queueing._delay_laws import ExponentialDelay, FiniteSourceDelay, LimitedRoomDelay
+from planner.queueing._delays import ExponentialDelay, FiniteSourceDelay, LimitedRoomDelay
 from planner.queueing._phases import closed_in_phases, open_with_gaps
 from planner.queueing.erlang import inverse_blocking, log_inverse_blocking
 from planner.results import Array, Result, quantity
@@ -31,28 +31,10 @@ class DelayLaw(Protocol):
 class Steady(Result):
     """Steady state of one queueing station, arrays in the broadcast shape of the arguments.
 
-    Attributes
-    ----------
-    throughput : ndarray
-        Requests completed [1/s].
-    utilization : ndarray
-        Share of time one server is in service (gaps do not count).
-    delay_probability : ndarray
-        Probability that a request, as it arrives, has to wait.
-    queue_length : ndarray
-        Mean number of requests waiting, those in a redrive gap included.
-    in_gap : ndarray
-        Mean number of requests in a redrive gap; part of `queue_length`.
-    in_service : ndarray
-        Mean number of requests in service.
-    wait_time : ndarray
-        Mean time from arrival to the start of service [s].
-    service_time : ndarray
-        Mean service time, inflated by concurrency where that was asked for [s].
-    stable : ndarray of bool
-        False where the load reaches the capacity; waits are infinite there.
-    law : Law or None
-        Distribution of waits and responses where it is known.
+    `delay_probability` is what a request sees as it arrives; `queue_length` the mean number waiting, those in a redrive
+    gap (`in_gap`) included; `utilization` the share of time that one server is in service, gaps not counted;
+    `service_time` is inflated where that was asked for. Where the load reaches the capacity `stable` is False and waits
+    are infinite. `law` is the distribution of waits and responses, None where it is not known.
     """
 
     throughput: Array = quantity("throughput", "1/s")
@@ -169,6 +151,7 @@ def _known(quantile: Array | None, name: str) -> Array:
 BLOCK: Final = 16_384  # scenarios at a time: their vectors stay in the cache
 
 
+@checks.law
 def mmc(
     arrival_rate: ArrayLike,
     service_time: ArrayLike,
@@ -182,19 +165,6 @@ def mmc(
     Lq = C rho / (1 - rho), W = C S / (c (1 - rho)) with rho = lambda S / c and Erlang's C. With inflation the
     total rate of m requests in service is m / (S (1 + inflation (m - 1))); a redrive gap follows a service only
     if a request waits.
-
-    Parameters
-    ----------
-    arrival_rate : array_like
-        Arrivals lambda [1/s]; 0 is allowed.
-    service_time : array_like
-        Mean service time S of a request served alone [s].
-    servers : array_like
-        Servers c.
-    inflation : array_like, optional
-        Relative growth of the service time with each further request in service.
-    redrive_time : array_like, optional
-        Mean gap before a server starts a request that had to wait [s].
 
     Returns
     -------
@@ -219,13 +189,10 @@ def mmc(
     >>> (steady.response_quantile(0.9) * 1e3).round(2).tolist()
     [13.61, 3.47]
     """
-    rate, s, c, i, g = checks.broadcast(
-        arrival_rate=checks.nonnegative("arrival_rate", arrival_rate, "1/s"),
-        service_time=checks.positive("service_time", service_time, "s"),
-        servers=checks.count("servers", servers),
-        inflation=checks.nonnegative("inflation", inflation),
-        redrive_time=checks.nonnegative("redrive_time", redrive_time, "s"),
-    )
+    rate, s, c, i, g = checks.arguments(
+        arrival_rate=arrival_rate, service_time=service_time, servers=servers, inflation=inflation,
+        redrive_time=redrive_time,
+    )  # fmt: skip
     shape = rate.shape
     rate, s, c = (a.ravel() for a in (rate, s, c))
     values = _plain(rate, s, c)
@@ -297,6 +264,7 @@ def _fields(sums: Array, c: Array, stable: NDArray[np.bool_]) -> Array:
     return np.stack([throughput, busy, busy / c, delay, queue, wait, service])
 
 
+@checks.law
 def finite_source(
     population: ArrayLike,
     think_time: ArrayLike,
@@ -320,20 +288,8 @@ def finite_source(
 
     Parameters
     ----------
-    population : array_like
-        Requesters N, each with at most one request outstanding.
-    think_time : array_like
-        Mean time Z between an answer and the next request of a requester [s]; 0 is allowed.
-    service_time : array_like
-        Mean service time S0 of a request served alone [s].
-    servers : array_like
-        Servers c.
     scv : array_like, optional
         Squared coefficient of variation of service, above 0; 1 is exponential.
-    inflation : array_like, optional
-        Relative growth of the service time with each further request in service.
-    redrive_time : array_like, optional
-        Mean gap before a server starts a request that had to wait [s].
 
     Returns
     -------
@@ -356,15 +312,10 @@ def finite_source(
     >>> steady.throughput.round(0).tolist()
     [769.0, 1509.0, 2000.0]
     """
-    n, z, s, c, cv, i, g = checks.broadcast(
-        population=checks.count("population", population),
-        think_time=checks.nonnegative("think_time", think_time, "s"),
-        service_time=checks.positive("service_time", service_time, "s"),
-        servers=checks.count("servers", servers),
-        scv=checks.nonnegative("scv", scv),
-        inflation=checks.nonnegative("inflation", inflation),
-        redrive_time=checks.nonnegative("redrive_time", redrive_time, "s"),
-    )
+    n, z, s, c, cv, i, g = checks.arguments(
+        population=population, think_time=think_time, service_time=service_time, servers=servers, scv=scv,
+        inflation=inflation, redrive_time=redrive_time,
+    )  # fmt: skip
     shape = n.shape
     # service times; a shorter redrive gap changes nothing that a float64 holds
     g = np.where(g < 1e-30 * s, 0.0, g)
@@ -391,15 +342,13 @@ def finite_source(
 class LimitedSteady(Steady):
     """Steady state of a station with limited room; waits and delays are those of the admitted requests.
 
-    Attributes
-    ----------
-    blocking_probability : ndarray
-        Share of the arrivals that find the room full and are lost.
+    `blocking_probability` is the share of the arrivals that find the room full and are lost.
     """
 
     blocking_probability: Array = quantity("blocking probability")
 
 
+@checks.law
 def mmck(
     arrival_rate: ArrayLike, service_time: ArrayLike, servers: ArrayLike, capacity: ArrayLike
 ) -> LimitedSteady:
@@ -412,12 +361,6 @@ def mmck(
     ----------
     arrival_rate : array_like
         Arrivals lambda, the lost ones included [1/s]; 0 is allowed.
-    service_time : array_like
-        Mean service time S [s].
-    servers : array_like
-        Servers c.
-    capacity : array_like
-        Places K, in service and waiting; at least the servers.
 
     Returns
     -------
@@ -440,11 +383,8 @@ def mmck(
     >>> steady.blocking_probability.round(4).tolist()
     [0.4382, 0.2547, 0.0196]
     """
-    rate, s, c, k = checks.broadcast(
-        arrival_rate=checks.nonnegative("arrival_rate", arrival_rate, "1/s"),
-        service_time=checks.positive("service_time", service_time, "s"),
-        servers=checks.count("servers", servers),
-        capacity=checks.count("capacity", capacity),
+    rate, s, c, k = checks.arguments(
+        arrival_rate=arrival_rate, service_time=service_time, servers=servers, capacity=capacity
     )
     if (k < c).any():
         raise InputError("capacity", float(k[k < c].flat[0]), "at least as many places as servers")

@@ -1,27 +1,17 @@
 """Columns (name, unit, values) and answers to text, Markdown, CSV, JSON, HTML or a data frame; knows no model."""
 
-from planner.render.data import to_csv, to_frame, to_json, to_polars
-from planner.render.markdown import answer_markdown, to_markdown
-from planner.render.page import answer_html, to_html
-from planner.render.table import Column, Section, Table, format_value
-from planner.render.text import WIDTH, answer_text, counted, to_text, wrap
+from planner.render.markup import answer_html as answer_html
+from planner.render.markup import answer_markdown as answer_markdown
+from planner.render.markup import to_html, to_markdown
+from planner.render.table import Column, Section, Table, format_value, to_csv, to_frame, to_json, to_polars
+from planner.render.table import digits as digits
+from planner.render.text import WIDTH as WIDTH
+from planner.render.text import answer_text as answer_text
+from planner.render.text import counted as counted
+from planner.render.text import to_text
+from planner.render.text import wrap as wrap
 
 __all__ = [
-    "WIDTH",
-    "Column",
-    "Section",
-    "Table",
-    "answer_html",
-    "answer_markdown",
-    "answer_text",
-    "counted",
-    "format_value",
-    "to_csv",
-    "to_frame",
-    "to_html",
-    "to_json",
-    "to_markdown",
-    "to_polars",
-    "to_text",
-    "wrap",
-]
+    "Column", "Section", "Table", "format_value", "to_csv", "to_frame", "to_html", "to_json", "to_markdown",
+    "to_polars", "to_text",
+]  # fmt: skip

@@ -1,14 +1,23 @@
-"""Tables as columns (name, unit, values), and how people read one value; knows no model and no output."""
+"""Tables as columns (name, unit, values), how people read one value, and tables for programs; knows no model."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from planner import units
+from planner.errors import MissingExtraError
+from planner.render import safe
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
 
 SIGNIFICANT_DIGITS: Final = 4
 NUMBER: Final = re.compile(
@@ -76,21 +85,14 @@ class Table:
         ]
 
     def only(self, labels: Mapping[str, str]) -> Table:
-        """Pick columns by name, in the order of `labels`.
+        """Pick columns by name and label them anew, in the order of `labels`."""
+        picked = zip(self.pick(labels).columns, labels.values(), strict=True)
+        return replace(self, columns=tuple(replace(column, label=label) for column, label in picked))
 
-        Parameters
-        ----------
-        labels : mapping
-            Name of a column to its label.
-
-        Returns
-        -------
-        Table
-            Those columns, newly labeled.
-        """
+    def pick(self, names: Iterable[str]) -> Table:
+        """Pick columns by name, in this order."""
         every = {column.name: column for column in self.columns}
-        picked = tuple(replace(every[name], label=label) for name, label in labels.items())
-        return Table(columns=picked, marks=self.marks)
+        return replace(self, columns=tuple(every[name] for name in names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +143,15 @@ def format_value(value: Any, decimals: int | None = None) -> str:
     return f"{number:.{SIGNIFICANT_DIGITS}g}" if decimals is None else f"{number:.{decimals}f}"
 
 
+def digits(value: float | None) -> str:
+    """Four digits, from ten thousand on all of them, thousands set apart; "-" where there is no number."""
+    if value is None:
+        return "-"
+    if math.isinf(value):
+        return "none"
+    return f"{value:,.0f}" if abs(value) >= 10**SIGNIFICANT_DIGITS else f"{value:.{SIGNIFICANT_DIGITS}g}"
+
+
 def plain(value: Any, *, finite: bool = True) -> Any:
     """Turn numpy scalars into Python ones."""
     value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
@@ -151,3 +162,90 @@ def plain(value: Any, *, finite: bool = True) -> Any:
     if finite and isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def to_csv(table: Table) -> str:
+    """Render a table as CSV with unit suffixes in the header; infinite is ``inf``, not available is empty.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it.
+
+    Parameters
+    ----------
+    table : Table
+        What to write.
+
+    Returns
+    -------
+    str
+        CSV text.
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([column.key for column in table.columns])
+    for row in zip(*(column.values for column in table.columns), strict=True):
+        writer.writerow(["" if value is None else safe.csv_cell(plain(value, finite=False)) for value in row])
+    return buffer.getvalue()
+
+
+def to_json(value: Any) -> str:
+    """Render nested dictionaries and lists as JSON; infinite and undefined numbers become null.
+
+    Parameters
+    ----------
+    value : object
+        Dictionaries, lists, tuples, arrays, numbers, text, None.
+
+    Returns
+    -------
+    str
+        JSON text with an indent of two.
+    """
+    return safe.json(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def to_frame(table: Table) -> pd.DataFrame:
+    """Turn a table into a pandas data frame, units in the column names.
+
+    Parameters
+    ----------
+    table : Table
+        What to convert.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a row, columns named ``name [unit]``.
+
+    Raises
+    ------
+    MissingExtraError
+        pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise MissingExtraError("pandas", "notebook") from error
+    return pd.DataFrame(_named(table))
+
+
+def to_polars(table: Table) -> pl.DataFrame:
+    """Turn a table into a polars data frame, units in the column names.
+
+    Parameters
+    ----------
+    table : Table
+        What to convert.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row a row, columns named ``name [unit]``.
+    """
+    import polars as pl
+
+    return pl.DataFrame([pl.Series(name, values, strict=False) for name, values in _named(table).items()])
+
+
+def _named(table: Table) -> dict[str, list[Any]]:
+    names = [f"{c.name} [{c.unit}]" if c.unit not in {"", "share"} else c.name for c in table.columns]
+    return {name: list(c.values) for name, c in zip(names, table.columns, strict=True)}

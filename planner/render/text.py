@@ -1,4 +1,4 @@
-"""Tables, sentences and whole answers for a terminal; of 80 columns, unless it says otherwise."""
+"""Tables, sentences and whole answers for a terminal; of 80 columns, unless it says otherwise; words of verdicts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
-from planner.render import safe, verdict
+from planner.render import safe
 from planner.render.table import Section, Table
 
 WIDTH: Final = 80
@@ -23,6 +23,25 @@ MARKS: Final = {
     "outlier": "!",
     "in doubt": "!",
 }
+# A verdict is short, enough or spare, one of them for whatever an answer calls it in its data.
+SHORT, ENOUGH, SPARE, UNKNOWN = "short", "enough", "spare", "unknown"
+STATES: Final = {SHORT: "bad", ENOUGH: "good", SPARE: "spare", UNKNOWN: "open"}  # verdict: class of a style
+INKS: Final = {SHORT: "31", ENOUGH: "32", SPARE: "36", UNKNOWN: "33"}  # of a terminal
+WORDS: Final = {
+    "not enough": SHORT, "gains": SHORT, "saturated": SHORT, "too many": SPARE, "could spare": SPARE,
+    "wait becomes service": ENOUGH, "does not wait": ENOUGH, "waits little": ENOUGH, "queue not measured": ENOUGH,
+    "none": UNKNOWN, "-": UNKNOWN,
+}  # fmt: skip
+
+
+def word(verdict: str | None) -> str:
+    """The word of a verdict of any answer; what is none stays as it is."""
+    return UNKNOWN if verdict is None else WORDS.get(verdict, verdict)
+
+
+def judged(needed: int | None, in_use: int) -> str:
+    """The word for a count beside what is in use."""
+    return UNKNOWN if needed is None else SHORT if needed > in_use else SPARE if needed < in_use else ENOUGH
 
 
 def answer_text(
@@ -33,26 +52,7 @@ def answer_text(
     *,
     color: bool = False,
 ) -> str:
-    """Say an answer in plain text: headline, tables with their captions, notes.
-
-    Parameters
-    ----------
-    headline : str
-        The answer in one sentence.
-    sections : sequence of Section
-        Its tables; empty ones are left out.
-    notes : sequence of str
-        Whole sentences.
-    width : int, optional
-        Columns of the terminal; sentences take at most 100 of them.
-    color : bool, optional
-        Whether the headline is bold, and verdicts and the recommended row are colored.
-
-    Returns
-    -------
-    str
-        Lines without a trailing line feed.
-    """
+    """Say an answer in plain text: headline, tables with their captions, notes."""
     narrow = min(width, LONGEST)
     lines = [_inked(wrap(headline, narrow), BOLD if color else ""), ""]
     shown = [section for section in sections if len(section.table)]
@@ -150,7 +150,7 @@ def _blocks(cells: list[list[str]], joined: Sequence[bool], keys: int, most: int
 
 def _verdicts(column: list[str], above: int) -> list[str]:
     """Cells of a column of verdicts, in the color of their words."""
-    inks = [verdict.INK.get(verdict.word(cell.strip()).split(" ")[0], "") for cell in column[above:]]
+    inks = [INKS.get(word(cell.strip()).split(" ")[0], "") for cell in column[above:]]
     return column[:above] + [_inked(cell, ink) for cell, ink in zip(column[above:], inks, strict=True)]
 
 
@@ -162,20 +162,6 @@ def _inked(text: str, ink: str) -> str:
 def counted(number: float, noun: str, plural: str = "") -> str:
     """A count with its noun in the right number.
 
-    Parameters
-    ----------
-    number : float
-        A whole number.
-    noun : str
-        In the singular.
-    plural : str, optional
-        Its plural, where that is not the noun with an s.
-
-    Returns
-    -------
-    str
-        The words.
-
     Examples
     --------
     >>> counted(1, "disk"), counted(8, "disk"), counted(2, "alias", "aliases")
@@ -185,20 +171,7 @@ def counted(number: float, noun: str, plural: str = "") -> str:
 
 
 def wrap(text: str, width: int = WIDTH) -> str:
-    """Break a paragraph into lines.
-
-    Parameters
-    ----------
-    text : str
-        One paragraph.
-    width : int, optional
-        Longest line.
-
-    Returns
-    -------
-    str
-        Lines, the later ones indented by two.
-    """
+    """Break a paragraph into lines."""
     bound = safe.terminal(text).replace(" %", f"{HARD_SPACE}%")  # a number stays with its percent sign
     filled = textwrap.fill(bound, width, subsequent_indent="  ", break_on_hyphens=False)
     return filled.replace(HARD_SPACE, " ")

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from datetime import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from planner import render
 from planner.errors import ReportError
-from planner.reports import device, device_rows, dspacesh, schema
+from planner.reports import device, device_rows, schema
 from planner.reports.device import DeviceListing, listings_of
-from planner.reports.device_frame import DevicesFrame
-from planner.reports.dspacesh import DataSpaceListing, data_spaces_of
-from planner.reports.dspacesh_columns import plain_rows
-from planner.reports.frames import storage_frame
-from planner.reports.listing import Document, Page
-from planner.reports.listing_scan import Scanned, scan
+from planner.reports.device_rows import MEASURED
+from planner.reports.dspacesh import DataSpaceListing, data_space_table, data_spaces_of, storage_frame
+from planner.reports.listing import DSPACESH, nothing_of
+from planner.reports.listing_scan import Scanned, ScannedPart, scan
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,22 +25,11 @@ if TYPE_CHECKING:
 MOST_IN_FULL: Final = 20  # damaged rows
 Listing = DeviceListing | DataSpaceListing
 
-# Report: what people call it, its reader, and the table of everything that it prints.
-READERS: Final[dict[str, tuple[str, Callable[..., tuple[Listing, ...]], Callable[[Any], render.Table]]]] = {
-    device_rows.REPORT: ("DEVICE", device.read_devices, device.device_table),
-    dspacesh.REPORT: ("DSPACESH", dspacesh.read_data_spaces, dspacesh.data_space_table),
+# Report: what people call it, and the table of everything that it prints.
+READERS: Final[dict[str, tuple[str, Callable[[Any], render.Table]]]] = {
+    device_rows.REPORT: ("DEVICE", device.device_table),
+    DSPACESH: ("DSPACESH", data_space_table),
 }
-
-
-def read_listings(path: Path | str, data: bytes | None = None) -> dict[str, tuple[Listing, ...]]:
-    """Read every listing of a file, of whatever report; a damaged row is an error.
-
-    Examples
-    --------
-    >>> list(read_listings("data/real-storage/5-users.listing"))
-    ['FCX134']
-    """
-    return _found(scan(Path(path), data, strict=True))
 
 
 def read_with_notes(
@@ -56,34 +45,28 @@ def _found(scanned: Scanned) -> dict[str, tuple[Listing, ...]]:
     if scanned.listings:
         found[device_rows.REPORT] = listings_of(scanned)
     if scanned.spaces:
-        found[dspacesh.REPORT] = data_spaces_of(
-            Document(path=scanned.path, preamble=(), pages=tuple(scanned.spaces))
-        )
+        found[DSPACESH] = data_spaces_of(scanned.path, scanned.spaces)
     if not found:
-        raise nothing(scanned.path, scanned.reports)
+        raise _nothing(scanned)
     return found
+
+
+def _nothing(scanned: Scanned) -> ReportError:
+    return nothing_of(scanned.path, scanned.reports, {report: name for report, (name, _) in READERS.items()})
 
 
 def listing_table(report: str, listings: tuple[Listing, ...]) -> render.Table:
     """Lay out everything that the listings of one report print."""
-    return READERS[report][2](listings)
-
-
-def _storage(path: Path, pages: Sequence[Page]) -> pl.DataFrame:
-    """Rows of DSPACESH pages: by columns where all are plain, else as the careful reader takes them."""
-    plain = plain_rows(path, pages)
-    if plain is not None:
-        return plain
-    return storage_frame(data_spaces_of(Document(path=path, preamble=(), pages=tuple(pages))))
+    return READERS[report][1](listings)
 
 
 def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
     """Read every listing of a file, or of its content, into tables; damaged rows of DEVICE are named in notes."""
     taken = DevicesFrame()
     scanned = scan(path, data, take=taken.take)
-    spaces = _storage(path, scanned.spaces) if scanned.spaces else None
+    spaces = storage_frame(data_spaces_of(path, scanned.spaces)) if scanned.spaces else None
     if not scanned.listings and spaces is None:
-        raise nothing(path, scanned.reports)
+        raise _nothing(scanned)
     found = [report for report in READERS if report in scanned.reports]
     devices = taken.frame(scanned) if scanned.listings else None
     notes = [*damage_notes(scanned), *_head_notes(scanned)]
@@ -160,9 +143,94 @@ def _role_notes(path: Path, devices: pl.DataFrame) -> list[str]:
     return notes
 
 
-def nothing(path: Path, reports: Iterable[str]) -> ReportError:
-    """Make the error of a file that holds no listing with a reader, but these reports."""
-    wanted = " or ".join(f"a {name} listing ({report})" for report, (name, _, _) in READERS.items())
-    there = ", ".join(reports)
-    held = f"holds {there} only" if there else "holds no Performance Toolkit listing"
-    return ReportError(path, f"{held}; expected {wanted}, with its page head 'FCXnnn  Run ...'")
+class DevicesFrame:
+    """Takes rows part by part, and makes the table of all of them."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[str, list[pl.Series]] = {}
+
+    def take(self, part: ScannedPart, scanned: Scanned) -> None:
+        """Lay out the columns of some rows."""
+        for series in _columns(part, scanned):
+            self._pieces.setdefault(series.name, []).append(series)
+
+    def frame(self, scanned: Scanned) -> pl.DataFrame:
+        """Make the table of what was taken; columns that say one thing of all rows take no memory."""
+        import polars as pl
+
+        types = schema.dtypes(schema.DEVICES)
+        found = _heads(scanned)
+        for name in types:
+            pieces = self._pieces.pop(name, [])
+            if pieces:
+                found[name] = pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=False)
+        if any(word.startswith("->") for word in scanned.types.words):
+            is_alias = found["kind"] == schema.CLASSIC_ALIAS
+            found["alias_of"] = found["type"].str.slice(2).set(~is_alias, None)
+        series = {name: each for name, each in found.items() if isinstance(each, pl.Series)}
+        return pl.DataFrame([each.alias(name) for name, each in series.items()]).select(
+            (pl.col(name).cast(dtype) if name in series else pl.lit(found.get(name), dtype=dtype)).alias(name)
+            for name, dtype in types.items()
+        )
+
+
+def _heads(scanned: Scanned) -> dict[str, Any]:
+    """What the head of each listing says: one value where all say the same, else a column."""
+    import polars as pl
+
+    heads = [listing.head for listing in scanned.listings]
+    said: dict[str, list[Any]] = {
+        "system": [head.system or None for head in heads],
+        "source": [head.run or None for head in heads],
+        "start": [head.start if isinstance(head.start, datetime) else None for head in heads],
+        "interval": [head.interval for head in heads],
+    }
+    types = schema.dtypes(schema.DEVICES)
+    of_row = np.repeat(np.arange(len(heads)), [listing.rows for listing in scanned.listings])
+    found: dict[str, Any] = {"file": str(scanned.path)}
+    for name, values in said.items():
+        same = len(set(values)) == 1
+        found[name] = values[0] if same else pl.Series(name, values, dtype=types[name]).gather(of_row)
+    return found
+
+
+def _columns(part: ScannedPart, scanned: Scanned) -> Iterator[pl.Series]:
+    """Columns of some rows."""
+    import polars as pl
+
+    rows = part.rows
+    numbers, places = np.unique(rows.address, return_inverse=True)
+    yield _strings("device", [f"{number:04X}" for number in numbers.tolist()]).gather(places)
+    types, labels = scanned.types.words, scanned.labels.words
+    kinds = np.array([_kind(word) for word in types])[rows.type]
+    kinds[(kinds == schema.KINDS.index(schema.BASE)) & (rows.label == 0)] = schema.KINDS.index(schema.ALIAS)
+    yield pl.Series("kind", schema.KINDS, dtype=pl.Enum(schema.KINDS)).gather(kinds)
+    yield _strings("label", [word or None for word in labels]).gather(rows.label)
+    yield _strings("type", types).gather(rows.type)
+    for name, counts in zip(("links", "paths"), rows.counts, strict=True):
+        yield _series(name, counts).cast(pl.UInt32)
+    for name, values, halves in zip(MEASURED, rows.values, rows.halves, strict=True):
+        missing = bool(np.isnan(values).any())
+        ends = (values, np.maximum(values - halves, 0.0), values + halves)
+        for end, numbers in zip(schema.ENDS, ends, strict=True):
+            yield pl.Series(f"{name}{end}", numbers, nan_to_null=missing)
+    yield pl.Series("line", part.line.astype(np.uint32))
+
+
+def _strings(name: str, words: Sequence[str | None]) -> pl.Series:
+    import polars as pl
+
+    return pl.Series(name, words, dtype=pl.String)
+
+
+def _series(name: str, numbers: Any) -> pl.Series:
+    import polars as pl
+
+    return pl.Series(name, numbers, nan_to_null=bool(np.isnan(numbers).any()))
+
+
+def _kind(word: str) -> int:
+    """What a device of this type is, as long as it has a label; by its place in `KINDS`."""
+    if word.startswith("->"):
+        return schema.KINDS.index(schema.CLASSIC_ALIAS)
+    return schema.KINDS.index(schema.BASE if word.startswith(schema.ECKD_DISKS) else schema.OTHER)

@@ -20,7 +20,7 @@ from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.reports import schema
 from planner.reports.csv_table import shown
-from planner.reports.listing import read_bytes
+from planner.reports.lines import read_bytes
 from planner.results import Array
 from planner.units import MICROSECOND
 

@@ -13,9 +13,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.reports.byte_lines import BLANK, Lines, Positions
-from planner.reports.columns import Columns
 from planner.reports.device_rows import MEASURED, NUMBERS, Device
+from planner.reports.lines import BLANK, Lines, Positions
+from planner.reports.printed import Columns
 from planner.results import Array
 from planner.units import half_digit
 
@@ -26,10 +26,10 @@ LONGEST_CELL: Final = 8
 _PACKED: Final = 8  # characters that fit a number
 LONGEST_LINE: Final = 512
 FACTORS: Final = tuple(factor for _, _, factor in MEASURED.values())
-_POINT, ZERO, _LETTER_A = b".0A"
+_POINT, _ZERO, _LETTER_A = b".0A"
 _DOTS: Final = 3  # that say, at least, that a number is not available
 _POWERS: Final = 10.0 ** np.arange(LONGEST_CELL + 1)
-HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(LONGEST_CELL + 1)])
+_HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(LONGEST_CELL + 1)])
 Bytes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 
@@ -39,10 +39,10 @@ class ColumnLayout:
     """The columns below one heading, as numbers."""
 
     columns: Columns
-    cells: tuple[tuple[int, int], ...]
-    address: tuple[int, int]
-    type: tuple[int, int]
-    label: tuple[int, int]
+    cells: tuple[slice, ...]
+    address: slice
+    type: slice
+    label: slice
     end: int
     width: int
 
@@ -50,14 +50,13 @@ class ColumnLayout:
     def of(cls, columns: Columns) -> ColumnLayout:
         """Take the places from headings."""
         spans = columns.spans
-        cells = [columns.cell(name) for name in NUMBERS]
         return cls(
             columns=columns,
-            cells=tuple((cell.start, cell.end) for cell in cells),
-            address=(spans["Addr"].start, spans["Addr"].end),
-            type=(spans["Type"].start, spans["Label/ID"].start - 1),
-            label=(spans["Label/ID"].start, spans["Label/ID"].end),
-            end=spans[NUMBERS[-1]].end,
+            cells=tuple(columns.cell(name) for name in NUMBERS),
+            address=spans["Addr"],
+            type=slice(spans["Type"].start, spans["Label/ID"].start - 1),
+            label=spans["Label/ID"],
+            end=spans[NUMBERS[-1]].stop,
             width=columns.width,
         )
 
@@ -149,16 +148,16 @@ class ColumnRows:
             return
         characters, rest = _characters(lines, pick, layout.width + JOINED)
         sound = rest & _frame_is_sound(characters, layout)
-        address, fine = _hexadecimal(characters[slice(*layout.address)])
+        address, fine = _hexadecimal(characters[layout.address])
         sound &= fine
         kinds, names = (
-            words.of_cells(characters[slice(*place)])
+            words.of_cells(characters[place])
             for words, place in ((types, layout.type), (labels, layout.label))
         )
         sound &= (kinds > 0) & (names >= 0)
-        digits = characters - ZERO  # what is no digit wraps around to 10 and above
+        digits = characters - _ZERO  # what is no digit wraps around to 10 and above
         for position, cell in enumerate(layout.cells):
-            values, decimals, fine = numbers_in(characters, digits, *cell)
+            values, decimals, fine = _numbers_in(characters, digits, cell.start, cell.stop)
             sound &= fine
             if position < len(layout.cells) - len(FACTORS):
                 sound &= decimals == 0
@@ -166,7 +165,7 @@ class ColumnRows:
             else:
                 number = position - (len(layout.cells) - len(FACTORS))
                 self.values[number, pick] = values * FACTORS[number]
-                self.halves[number, pick] = HALVES[decimals] * FACTORS[number]
+                self.halves[number, pick] = _HALVES[decimals] * FACTORS[number]
         self.sound[pick], self.address[pick], self.type[pick], self.label[pick] = sound, address, kinds, names
 
 
@@ -189,7 +188,8 @@ def _characters(lines: Lines, pick: Positions, most: int) -> tuple[Bytes, Mask]:
 
 def _frame_is_sound(characters: Bytes, layout: ColumnLayout) -> Mask:
     """Whether it is blank where it must be: around address and words, and right of the last number."""
-    blanks = [*range(layout.address[0]), layout.address[1], layout.type[1], layout.label[1], layout.end]
+    places = layout.address, layout.type, layout.label
+    blanks = [*range(layout.address.start), *(place.stop for place in places), layout.end]
     if layout.end == layout.width:
         blanks += range(layout.end, len(characters))
     return np.asarray((characters[blanks] == BLANK).all(axis=0))
@@ -197,7 +197,7 @@ def _frame_is_sound(characters: Bytes, layout: ColumnLayout) -> Mask:
 
 def _hexadecimal(characters: Bytes) -> tuple[NDArray[np.int64], Mask]:
     """Numbers of four hexadecimal digits, in capitals; and which are such."""
-    digits, letters = characters - ZERO, characters - _LETTER_A
+    digits, letters = characters - _ZERO, characters - _LETTER_A
     is_digit, is_letter = digits < 10, letters < 6  # noqa: PLR2004
     places = np.where(is_digit, digits, letters + 10)
     found = np.zeros(characters.shape[1], dtype=np.int64)
@@ -206,7 +206,7 @@ def _hexadecimal(characters: Bytes) -> tuple[NDArray[np.int64], Mask]:
     return found, np.asarray((is_digit | is_letter).all(axis=0))
 
 
-def numbers_in(
+def _numbers_in(
     characters: Bytes, digits: Bytes, start: int, end: int
 ) -> tuple[Array, NDArray[np.int64], Mask]:
     """Number in the cells between two columns, nan where it is dots; its decimals; whether it is sound."""

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from planner.reports.columns import Columns, is_number
-from planner.reports.listing import Line
-from planner.reports.printed import Printed
+from planner.reports.lines import Line
+from planner.reports.printed import Columns, Printed, is_number
 from planner.units import MILLISECOND
 
 REPORT: Final = "FCX108"
@@ -137,8 +136,8 @@ def columns_below(path: Path, above: Line, line: Line) -> Columns:
 def _address(columns: Columns, line: Line) -> str:
     """Device address that opens a row, empty where none stands in its column, apart from its neighbors."""
     span = columns.spans["Addr"]
-    apart = not (line.text[: span.start] + line.text[span.end : span.end + 1]).strip(" ")
-    address = line.text[span.start : span.end]
+    apart = not (line.text[: span.start] + line.text[span.stop : span.stop + 1]).strip(" ")
+    address = line.text[span.start : span.stop]
     return address if apart and _ADDRESS.fullmatch(address) else ""
 
 

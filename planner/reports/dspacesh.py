@@ -10,25 +10,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
 from planner.errors import ReportError
-from planner.reports.columns import CharacterSpan, Columns, is_number
+from planner.reports import schema
 from planner.reports.device_rows import may_be_row
-from planner.reports.headings import DSPACESH, LEFT, NO_HEAD, RIGHT, STRAY_ROW, is_half, is_header
-from planner.reports.listing import Document, Line, Page, PageHead, heading, read_pages
-from planner.reports.printed import Printed
-from planner.tabular import Tabular
+from planner.reports.lines import Line
+from planner.reports.listing import (
+    DSPACESH,
+    LEFT,
+    RIGHT,
+    Page,
+    PageHead,
+    PrintedListing,
+    has_headings,
+    nothing_of,
+    printed_table,
+)
+from planner.reports.listing_scan import scan
+from planner.reports.printed import Columns, Printed, is_number
 
 if TYPE_CHECKING:
-    import pandas as pd
     import polars as pl
     from matplotlib.axes import Axes
 
-REPORT: Final = DSPACESH
 SUFFIXES: Final = {"k": 1e3, "M": 1e6}
 RATES: Final = {  # field: heading
     "steal_rate": "Pgstl",
@@ -112,51 +121,19 @@ class DataSpace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataSpaceListing(Tabular):
-    """One DSPACESH listing.
+class DataSpaceListing(PrintedListing):
+    """One DSPACESH listing: `rows` in its order, and z/VM version and `release` such as ``5.3``, None without."""
 
-    Attributes
-    ----------
-    report : str
-        ``FCX134``.
-    run : str
-        Name of the system or measurement, empty where the head has none.
-    release : str or None
-        z/VM version and release such as ``5.3``, None where the listing does not say.
-    start, end : datetime, time or None
-        Measured interval; times of day where a screen shows no date.
-    interval : float or None
-        Its length as printed [s].
-    path : Path
-        The file.
-    line : int
-        Line of the page head.
-    rows : tuple of DataSpace
-        The data spaces in the order of the listing.
-    """
-
-    report: str
-    run: str
-    release: str | None
-    start: datetime | time | None
-    end: datetime | time | None
-    interval: float | None
-    path: Path
-    line: int
     rows: tuple[DataSpace, ...]
-    system: str = ""
-
-    def __str__(self) -> str:
-        """Say which measurement this is, in one line."""
-        return heading(self.run or str(self.path), self.start, self.end, self.interval)
+    release: str | None
 
     def table(self) -> render.Table:
         """Lay out what people look at first, within 80 columns; `data_space_table` has everything."""
         return data_space_table([self]).only(SHOWN)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return every number of the listing as a pandas data frame."""
-        return render.to_frame(data_space_table([self], resolution=False))
+    def everything(self) -> render.Table:
+        """Lay out every number, without resolutions."""
+        return data_space_table([self], resolution=False)
 
     def plot(self) -> Axes:
         """Draw how many pages of each data space are resident."""
@@ -193,22 +170,36 @@ def read_data_spaces(path: Path | str, data: bytes | None = None) -> tuple[DataS
     >>> listing.release, listing.rows[0].resident
     ('5.2', Printed(value=508000.0, resolution=500.0))
     """
-    document = read_pages(Path(path), data)
-    is_there = any(page.head.report == REPORT for page in document.pages)
-    elsewhere = [page.lines for page in document.pages if is_there and page.head.report != REPORT]
-    for line in (line for lines in (document.preamble, *elsewhere) for line in lines):
-        if is_half(line):
-            raise line.error(document.path, NO_HEAD)
-    for line in document.preamble if is_there else ():
-        if may_be_row(line.text):
-            raise line.error(document.path, STRAY_ROW)
-    return data_spaces_of(document)
+    scanned = scan(Path(path), data)
+    if not scanned.spaces:
+        raise nothing_of(scanned.path, scanned.reports, {DSPACESH: "DSPACESH"})
+    return data_spaces_of(scanned.path, scanned.spaces)
 
 
-def data_spaces_of(document: Document) -> tuple[DataSpaceListing, ...]:
-    """Read the DSPACESH listings among the pages of a file."""
-    listings = document.listings(REPORT, "DSPACESH")
-    return tuple(_listing(document.path, head, pages) for head, pages in listings)
+def data_spaces_of(path: Path, pages: Sequence[Page]) -> tuple[DataSpaceListing, ...]:
+    """Read DSPACESH pages; those that repeat a head are one listing."""
+    return tuple(_listing(path, head, list(same)) for head, same in groupby(pages, lambda page: page.head))
+
+
+def storage_frame(listings: Sequence[DataSpaceListing]) -> pl.DataFrame:
+    """Rows of the table of storage from DSPACESH listings."""
+    pairs = [(listing, row) for listing in listings for row in listing.rows]
+    data: dict[str, Any] = {
+        "system": [head.system or None for head, _ in pairs],
+        "source": [head.run or None for head, _ in pairs],
+        "start": [head.start if isinstance(head.start, datetime) else None for head, _ in pairs],
+        "interval": [head.interval for head, _ in pairs],
+        "file": [str(head.path) for head, _ in pairs],
+        "release": [head.release for head, _ in pairs],
+        **{name: [getattr(row, name) for _, row in pairs] for name in ("owner", "name", "users", "line")},
+    }
+    for name in (*RATES, *PAGES):
+        printed = [getattr(row, name) for _, row in pairs]
+        data |= {
+            f"{name}{end}": [None if each is None else getattr(each, part) for each in printed]
+            for end, part in zip(schema.ENDS, ("value", "low", "high"), strict=True)
+        }
+    return schema.frame(schema.STORAGE, data, len(pairs))
 
 
 def listings_of_frame(frame: pl.DataFrame) -> tuple[DataSpaceListing, ...]:
@@ -222,8 +213,8 @@ def listings_of_frame(frame: pl.DataFrame) -> tuple[DataSpaceListing, ...]:
         end = None if start is None else start + timedelta(seconds=length or 0.0)
         found.append(
             DataSpaceListing(
-                report=REPORT, run=str(source or ""), release=rows[0]["release"], start=start, end=end, interval=length,
-                path=Path(file or ""), line=rows[0]["line"] or 0, system=str(system or ""),
+                report=DSPACESH, run=str(source or ""), release=rows[0]["release"], start=start, end=end,
+                interval=length, path=Path(file or ""), line=rows[0]["line"] or 0, system=str(system or ""),
                 rows=tuple(map(_space_of, rows)),
             )
         )  # fmt: skip
@@ -270,7 +261,7 @@ def _listing(path: Path, head: PageHead, pages: list[Page]) -> DataSpaceListing:
         if (match := RELEASE.search(line.text))
     ]
     return DataSpaceListing(
-        report=REPORT, run=head.run, release=releases[0] if releases else None, start=head.start, end=head.end,
+        report=DSPACESH, run=head.run, release=releases[0] if releases else None, start=head.start, end=head.end,
         interval=head.interval, path=path, line=first.number, rows=rows, system=head.system,
     )  # fmt: skip
 
@@ -294,7 +285,7 @@ def _page_rows(path: Path, page: Page) -> Iterator[tuple[Line, dict[str, Any], d
     headings: tuple[str, ...] = ()
     inside = False
     for line in page.lines:
-        header = tuple(names for names in (LEFT, RIGHT) if is_header(line, names))
+        header = tuple(names for names in (LEFT, RIGHT) if has_headings(line, names))
         if header:
             headings = sum(header, ())
             columns, inside = columns_below(path, line, headings), True
@@ -319,7 +310,7 @@ def columns_below(path: Path, line: Line, headings: Sequence[str]) -> Columns:
     columns = Columns.from_header(path, line, headings)
     if "Name" not in headings:
         return columns
-    name = CharacterSpan(columns.spans["Name"].start, columns.spans["Permt"].start - 1)
+    name = slice(columns.spans["Name"].start, columns.spans["Permt"].start - 1)
     return replace(columns, spans={**columns.spans, "Name": name})
 
 
@@ -378,25 +369,6 @@ def data_space_table(listings: Sequence[DataSpaceListing], *, resolution: bool =
     >>> data_space_table([]).columns[0].name
     'run'
     """
-    pairs = [(listing, row) for listing in listings for row in listing.rows]
-    words: dict[str, list[str | int | None]] = {
-        "run": [listing.run or None for listing, _ in pairs],
-        "start": [None if listing.start is None else listing.start.isoformat() for listing, _ in pairs],
-        "end": [None if listing.end is None else listing.end.isoformat() for listing, _ in pairs],
-        "release": [listing.release for listing, _ in pairs],
-        "owner": [row.owner for _, row in pairs],
-        "name": [row.name for _, row in pairs],
-        "users": [row.users for _, row in pairs],
-    }
-    columns = [render.Column(name=name, unit="", values=values) for name, values in words.items()]
-    for names, unit in ((RATES, "1/s"), (PAGES, "pages")):
-        for name in names:
-            printed = [getattr(row, name) for _, row in pairs]
-            values, halves = (
-                [getattr(item, part) if item else None for item in printed]
-                for part in ("value", "resolution")
-            )
-            columns.append(render.Column(name=name, unit=unit, values=values))
-            if resolution:
-                columns.append(render.Column(name=f"{name}_resolution", unit=unit, values=halves))
-    return render.Table(columns=tuple(columns))
+    words = {name: name for name in ("release", "owner", "name", "users")}
+    numbers = dict.fromkeys(RATES, ("1/s", 1.0)) | dict.fromkeys(PAGES, ("pages", 1.0))
+    return printed_table(listings, words, numbers, resolution=resolution, decimals=False)

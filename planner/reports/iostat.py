@@ -15,7 +15,7 @@ from planner.errors import ReportError
 from planner.reports import iostat_json, iostat_text, schema
 from planner.reports.iostat_text import RATES, DiskLine, DiskReport, IostatRun
 from planner.reports.iostat_times import lengths, moments
-from planner.reports.listing import read_bytes
+from planner.reports.lines import read_bytes
 from planner.reports.moments import clock
 from planner.results import Array
 from planner.units import MILLISECOND, half_digit
@@ -196,8 +196,8 @@ def _numbers(cells: Sequence[Mapping[str, str]], release: str | None) -> dict[st
     found: dict[str, Any] = {}
     for k, end in enumerate(("_low", "", "_high")):
         found[f"io_rate{end}"] = rate[k]
-        found[f"response{end}"] = _null(response[k])
-        found[f"utilization{end}"] = _null(np.where(unknown, np.nan, np.minimum(busy[k], 1.0)))
+        found[f"response{end}"] = response[k]
+        found[f"utilization{end}"] = np.where(unknown, np.nan, np.minimum(busy[k], 1.0))
     return found
 
 
@@ -230,12 +230,6 @@ def _mix(rates: list[Array], awaits: list[Array]) -> Array:
     total = np.sum(rates, axis=0)
     busy = np.sum([rate * wait for rate, wait in zip(rates, awaits, strict=True)], axis=0)
     return np.asarray(np.divide(busy, total, out=np.full(total.shape, np.nan), where=total > 0))
-
-
-def _null(values: Array) -> pl.Series:
-    import polars as pl
-
-    return pl.Series(values, nan_to_null=True)
 
 
 def _column(rows: Sequence[Mapping[str, str]], name: str, unit: float) -> tuple[Array, Array, Array]:

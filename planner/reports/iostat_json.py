@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from planner.errors import ReportError
-from planner.reports.iostat_text import USED, DiskLine, DiskReport, IostatRun
-from planner.reports.listing import read_text
+from planner.reports.iostat_text import KNOWN, USED, DiskLine, DiskReport, IostatRun
+from planner.reports.lines import read_text
 
 WANTED: Final = "expected what iostat -x -t -o JSON 60 prints, with S_TIME_FORMAT=ISO set"
 
@@ -20,10 +20,6 @@ _STRAY: Final = re.compile(r",(?=\s*[,}\]])")
 _COMMA: Final = re.compile(r"(?<=: )([0-9]+),([0-9]+)(?=\s*[,}\]])")  # of a language with decimal commas
 _STATISTICS: Final = re.compile(r'"statistics"\s*:\s*\[')
 _STRUCTURE: Final = re.compile(r"[\[\]{}:,]")
-_KNOWN: Final = re.compile(
-    r"disk_device|tps|[rwdf]/s|[rwd]?rqm(?:/s)?|(?:[rwdf]_)?await|[rwd]?areq-sz|avg[rq]q-sz|avgqu-sz|aqu-sz|svctm|util"
-    r"|[rwd]?(?:sec|kB|MB|GB)/s|(?:Blk|kB|MB|GB|sec)_(?:read|wrtn|dscd|w\+d)(?:/s)?"
-)
 
 
 class _TwiceError(ValueError):
@@ -41,7 +37,7 @@ def is_json(head: bytes) -> bool:
 
 def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
     """Read all runs of a file, and notes on what was lost."""
-    text = read_text(path, data)
+    text = read_text(path, data, WANTED)
     begins = [match.start() for match in _BEGIN.finditer(text)]
     if not begins or text[: begins[0]].strip():
         raise ReportError(path, f"no hosts; {WANTED}")
@@ -62,6 +58,9 @@ class _JsonReader:
             parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=self._once
         )
 
+    def error(self, problem: str) -> ReportError:
+        return ReportError(self.path, f"{problem}; {WANTED}")
+
     def _once(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) != len(pairs):
@@ -75,9 +74,9 @@ class _JsonReader:
             if text[end:].strip():
                 raise json.JSONDecodeError("Extra data", text, end)
         except _TwiceError as error:
-            raise ReportError(self.path, f"{error.args[0]!r:.40} twice for one device; {WANTED}") from None
+            raise self.error(f"{error.args[0]!r:.40} twice for one device") from None
         except RecursionError:
-            raise ReportError(self.path, f"lists or objects nested too deeply; {WANTED}") from None
+            raise self.error("lists or objects nested too deeply") from None
         except json.JSONDecodeError as error:
             if _STRUCTURE.search(text, error.pos):
                 raise self._broken(error) from None
@@ -85,7 +84,7 @@ class _JsonReader:
         try:
             hosts = document["sysstat"]["hosts"]
         except (KeyError, TypeError):
-            raise ReportError(self.path, f"no hosts; {WANTED}") from None
+            raise self.error("no hosts") from None
         return [self._run(host) for host in self._objects("hosts", hosts)]
 
     def _broken(self, error: json.JSONDecodeError) -> ReportError:
@@ -126,27 +125,25 @@ class _JsonReader:
     def _objects(self, name: str, value: object) -> list[dict[str, Any]]:
         """Take a list of objects; JSON may hold anything in its place."""
         if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-            raise ReportError(self.path, f"{name} is {value!r:.60}: expected a list of objects; {WANTED}")
+            raise self.error(f"{name} is {value!r:.60}: expected a list of objects")
         return value
 
     def _run(self, host: dict[str, Any]) -> IostatRun:
         for key in ("nodename", "release"):
             if not isinstance(host.get(key, ""), str):
-                raise ReportError(self.path, f"{key} is {host[key]!r:.60}: expected a text; {WANTED}")
+                raise self.error(f"{key} is {host[key]!r:.60}: expected a text")
         run = IostatRun(host.get("nodename"), host.get("release"), in_lines=False)
         for number, each in enumerate(self._objects("statistics", host.get("statistics", [])), 1):
             if unknown := each.keys() - REPORT:
-                raise ReportError(
-                    self.path, f"report {number}: {min(unknown)!r:.40} is none of iostat; {WANTED}"
-                )
+                raise self.error(f"report {number}: {min(unknown)!r:.40} is none of iostat")
             time = each.get("timestamp")
             if time is not None and not isinstance(time, str):
-                raise ReportError(self.path, f"timestamp is {time!r:.60}: expected a text; {WANTED}")
+                raise self.error(f"timestamp is {time!r:.60}: expected a text")
             report = DiskReport(number, time)
             for disk in self._objects("disk", each.get("disk", [])):
                 row = self._row(disk, number)
                 if row.name in report.rows:
-                    raise ReportError(self.path, f"report {number}: {row.name} a second time; {WANTED}")
+                    raise self.error(f"report {number}: {row.name} a second time")
                 report.rows[row.name] = row
             if "disk" in each:
                 run.reports.append(report)
@@ -155,18 +152,15 @@ class _JsonReader:
     def _row(self, disk: dict[str, Any], number: int) -> DiskLine:
         name = disk.get("disk_device")
         if not isinstance(name, str) or not name.strip():
-            raise ReportError(self.path, f"report {number}: a disk without disk_device; {WANTED}")
+            raise self.error(f"report {number}: a disk without disk_device")
         cells = {}
         for key, cell in disk.items():
             used = {"util": "%util", "avgqu-sz": "aqu-sz"}.get(key, key)
-            if not _KNOWN.fullmatch(key):
-                raise ReportError(
-                    self.path, f"report {number}, {name}: {key!r:.40} is none of iostat; {WANTED}"
-                )
+            if key != "disk_device" and not KNOWN.fullmatch(key) and not KNOWN.fullmatch(f"%{key}"):
+                raise self.error(f"report {number}, {name}: {key!r:.40} is none of iostat")
             if used not in USED:
                 continue
             if not isinstance(cell, str) or not re.fullmatch(r"[0-9]{1,30}(?:\.[0-9]{1,4})?", cell):
-                problem = f"report {number}, {name}: {key} is {cell!r:.60}: expected a number; {WANTED}"
-                raise ReportError(self.path, problem)
+                raise self.error(f"report {number}, {name}: {key} is {cell!r:.60}: expected a number")
             cells[used] = cell
         return DiskLine(number, name.strip(), name.startswith(" "), cells)

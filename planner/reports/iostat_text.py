@@ -14,7 +14,7 @@ from typing import Final
 
 from planner.errors import ReportError
 from planner.reports.iostat_times import is_time
-from planner.reports.listing import read_text
+from planner.reports.lines import read_text
 
 WANTED: Final = "expected what iostat -x -t 60 prints, or with -o JSON"
 RATES: Final = ("r/s", "w/s", "d/s", "f/s", "tps", "rrqm/s", "wrqm/s", "drqm/s", "rqm/s")
@@ -23,12 +23,13 @@ USED: Final = frozenset(
 )
 ROW_LIKE: Final = 3  # numbers that make a line look like a row of a table
 
-_KNOWN: Final = re.compile(
-    r"tps|[rwdf]/s|[rwd]?rqm/s|%[rwd]rqm|(?:[rwdf]_)?await|[rwd]?areq-sz|avg[rq]q-sz|avgqu-sz|aqu-sz|svctm|%util"
+KNOWN: Final = re.compile(
+    r"tps|[rwdf]/s|[rwd]?rqm/s|%[rwd]?rqm|(?:[rwdf]_)?await|[rwd]?areq-sz|avg[rq]q-sz|avgqu-sz|aqu-sz|svctm|%util"
     r"|[rwd]?(?:sec|kB|MB|GB)/s|(?:Blk|kB|MB|GB|sec)_(?:read|wrtn|dscd|w\+d)(?:/s)?"
 )
 _HEADER: Final = re.compile(r"\s*Linux (?P<release>\S+) \((?P<host>[^)]*)\)\s*(?P<date>\S*)")
-_COLOR: Final = re.compile(r"\x1b\[[0-9;]*m")
+_COLOR: Final = re.compile(rb"\x1b\[[0-9;]*m")
+_QUOTED: Final = re.compile(rb"^(?:> ?)+", re.MULTILINE)  # by a mail
 _NUMBER: Final = re.compile(r"[0-9]{1,30}(?:[.,][0-9]{1,4})?")
 _UNIT: Final = re.compile(r"(?P<number>[0-9]{1,30}(?:[.,][0-9]{1,4})?)[kMGTP%]?")
 _OTHERS: Final = {
@@ -76,13 +77,18 @@ class IostatRun:
 
 def is_text(head: bytes) -> bool:
     """Tell by its first bytes whether a file holds reports of iostat, or of a program much like it."""
-    text = _COLOR.sub("", head.decode("utf-8", "replace"))
+    text = _bare(head).decode("utf-8", "replace")
     if "FCX" in text:
         return False
     lines = [line.split() for line in text.splitlines()]
     return any(_heading(words) or words[:1] == ["avg-cpu:"] for words in lines) or (
         _other(text) is not None and "," not in text.partition("\n")[0]
     )
+
+
+def _bare(data: bytes) -> bytes:
+    """Without the colors of a terminal, and with blanks for the marks of a quotation."""
+    return _QUOTED.sub(lambda match: b" " * len(match[0]), _COLOR.sub(b"", data))
 
 
 def _heading(words: list[str]) -> bool:
@@ -99,10 +105,10 @@ def _other(text: str) -> str | None:
 
 def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
     """Read all runs of a file, and notes on what else it holds."""
-    text = read_text(path, data)
+    text = read_text(path, _bare(data), WANTED)
     reader = _TextReader(path, text)
     for number, line in enumerate(text.splitlines(), 1):
-        reader.take(number, _COLOR.sub("", line).rstrip())
+        reader.take(number, line.rstrip())
     return reader.end()
 
 
@@ -164,7 +170,7 @@ class _TextReader:
         self.name_first = words[0].rstrip(":") == "Device"
         columns = words[1:] if self.name_first else words[:-1]
         for k, name in enumerate(columns):
-            if not _KNOWN.fullmatch(name) or name in columns[:k]:
+            if not KNOWN.fullmatch(name) or name in columns[:k]:
                 problem = f"heading {name!r:.40} is none of iostat, or stands there twice; {WANTED}"
                 raise self.error(problem, number, text.index(name) + 1)
         if not self.runs:
@@ -188,6 +194,9 @@ class _TextReader:
         if self.name_first and len(words) == 1 and not _UNIT.fullmatch(words[0]) and self.alone is None:
             self.alone = number, words[0], group
             return True
+        if self.alone is not None and not _UNIT.fullmatch(words[0]):  # it was no name
+            self.ignored.append(self.alone[:2])
+            self.alone = None
         line, name = number, words[0] if self.name_first else words[-1]
         cells = words[1:] if self.name_first else words[:-1]
         if self.alone is not None:
@@ -246,7 +255,11 @@ class _TextReader:
         inside = bool(self.columns) and number == self.last and self.open
         self._close()
         if sum(bool(_UNIT.fullmatch(word)) for word in words) >= max(ROW_LIKE, len(words) / 2):
+            if self.whole is not None and not self.runs:
+                raise self.error(f"this is {self.whole}; {WANTED}, of Linux (sysstat)", number)
             raise self.error(f"numbers without the headings of iostat above them; {WANTED}", number)
+        if all(map(KNOWN.fullmatch, words)):
+            raise self.error(f"headings that go on in a second line: the lines are wrapped; {WANTED}", number)
         if inside:
             self.cut = number
         else:

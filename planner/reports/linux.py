@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.listing import read_text
+from planner.reports.lines import read_text
 from planner.reports.membership import Member, Membership
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def read_lsdasd(path: Path | str, data: bytes | None = None) -> LinuxDevices:
     names: dict[str, str] = {}
     skipped, others, online = [], [], []
     seen: set[str] = set()
-    for each in _devices(path, read_text(path, data)):
+    for each in _devices(path, read_text(path, data, WANTED_LSDASD)):
         if each.number in seen:
             raise ReportError(path, f"{each.bus} a second time", line=each.line, column=1)
         seen.add(each.number)

@@ -1,4 +1,4 @@
-"""Performance Toolkit listings in general: text of a file, its pages, and what a page head says.
+"""Performance Toolkit listings in general: pages, what a page head says, and how the headings of DSPACESH look.
 
 A file may hold any number of pages of any reports, with other text around them. A page opens with a head
 line, ``FCXnnn  Run yyyy/mm/dd hh:mm:ss`` when printed, ``FCXnnn  CPU ... Interval hh:mm:ss - hh:mm:ss`` on a
@@ -7,21 +7,22 @@ screen, and lasts until the next head line. What its lines mean is for the reade
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
-from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
+from planner import render
+from planner.answer import Tabular
 from planner.errors import ReportError
+from planner.reports.lines import Line
+from planner.reports.printed import WHOLE
 
-EXPECTED: Final = "expected a Performance Toolkit listing as a text file"
-SECONDS_PER_DAY: Final = 86_400
-_BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-_END_OF_FILE: Final = "\x1a"
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+if TYPE_CHECKING:
+    import pandas as pd
 
 _CLOCK: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
 _STAMP: Final = rf"[0-9]{{4}}/[0-9]{{2}}/[0-9]{{2}} {_CLOCK}"
@@ -34,25 +35,16 @@ _RUN: Final = re.compile(
     r" +(?:Result of (?P<result>.+?) Run|This is a performance report for (?P<system>\S+))"
 )
 CARRIAGE: Final = frozenset("01+-")
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a file: its `number`, its `text`, and `offset`, the characters in front of the text."""
-
-    number: int
-    text: str
-    offset: int = 0
-
-    @property
-    def is_blank(self) -> bool:
-        """Whether nothing is printed on it."""
-        return not self.text.strip()
-
-    def error(self, path: Path, problem: str, position: int | None = None) -> ReportError:
-        """Say what is wrong with this line."""
-        column = None if position is None else self.offset + position + 1
-        return ReportError(path, problem, line=self.number, column=column)
+DSPACESH: Final = "FCX134"
+LEFT: Final = (
+    "Userid", "Data", "Space", "Name", "Permt", "Pgstl", "Pgrds", "Pgwrt", "X-rds", "X-wrt", "X-mig",
+)  # fmt: skip
+RIGHT: Final = ("Total", "Resid", "R<2GB", "Lock", "L<2GB", "Count", "Lockd", "XSTOR", "DASD")
+NO_HALF_HEAD: Final = (
+    "a half of a DSPACESH listing without its page head: expected a DSPACESH listing, which starts with "
+    f"'{DSPACESH}  Run ...'"
+)
+STRAY_ROW: Final = "a row without its page head: expected 'FCXnnn  Run ...' and a heading above it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,108 +75,100 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """A file: its `path`, its `preamble` (the lines before the first page head) and its `pages`."""
+class PrintedListing(Tabular):
+    """One listing: what its page head says (`run` and `system` may be empty), its `rows`, and where it begins.
 
+    `start` and `end` are times of day where a screen shows no date; `interval` is its length as printed [s].
+    """
+
+    report: str
+    run: str
+    start: datetime | time | None
+    end: datetime | time | None
+    interval: float | None
     path: Path
-    preamble: tuple[Line, ...]
-    pages: tuple[Page, ...]
+    line: int
+    rows: tuple[Any, ...]
+    system: str = ""
 
-    def listings(self, report: str, name: str) -> list[tuple[PageHead, list[Page]]]:
-        """Pages of one report, those that repeat a head together."""
-        pages = [page for page in self.pages if page.head.report == report]
-        if not pages:
-            others = ", ".join(dict.fromkeys(page.head.report for page in self.pages))
-            found = f"holds {others} only" if others else "holds no Performance Toolkit listing"
-            raise ReportError(
-                self.path, f"{found}; expected a {name} listing, which starts with '{report}  Run ...'"
-            )
-        return [(head, list(same)) for head, same in groupby(pages, lambda page: page.head)]
+    def __str__(self) -> str:
+        """Say which measurement this is, in one line."""
+        moments = [
+            moment.isoformat(" ") if isinstance(moment, datetime) else f"{moment}"
+            for moment in (self.start, self.end)
+            if moment is not None
+        ]
+        length = "" if self.interval is None else f"{self.interval:g} s"
+        return ", ".join(filter(None, (self.run or str(self.path), " to ".join(moments), length)))
 
+    def everything(self) -> render.Table:
+        """Lay out every number, without resolutions."""
+        raise NotImplementedError
 
-def read_bytes(path: Path) -> bytes:
-    """Read a file that should hold a listing; a ReportError where it is missing, a folder or not readable."""
-    try:
-        return path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise unreadable(path, error, EXPECTED) from error
-
-
-def unreadable(path: Path, error: Exception, expected: str) -> ReportError:
-    """Make the error of a file that cannot be opened."""
-    if isinstance(error, FileNotFoundError):
-        return ReportError(path, f"no such file; {expected}")
-    if isinstance(error, IsADirectoryError):
-        return ReportError(path, f"this is a folder; {expected}")
-    return ReportError(path, f"cannot be opened ({error}); {expected}")
+    def to_frame(self) -> pd.DataFrame:
+        """Return every number of the listing as a pandas data frame."""
+        return render.to_frame(self.everything())
 
 
-def read_text(path: Path, data: bytes | None = None) -> str:
-    """Decode text: UTF-8, UTF-16 with a byte order mark, or a one-byte code that contains ASCII.
+def printed_table(
+    listings: Sequence[PrintedListing],
+    words: Mapping[str, str],
+    numbers: Mapping[str, tuple[str, float]],
+    *,
+    resolution: bool,
+    decimals: bool,
+) -> render.Table:
+    """Lay out listings one below the other: `words` with the field of the row, or of its listing; `numbers` by field.
 
-    A ReportError says that the file cannot be read, is empty or not text; `data` is its content where that is known.
+    Each number has its unit as printed, and SI units in it.
     """
-    data = read_bytes(path) if data is None else data
-    encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if data.startswith(mark)), "utf-8")
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
-    text = text.rstrip(_END_OF_FILE)
-    if not text.strip():
-        raise ReportError(path, f"the file is empty; {EXPECTED}")
-    if control := _CONTROL.search(text):
-        line = len(list(_text_lines(text[: control.start()])))
-        raise ReportError(
-            path, f"not text: it holds the character 0x{ord(control[0]):02X}; {EXPECTED}", line=line
+    pairs = [(listing, row) for listing in listings for row in listing.rows]
+    values: dict[str, list[Any]] = {
+        "run": [listing.run or None for listing, _ in pairs],
+        "start": [None if listing.start is None else listing.start.isoformat() for listing, _ in pairs],
+        "end": [None if listing.end is None else listing.end.isoformat() for listing, _ in pairs],
+    }
+    for name, each in words.items():
+        values[name] = [getattr(row if hasattr(row, each) else listing, each) for listing, row in pairs]
+    columns = [
+        render.Column(name=name, unit="s" if name == "interval" else "", values=found)
+        for name, found in values.items()
+    ]
+    for name, (unit, factor) in numbers.items():
+        printed = [getattr(row, name) for _, row in pairs]
+        found, halves = (  # in the printed unit, without the digits that converting there and back adds
+            [None if item is None else round(getattr(item, part) / factor, 9) for item in printed]
+            for part in ("value", "resolution")
         )
-    return text
-
-
-def split_lines(text: str) -> tuple[Line, ...]:
-    r"""Cut text into lines as an editor numbers them; a form feed ends a line without counting as one.
-
-    Examples
-    --------
-    >>> [(line.number, line.text, line.offset) for line in split_lines("a\r\n\fb")]
-    [(1, 'a', 0), (2, 'b', 1)]
-    """
-    lines = []
-    for number, text_line in enumerate(_text_lines(text), start=1):
-        offset = 0
-        for part in text_line.split("\f"):
-            if part.strip() or "\f" not in text_line:
-                lines.append(Line(number, part, offset))
-            offset += len(part) + 1
-    return tuple(lines)
-
-
-def _text_lines(text: str) -> Iterator[str]:
-    """Cut text at LF, CR, and at any number of CR before a LF, in linear time."""
-    *ended, last = text.split("\n")
-    for part in ended:
-        yield from part.rstrip("\r").split("\r")
-    yield from last.split("\r")
-
-
-def read_pages(path: Path, data: bytes | None = None) -> Document:
-    """Cut a file, or its content, into the pages of its listings, in the order of the file.
-
-    Where head lines carry ASA carriage control in column 1, the control characters of their pages are replaced by
-    blanks. A ReportError says that it cannot be read as text, or that a page head is damaged.
-    """
-    lines = split_lines(read_text(path, data))
-    heads = [index for index, line in enumerate(lines) if HEAD.match(line.text)]
-    pages = []
-    for index, following in pairwise([*heads, len(lines)]):
-        page = lines[index:following]
-        if lines[index].text[0] in CARRIAGE:
-            page = tuple(
-                replace(line, text=" " + line.text[1:]) if line.text[:1] in CARRIAGE else line
-                for line in page
+        finest = min((half for half in halves if half is not None), default=WHOLE)
+        digits = round(math.log10(WHOLE / finest)) if decimals else None
+        columns.append(render.Column(name=name, unit=unit, values=found, decimals=digits))
+        if resolution:
+            digits = None if digits is None else digits + 1
+            columns.append(
+                render.Column(name=f"{name}_resolution", unit=unit, values=halves, decimals=digits)
             )
-        pages.append(Page(head=read_head(path, page), first=page[0], lines=page[1:]))
-    return Document(path=path, preamble=lines[: heads[0]] if heads else lines, pages=tuple(pages))
+    return render.Table(columns=tuple(columns))
+
+
+def nothing_of(path: Path, reports: Iterable[str], wanted: Mapping[str, str]) -> ReportError:
+    """Make the error of a file that holds other `reports` than those `wanted`, names by id."""
+    found = f"holds {', '.join(reports)} only" if reports else "holds no Performance Toolkit listing"
+    names = " or ".join(f"a {name} listing ({report})" for report, name in wanted.items())
+    return ReportError(path, f"{found}; expected {names}, with its page head 'FCXnnn  Run ...'")
+
+
+def has_headings(line: Line, headings: Sequence[str]) -> bool:
+    """Whether most of the headings stand on this line."""
+    half = len(headings) // 2
+    if not any(map(line.text.__contains__, headings[: half + 1])):  # which says so at once of most lines
+        return False
+    return len(set(headings) & set(line.text.split())) > half
+
+
+def is_half(line: Line) -> bool:
+    """Whether this is the heading of either half."""
+    return has_headings(line, LEFT) or has_headings(line, RIGHT)
 
 
 def read_head(path: Path, page: tuple[Line, ...]) -> PageHead:
@@ -242,7 +226,7 @@ def _screen_head(path: Path, line: Line, head: PageHead) -> PageHead:
         )
     start, end = (_clock(path, line, found, name) for name in ("start", "end"))
     seconds = [moment.hour * 3600 + moment.minute * 60 + moment.second for moment in (start, end)]
-    return replace(head, start=start, end=end, interval=float((seconds[1] - seconds[0]) % SECONDS_PER_DAY))
+    return replace(head, start=start, end=end, interval=float((seconds[1] - seconds[0]) % 86_400))
 
 
 def _moment(path: Path, line: Line, match: re.Match[str], name: str) -> datetime:
@@ -257,16 +241,3 @@ def _clock(path: Path, line: Line, match: re.Match[str], name: str) -> time:
         return time.fromisoformat(match[name])
     except ValueError as error:
         raise line.error(path, f"no such time of day: {match[name]!r}", match.start(name)) from error
-
-
-def heading(
-    name: str, start: datetime | time | None, end: datetime | time | None, interval: float | None
-) -> str:
-    """Say in one line which measurement a listing is."""
-    moments = [
-        moment.isoformat(" ") if isinstance(moment, datetime) else f"{moment}"
-        for moment in (start, end)
-        if moment is not None
-    ]
-    length = "" if interval is None else f"{interval:g} s"
-    return ", ".join(filter(None, (name, " to ".join(moments), length)))

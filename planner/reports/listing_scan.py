@@ -18,11 +18,20 @@ from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.reports import device_rows as device
-from planner.reports import headings
-from planner.reports.byte_lines import Lines, read_lines
-from planner.reports.columns import Columns
 from planner.reports.device_columns import ColumnLayout, ColumnRows, Words
-from planner.reports.listing import CARRIAGE, HEAD, Line, Page, PageHead, read_head
+from planner.reports.lines import Line, Lines, read_lines
+from planner.reports.listing import (
+    CARRIAGE,
+    DSPACESH,
+    HEAD,
+    NO_HALF_HEAD,
+    STRAY_ROW,
+    Page,
+    PageHead,
+    is_half,
+    read_head,
+)
+from planner.reports.printed import Columns
 
 _NEAR: Final = 20  # lines from a page head to its heading, and characters before the id of the report
 _WHOLE_PAGE: Final = 3  # damaged rows on a page without a sound one that speak against its heading
@@ -230,7 +239,7 @@ class Scanner:
         """Take sound rows, all of one page; they may stand below a heading only."""
         page = self.page
         if page is None or page.report != device.REPORT:
-            raise self.lines.line(first).error(self.path, headings.STRAY_ROW)
+            raise self.lines.line(first).error(self.path, STRAY_ROW)
         if page.columns is None:
             self._row_above_heading(first)
         if page.state not in {"heading", "rows"}:
@@ -263,7 +272,7 @@ class Scanner:
             return
         if page.prologue is not None:
             self._prologue(page, index)
-        if page.report == headings.DSPACESH:
+        if page.report == DSPACESH:
             page.lines.append(self._line(index))
         elif page.report == device.REPORT:
             self._device_line(page, index, raw)
@@ -389,7 +398,7 @@ class Scanner:
         if _HINT.search(raw):
             self._refuse_tables(self.lines.line(index))
         if device.may_be_row(self.lines.text(index)):
-            raise self.lines.line(index).error(self.path, headings.STRAY_ROW)
+            raise self.lines.line(index).error(self.path, STRAY_ROW)
 
     def _refuse_tables(self, line: Line) -> None:
         """Refuse a table that does not stand below a head of its own: its interval is unknown."""
@@ -398,8 +407,8 @@ class Scanner:
         self._refuse_data_spaces(line)
 
     def _refuse_data_spaces(self, line: Line) -> None:
-        if headings.is_half(line):
-            raise line.error(self.path, headings.NO_HEAD)
+        if is_half(line):
+            raise line.error(self.path, NO_HALF_HEAD)
 
     def _row_above_heading(self, index: int) -> None:
         """Refuse a page whose heading is missing where its rows begin."""
@@ -418,7 +427,7 @@ class Scanner:
             raise page.first.error(self.path, _NO_HEADING)
         if page.damaged >= _WHOLE_PAGE and not page.sound:  # its heading is what is damaged
             raise self.listings[-1].damaged[-page.damaged][0]
-        if page.report == headings.DSPACESH:
+        if page.report == DSPACESH:
             self.found.spaces.append(Page(head=page.head, first=page.first, lines=tuple(page.lines)))
         self.page = None
 

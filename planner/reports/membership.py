@@ -6,13 +6,19 @@ and pool takes its place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
+from planner import units
+from planner.errors import InputError
+from planner.reports import schema
 from planner.reports.csv_table import CsvTable, read_csv, shown
-from planner.reports.device_range import device_range
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Role = Literal["base", "alias"]
 ROLES: Final = ("device", "role", "pool")
@@ -21,6 +27,27 @@ IS_BASE: Final = "IODDEV_RDEVHPBA"
 IS_ALIAS: Final = "IODDEV_RDEVHPAL"
 POOL: Final = "IODDEV_RDEVHPPL"
 BITS: Final = ("device", IS_BASE, IS_ALIAS, POOL)
+LAST_DEVICE: Final = 0x3FFFF  # z/OS writes the subchannel set, 0 to 3, before four digits
+# Not all that int() takes: 0x522A, 5_22A, +5, digits of other scripts.
+_DIGITS: Final = re.compile(r"[0-9A-Fa-f]{1,5}")
+
+
+def device_range(text: str) -> tuple[int, int]:
+    """Read a range of device numbers, or a single one.
+
+    Examples
+    --------
+    >>> device_range("522A-5231") == (0x522A, 0x5231)
+    True
+    """
+    first, dash, last = (part.strip() for part in text.partition("-"))
+    last = last if dash else first
+    if not (_DIGITS.fullmatch(first) and _DIGITS.fullmatch(last)):
+        raise ValueError("device numbers in hexadecimal such as 522A-5231")
+    low, high = int(first, 16), int(last, 16)
+    if not low <= high <= LAST_DEVICE:
+        raise ValueError("a range from a lower to a higher device number, 0000 to 3FFFF")
+    return low, high
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +127,27 @@ def _by_role(table: CsvTable) -> dict[str, Member]:
     return members
 
 
-def _together(table: CsvTable, row: int, text: str | None) -> float | None:
-    """How far the I/Os of a device come with those of others: none, full or a share; None where the cell is empty."""
-    if not text:
-        return None
+def share_together(given: str | float, argument: str = TOGETHER) -> float:
+    """How far I/Os come together with those of others: none, full or a share."""
+    words = {"none": 0.0, "full": 1.0}
+    if isinstance(given, str) and given.lower() in words:
+        return words[given.lower()]
+    expected = "none, full, or a share from 0 to 1, as 0.5 or 50%"
     try:
-        found = {"none": 0.0, "full": 1.0}.get(text.lower())
-        found = float(text) if found is None else found
-    except ValueError:
-        found = -1.0
+        found = units.share(given, argument)
+    except InputError as error:
+        raise InputError(argument, given, expected) from error
     if not 0.0 <= found <= 1.0:
-        raise table.error(row, TOGETHER, f"{shown(text)}: expected none, full, or a share from 0 to 1")
+        raise InputError(argument, given, expected)
     return found
+
+
+def _together(table: CsvTable, row: int, text: str | None) -> float | None:
+    """The same of a cell; None where it is empty."""
+    try:
+        return share_together(text) if text else None
+    except InputError as error:
+        raise table.error(row, TOGETHER, f"{shown(str(text))}: expected {error.expected}") from None
 
 
 def _add(
@@ -140,3 +176,28 @@ def _devices(table: CsvTable) -> Iterator[Sequence[str]]:
         except ValueError as error:
             raise table.error(row, "device", f"{shown(cell)}: expected {error}") from None
         yield [f"{number:04X}" for number in range(low, high + 1)]
+
+
+def with_pools(frame: pl.DataFrame, membership: Membership | None) -> pl.DataFrame:
+    """Set pool, aliases of the pool and role of each device that is a member."""
+    import polars as pl
+
+    if membership is None or not membership.members:
+        return frame
+    members = membership.members
+    pool = {device: member.pool for device, member in members.items()}
+    counts = {name: len(membership.of(name, "alias")) for name in membership.pools}
+    device = pl.col("device")
+    role = pl.Series([members[name].role for name in members], dtype=pl.Enum(schema.KINDS))
+    plain = pl.col("kind").is_in([schema.BASE, schema.ALIAS, schema.OTHER])
+    return frame.with_columns(
+        pl.coalesce(device.replace_strict(list(pool), list(pool.values()), default=None, return_dtype=pl.String),
+                    pl.col("pool")).alias("pool"),
+        pl.coalesce(device.replace_strict(list(pool), [counts[name] for name in pool.values()], default=None,
+                                          return_dtype=pl.UInt16), pl.col("pool_aliases")).alias("pool_aliases"),
+        pl.coalesce(device.replace_strict(list(members), [member.together for member in members.values()],
+                                          default=None, return_dtype=pl.Float64), pl.col("together")).alias("together"),
+        pl.when(plain & device.is_in(list(members)))
+        .then(device.replace_strict(list(members), role, default=None, return_dtype=pl.Enum(schema.KINDS)))
+        .otherwise(pl.col("kind")).alias("kind"),
+    )  # fmt: skip

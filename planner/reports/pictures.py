@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from planner.reports.device_rows import Device
 
 PARTS: Final = ("pend", "disconnect", "connect")
-FEWEST: Final = 6  # devices that a picture has room for
+FEWEST: Final = 6  # devices that a picture has room for, twice as many as rows
 MOST_SIDE_BY_SIDE: Final = 10  # names that are read without turning the head
 MOST_BARS: Final = 60
 CAVEAT: Final = (
@@ -35,7 +35,8 @@ def stacked_times(
         parts = {part: [values[k] for k in kept] for part, values in parts.items()}
     (axes,) = style.begin(axes, f"{headline} {CAVEAT}" if aliases else headline)
     style.stacked(axes, names, parts)
-    axes.set_xlim(-1, max(len(names), FEWEST))
+    aside = 0.8 + max(FEWEST - len(names), 0) / 2
+    axes.set_xlim(-aside, len(names) - 1 + aside)
     axes.tick_params(axis="x", rotation=90 if len(names) > MOST_SIDE_BY_SIDE else 0)
     axes.set(xlabel="device", ylabel="time of an I/O [ms]")
     style.legend_below(axes)
@@ -68,9 +69,11 @@ def bars(
     shown = rows[:MOST_BARS]
     if len(rows) > len(shown):
         headline = f"{headline} The first {MOST_BARS} of {len(rows)}."
-    (axes,) = style.begin(axes, headline, height=1.4 + 0.24 * max(len(shown), FEWEST))
-    axes.barh([name for name, _ in shown], [number for _, number in shown], color=style.COLORS[0])
-    axes.invert_yaxis()
-    axes.set(xlabel=what, ylabel=of)
-    style.plain(axes, "x")
+    (axes,) = style.begin(axes, headline, height=1.4 + 0.24 * max(len(shown), FEWEST / 2))
+    drawn = axes.barh(
+        [name for name, _ in shown], [number for _, number in shown], height=0.6, color=style.COLORS[0]
+    )
+    axes.bar_label(drawn, [style.rounded(number) for _, number in shown], padding=4, fontsize="small")
+    axes.margins(x=0.12)
+    axes.set(xlabel=what, ylabel=of, ylim=(max(len(shown), 2) - 0.4, -0.6))
     return axes

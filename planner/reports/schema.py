@@ -2,7 +2,7 @@
 
 `DEVICES` has a row a device and interval, `SUPPLY` one an alias pool and interval, `STORAGE` one a shared data space
 and interval. Units are SI. A measured number `x` stands beside `x_low` and `x_high`, what its printed digits leave
-open; all three are null where the source says nothing. docs/formats.md shows the tables, and a test holds that it does.
+open; all three are null where the source says nothing. docs/formats.md names the columns, the site has a page of them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from planner.errors import ReportError
 from planner.reports.moments import clock_of_zone
+from planner.results import Array
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,6 +76,16 @@ def measured(name: str, unit: str, meaning: str) -> tuple[Heading, Heading, Head
         Heading(f"{name}_low", "Float64", unit, "smallest number that its printed digits stand for"),
         Heading(f"{name}_high", "Float64", unit, "largest number that its printed digits stand for"),
     )
+
+
+def exact(name: str, values: Any) -> dict[str, Any]:
+    """Columns of a number whose source leaves nothing open."""
+    return dict.fromkeys([f"{name}{end}" for end in ENDS], values)
+
+
+def within(name: str, values: Array, halves: Array | float) -> dict[str, Array]:
+    """Columns of a number, zero or above, that lies half a unit of its last digit to either side."""
+    return {name: values, f"{name}_low": np.maximum(values - halves, 0.0), f"{name}_high": values + halves}
 
 
 WHEN: Final = (
@@ -209,7 +222,7 @@ def dtypes(columns: Sequence[Heading]) -> dict[str, Any]:
 
 
 def frame(columns: Sequence[Heading], data: Mapping[str, Any], height: int | None = None) -> pl.DataFrame:
-    """Make a table of columns: lists, arrays, series, or one value for all rows; null where `data` lacks one."""
+    """Make a table of columns: lists, arrays, series, or one value for all; null where `data` lacks one or is nan."""
     import polars as pl
 
     wanted = dtypes(columns)
@@ -218,10 +231,13 @@ def frame(columns: Sequence[Heading], data: Mapping[str, Any], height: int | Non
     if height is None:
         height = next((len(values) for values in data.values() if _many(values)), 0)
     series = {
-        name: pl.Series(name, values, dtype=None if hasattr(values, "dtype") else dtype, strict=False)
+        name: pl.Series(
+            name, values, dtype=None if hasattr(values, "dtype") else dtype, strict=False,
+            nan_to_null=isinstance(values, np.ndarray),
+        )
         for name, dtype in wanted.items()
         if _many(values := data.get(name))
-    }
+    }  # fmt: skip
     found = pl.DataFrame(list(series.values())) if series else pl.DataFrame(height=height)
     return found.select(
         (pl.col(name).cast(dtype) if name in series else pl.lit(data.get(name), dtype=dtype)).alias(name)

@@ -2,22 +2,37 @@
 
 IODHPP_HPPTRIES counts how often an alias was asked for, IODHPP_HPPFAILS how often none was free. IODHPP_HPPMINCT and
 IODHPP_HPPMAXCT are the fewest and most free aliases that such a request found since the record before.
+
+Counters only rise, have 32 bits and begin anew with the system.
+A counter that is lower than before has wrapped, has begun anew, or is an error:
+
+* It wrapped if the step over 2**32 is no longer than `WRAP_SLACK` times its fastest step elsewhere in the file allows
+  for the elapsed time (than a hundredth of its range where there is no other step).
+* Otherwise all counters of the record began anew: each fell or had stood at 0, and the first of them, which counts
+  events, has since counted no more than its fastest step elsewhere allows. What it counted before, after the last
+  record, is lost; what it shows was counted since.
+* Anything else is an error. So is a restart where no other step tells how fast the counter is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.reports.csv_table import CsvTable, read_csv
-from planner.reports.cumulative import Backwards, Counts, steps
+from planner.reports import schema
+from planner.reports.csv_table import COUNTER_SIZE, CsvTable, read_csv
+from planner.reports.moments import clock
 from planner.results import Array
 from planner.units import MOST_ALIASES
+
+if TYPE_CHECKING:
+    import polars as pl
 
 TRIES: Final = "IODHPP_HPPTRIES"
 FAILS: Final = "IODHPP_HPPFAILS"
@@ -25,9 +40,64 @@ FEWEST: Final = "IODHPP_HPPMINCT"
 MOST: Final = "IODHPP_HPPMAXCT"
 COLUMNS: Final = ("time", "pool", TRIES, FAILS, FEWEST, MOST, "aliases")
 WHAT: Final = "supply counters (MRIODHPP)"
-LONGEST_NUMBER: Final = 18  # digits; what is longer is a word
 OFTEN: Final = 0.25  # share of intervals with a restart above which the columns cannot be such counters
+WRAP_SLACK: Final = 10.0
+BLIND_WRAP: Final = COUNTER_SIZE / 100
 USUAL: Final = (0.5, 1.5)  # an interval of a length between these times the usual one is not a gap
+
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What counters counted between records."""
+
+    counted: Counts  # (counters, records - 1) counted between a record and the next
+    restarted: NDArray[np.bool_]  # (records - 1,) whether the counters began anew
+    wrapped: NDArray[np.bool_]  # (counters, records - 1) whether a counter passed 2**32
+
+
+@dataclass(eq=False)  # not frozen: an exception takes its traceback on the way
+class Backwards(Exception):  # noqa: N818 - becomes a ReportError where file and line are known
+    """A counter that fell without a wrap or a restart: `counter` and `record` by index."""
+
+    counter: int
+    record: int
+
+    def problem(self, counters: Counts) -> str:
+        """Say what is wrong."""
+        now, before = counters[self.counter, self.record], counters[self.counter, self.record - 1]
+        return (
+            f"runs backwards, from {before} to {now}: expected it to rise, to wrap at 2**32, or to begin anew "
+            "together with the other counters of the record"
+        )
+
+
+def steps(counters: Counts, elapsed: Array) -> Steps:
+    """Tell what counters counted between records.
+
+    Examples
+    --------
+    >>> found = steps(np.array([[4294966000, 4294967000, 704, 20]]), np.full(3, 60.0))
+    >>> found.counted.tolist(), found.restarted.tolist()
+    ([[1000, 1000, 20]], [False, False, True])
+    """
+    change = np.diff(counters, axis=1)
+    fell = change < 0
+    forward = ~fell.any(axis=0)
+    fastest = (change / elapsed)[:, forward].max(axis=1) if forward.any() else None
+    over = change + COUNTER_SIZE
+    allowed = BLIND_WRAP if fastest is None else WRAP_SLACK * fastest[:, None] * elapsed
+    wrapped = fell & (over <= allowed)
+    restarted: NDArray[np.bool_] = np.asarray((fell & ~wrapped).any(axis=0))
+    for step in np.flatnonzero(restarted):
+        before, now = counters[:, step], counters[:, step + 1]
+        together = bool(((now < before) | (before == 0)).all())
+        if fastest is None or not together or now[0] > fastest[0] * elapsed[step]:
+            raise Backwards(int(np.argmax(fell[:, step])), int(step) + 1)
+    counted = np.where(restarted, counters[:, 1:], np.where(wrapped, over, change))
+    return Steps(counted, restarted, np.asarray(wrapped & ~restarted))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +135,7 @@ def read_supply(path: Path | str, table: CsvTable | None = None) -> tuple[PoolSu
     rows: dict[str, list[int]] = {}
     for row, pool in enumerate(table.words("pool")):
         rows.setdefault(pool, []).append(row)
-    members = {pool: np.array(rows[pool]) for pool in sorted(rows, key=_by_number)}
+    members = {pool: np.array(rows[pool]) for pool in sorted(rows, key=by_number)}
     usual = usual_length([times[of_pool] for of_pool in members.values()])
     if np.isnan(usual):
         raise table.error(
@@ -161,6 +231,48 @@ def _check_fails(
         raise table.error(int(rows[wrong[0]]), FAILS, problem)
 
 
-def _by_number(pool: str) -> tuple[bool, int, str]:
-    number = pool.isascii() and pool.isdigit() and len(pool) <= LONGEST_NUMBER
+def by_number(pool: str) -> tuple[bool, int, str]:
+    """Order of names: numbers first, by their size."""
+    number = pool.isascii() and pool.isdigit() and len(pool) <= 18  # noqa: PLR2004 - what is longer is a word
     return not number, int(pool) if number else 0, pool
+
+
+def supply_frame(pools: Sequence[PoolSupply], path: Path) -> pl.DataFrame:
+    """Intervals of supply counters."""
+    parts = []
+    for pool in pools:
+        if not pool.time.size:
+            continue
+        starts = pool.time - pool.length
+        data = {
+            **clock_after(pool.start, starts),
+            "interval": pool.length,
+            "time": pool.time,
+            "pool": pool.pool,
+            "tries": pool.tries,
+            "fails": pool.fails,
+            "fewest_free": pool.fewest,
+            "most_free": pool.most,
+            "aliases": pool.aliases,
+            "restarted": pool.restarted,
+            "plain": pool.plain,
+            "file": str(path),
+        }
+        parts.append(schema.frame(schema.SUPPLY, data, len(pool.time)))
+    return schema.join(schema.SUPPLY, parts)
+
+
+def clock_after(start: datetime | None, seconds: Any) -> Mapping[str, Any]:
+    """Starts of intervals that lie so many seconds after a moment; null without one."""
+    import polars as pl
+
+    if start is None:
+        return {}
+    (_,), (offset,) = clock([start])
+    moments = np.datetime64(start.replace(tzinfo=None), "us") + np.round(seconds * 1e6).astype(
+        "timedelta64[us]"
+    )
+    return {
+        "start": pl.Series(moments, dtype=pl.Datetime("us")),
+        "utc_offset": offset,
+    }

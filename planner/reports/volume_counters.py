@@ -7,22 +7,26 @@ already: they are no volumes, and are left out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner import render
 from planner.errors import ReportError
+from planner.reports import schema
 from planner.reports.csv_table import CsvTable, read_csv
-from planner.reports.cumulative import Backwards, Counts, steps
-from planner.reports.membership import BITS, Membership, device_words, members_of
-from planner.reports.supply import check_order
+from planner.reports.membership import BITS, Membership, device_words, members_of, with_pools
+from planner.reports.supply import Backwards, Counts, check_order, clock_after, steps
 from planner.results import Array
-from planner.units import MONITOR_TIME
+from planner.units import MILLISECOND, MONITOR_TIME
+
+if TYPE_CHECKING:
+    import polars as pl
 
 BASE: Final = ("IODDEV_SCGSSCH", "IODDEV_SCMFPTIM", "IODDEV_SCMCNTIM", "IODDEV_SCMDDTIM")
 ALIAS: Final = ("IODDEV_PAVSSCH", "IODDEV_PAVFPTIM", "IODDEV_PAVCNTIM", "IODDEV_PAVDDTIM")
@@ -31,77 +35,20 @@ WHAT: Final = "volume counters (MRIODDEV)"
 INTERVAL: Final = "interval_s"
 QUEUES: Final = ("queue", "queued", "qued", "base_queue", "req_qued")
 DELTAS_FALL: Final = 0.25  # share of steps that no wrap explains, above which the columns hold deltas
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VolumeTotal:
-    """What one volume did in the time that its records cover."""
-
-    device: str  # base device number
-    pool: str | None  # pool that it belongs to, where the file of members or the bits say so
-    pool_aliases: int | None  # aliases of that pool
-    seconds: float  # time covered [s]
-    base: Array  # (4,) I/Os, and time in pend, connect and disconnect [s], of the base and of all aliases
-    alias: Array  # (4,)
-    queued: float | None  # mean I/Os queued at the base; None where the file has no such column
-
-    @property
-    def ios(self) -> float:
-        """I/Os of the volume, each once."""
-        return float(self.base[0] + self.alias[0])
-
-    @property
-    def io_rate(self) -> float:
-        """I/Os of the volume [1/s]."""
-        return self.ios / self.seconds
-
-    @property
-    def base_rate(self) -> float:
-        """I/Os of the base device [1/s]."""
-        return float(self.base[0]) / self.seconds
-
-    @property
-    def alias_rate(self) -> float:
-        """I/Os of all aliases on behalf of the volume [1/s]."""
-        return float(self.alias[0]) / self.seconds
-
-    @property
-    def pend(self) -> float | None:
-        """Mean pending time of an I/O [s]; None without I/O."""
-        return self._mean(1)
-
-    @property
-    def connect(self) -> float | None:
-        """Mean connect time of an I/O [s]; None without I/O."""
-        return self._mean(2)
-
-    @property
-    def disconnect(self) -> float | None:
-        """Mean disconnect time of an I/O [s]; None without I/O."""
-        return self._mean(3)
-
-    @property
-    def service(self) -> float | None:
-        """Pend + connect + disconnect [s]; None without I/O."""
-        return float((self.base[1:] + self.alias[1:]).sum()) / self.ios if self.ios else None
-
-    @property
-    def response(self) -> float | None:
-        """Service + queue of the base / I/O rate of the volume [s]; None without I/O or without a queue."""
-        if self.service is None or self.queued is None:
-            return None
-        return self.service + self.queued / self.io_rate
-
-    def _mean(self, kind: int) -> float | None:
-        """Rate-weighted mean of base and aliases: all time over all I/Os."""
-        return float(self.base[kind] + self.alias[kind]) / self.ios if self.ios else None
+TOTALS: Final = {  # column: unit, label, decimals
+    "device": ("", "device", None), "pool": ("", "pool", None), "pool_aliases": ("", "aliases", 0),
+    "interval": ("s", "measured", 0), "io_rate": ("1/s", "I/O rate", None), "base_rate": ("1/s", "base", None),
+    "alias_rate": ("1/s", "aliases", None), "pend": ("ms", "pend", 3), "connect": ("ms", "connect", 3),
+    "disconnect": ("ms", "disc", 3), "service": ("ms", "service", 3), "queued": ("", "queued", 2),
+    "response": ("ms", "response", 3),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeTotals:
-    """All volumes of a file: `volumes`, `aliases` (devices that were left out as aliases) and `notes`."""
+    """All volumes of a file by `TOTALS`, `aliases` (devices that were left out as aliases) and `notes`."""
 
-    volumes: tuple[VolumeTotal, ...]
+    volumes: tuple[dict[str, Any], ...]
     aliases: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -137,13 +84,6 @@ class CountedVolumes:
     membership: Membership | None
     inferred: bool
     by_clock: bool
-
-
-def read_volume_totals(
-    path: Path | str, membership: Membership | None = None, *, deltas: bool | None = None
-) -> VolumeTotals:
-    """Read volume counters and add up what each volume did."""
-    return _totals(count_volumes(path, membership, deltas=deltas))
 
 
 def count_volumes(
@@ -288,20 +228,80 @@ def alias_devices(counted: CountedVolumes) -> tuple[list[str], list[str]]:
     return aliases, notes
 
 
-def _totals(counted: CountedVolumes) -> VolumeTotals:
-    """Leave the aliases out and add up the intervals of each volume."""
+def _volumes(counted: CountedVolumes, aliases: Sequence[str]) -> Iterator[tuple[str, DeviceSteps]]:
+    return ((device, each) for device, each in counted.devices.items() if device not in aliases)
+
+
+def numbers_of(counted: Array, seconds: Array, queued: Array | None) -> dict[str, Array]:
+    """Rates [1/s] and mean times of an I/O [s] from what was counted, shape (8, intervals); nan without I/O."""
+    ios, times = counted[0] + counted[4], counted[1:4] + counted[5:8]
+    some = np.where(ios > 0, ios, np.nan)
+    pend, connect, disconnect = times / some
+    found = {
+        "io_rate": ios / seconds, "base_rate": counted[0] / seconds, "alias_rate": counted[4] / seconds, "pend": pend,
+        "connect": connect, "disconnect": disconnect, "service": times.sum(axis=0) / some,
+    }  # fmt: skip
+    if queued is not None:
+        found |= {"queued": queued, "response": found["service"] + queued / (some / seconds)}
+    return found
+
+
+def read_volume_totals(
+    path: Path | str, membership: Membership | None = None, *, deltas: bool | None = None
+) -> VolumeTotals:
+    """Read volume counters, leave the aliases out and add up the intervals of each volume."""
+    counted = count_volumes(path, membership, deltas=deltas)
     aliases, notes = alias_devices(counted)
     membership = counted.membership
     roles = membership.members if membership else {}
     volumes = []
-    for device, each in counted.devices.items():
-        if device in aliases:
-            continue
+    for device, each in _volumes(counted, aliases):
         pool = roles[device].pool if device in roles else None
-        count = len(membership.of(pool, "alias")) if membership and pool is not None else None
+        queued = None if each.queued is None else np.average(each.queued, weights=each.seconds, keepdims=True)
+        seconds = each.seconds.sum(keepdims=True)
+        numbers = numbers_of(each.counted.sum(axis=1, keepdims=True), seconds, queued)
         volumes.append(
-            VolumeTotal(device=device, pool=pool, pool_aliases=count, seconds=float(each.seconds.sum()),
-                        base=each.total[:4], alias=each.total[4:],
-                        queued=None if each.queued is None else float(np.average(each.queued, weights=each.seconds)))
-        )  # fmt: skip
+            {
+                "device": device,
+                "pool": pool,
+                "pool_aliases": len(membership.of(pool, "alias"))
+                if membership and pool is not None
+                else None,
+                "interval": float(seconds[0]),
+                **{
+                    name: float(found[0]) if found[0] == found[0] else None for name, found in numbers.items()
+                },
+            }
+        )
     return VolumeTotals(volumes=tuple(volumes), aliases=tuple(aliases), notes=tuple(notes))
+
+
+def volumes_frame(counted: CountedVolumes) -> tuple[pl.DataFrame, list[str]]:
+    """Intervals of volume counters, those of devices that are aliases left out, and notes on how they were read."""
+    aliases, notes = alias_devices(counted)
+    parts = []
+    for device, each in _volumes(counted, aliases):
+        data: dict[str, Any] = {
+            "device": device, "kind": schema.VOLUME, "interval": each.seconds, "file": str(counted.table.path),
+            "line": counted.table.line_numbers[each.rows], **clock_after(counted.start, each.ends - each.seconds),
+        }  # fmt: skip
+        numbers = numbers_of(each.counted, each.seconds, each.queued)
+        del numbers["base_rate"]
+        for name, values in numbers.items():
+            data |= schema.exact(name, values)
+        parts.append(schema.frame(schema.DEVICES, data, each.seconds.size))
+    return with_pools(schema.join(schema.DEVICES, parts), counted.membership), notes
+
+
+def totals_table(volumes: Sequence[Mapping[str, Any]]) -> render.Table:
+    """Lay out volumes as columns."""
+    return render.Table(
+        columns=tuple(
+            render.Column(
+                name=name, unit=unit, label=label, decimals=decimals,
+                values=[None if (value := each.get(name)) is None else value / MILLISECOND if unit == "ms" else value
+                        for each in volumes],
+            )
+            for name, (unit, label, decimals) in TOTALS.items()
+        )
+    )  # fmt: skip

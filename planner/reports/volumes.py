@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 from planner.errors import ReportError
 from planner.render.text import counted
 from planner.reports import schema
-from planner.reports.clock_forms import is_time_of_day, read_dates, read_length
 from planner.reports.column_names import Plan, Taken, plan_of
 from planner.reports.csv_table import Allowed, CsvTable, refuse
-from planner.reports.device_range import device_range
-from planner.reports.moments import MOMENT, clock, with_moments
+from planner.reports.membership import device_range
+from planner.reports.moments import MOMENT, clock, is_time_of_day, read_dates, read_length, with_moments
 from planner.units import MICROSECOND, MILLISECOND, MOST_ALIASES
 
 if TYPE_CHECKING:

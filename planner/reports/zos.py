@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 from planner.errors import ReportError
 from planner.reports import schema
 from planner.reports.csv_table import check_width
-from planner.reports.moments import MOMENT, clock, clock_of_zone, read_moment, with_moments
+from planner.reports.moments import MOMENT, clock, clock_of_zone, read_length, read_moment, with_moments
+from planner.reports.volumes import FASTEST, SHOWN, SLOWEST
 from planner.units import MICROSECOND, MONITOR_TIME
 
 if TYPE_CHECKING:
@@ -58,9 +59,6 @@ INVALID: Final = {  # flag: why a row is left out
     "vac": "they were varied or reconfigured in the interval (SMF74VAC)",
     "del_": "they were deleted (SMF74DEL)",
 }
-SHOWN: Final = 5
-FASTEST: Final = 5e-6  # s; no disk serves an I/O faster
-SLOWEST: Final = 10.0  # s; a mean service time that no disk has
 MOST_TRIES: Final = 2**53  # up to which every whole number can be told
 MOST_COUNTED: Final = 65_535  # by a count of two bytes
 TRUE: Final = frozenset({"true", "1", "1.0", "yes", "on"})
@@ -152,10 +150,13 @@ def _typed(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     return with_moments(frame.select("line").with_columns(**columns), "system")
 
 
-def _error(path: Path, frame: pl.DataFrame, wrong: pl.Series, name: str, expected: str) -> ReportError:
-    row = int(wrong.arg_max() or 0)
-    cell = frame[name][row]
-    return ReportError(path, f"{name} is {cell!r}: expected {expected}", line=int(frame["line"][row]))
+def _refuse(path: Path, frame: pl.DataFrame, wrong: pl.Series, name: str, expected: str) -> None:
+    """Refuse a column with cells that are not as expected."""
+    wrong = wrong.fill_null(value=False)
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        problem = f"{name} is {frame[name][row]!r}: expected {expected}"
+        raise ReportError(path, problem, line=int(frame["line"][row]))
 
 
 def _words(frame: pl.DataFrame, name: str) -> pl.Series:
@@ -174,10 +175,10 @@ def _numbers(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
     text = column.dtype == pl.String
     cells = _words(frame, name) if text else column
     values = cells.cast(pl.Float64, strict=False).fill_nan(None)
-    lost = values.is_null() & cells.is_not_null() if text else pl.Series([False] * len(values))
-    wrong = lost | (values < 0).fill_null(value=False) | values.is_infinite().fill_null(value=False)
-    if wrong.any():
-        raise _error(path, frame, wrong, name, "a number, zero or above")
+    wrong = (values < 0) | values.is_infinite()
+    if text:
+        wrong = wrong.fill_null(value=False) | (values.is_null() & cells.is_not_null())
+    _refuse(path, frame, wrong, name, "a number, zero or above")
     return values
 
 
@@ -188,9 +189,7 @@ def _flags(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
     if frame[name].dtype == pl.Boolean:
         return frame[name]
     words = frame[name].cast(pl.String).str.strip_chars().str.to_lowercase()
-    wrong = ~words.is_in(list(TRUE | FALSE)) & words.is_not_null()
-    if wrong.any():
-        raise _error(path, frame, wrong, name, "true or false, or 1 or 0")
+    _refuse(path, frame, ~words.is_in(list(TRUE | FALSE)), name, "true or false, or 1 or 0")
     return words.is_in(list(TRUE)).set(words.is_null(), None)
 
 
@@ -200,26 +199,20 @@ def _seconds(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
 
     known = {cell: _length(cell) for cell in frame[name].unique().to_list()}
     values = pl.Series([known[cell] for cell in frame[name].to_list()], dtype=pl.Float64)
-    wrong = values.is_null() | (values <= 0)
-    if wrong.any():
-        raise _error(path, frame, wrong, name, "the length of an interval, such as 00:15:00 or 900 seconds")
+    wanted = "the length of an interval, such as 00:15:00 or 900 seconds"
+    _refuse(path, frame, values.is_null() | (values <= 0), name, wanted)
     return values
 
 
 def _length(cell: object) -> float | None:
     if isinstance(cell, time):
-        return cell.hour * 3600.0 + cell.minute * 60 + cell.second + cell.microsecond * MICROSECOND
+        cell = datetime.combine(date.min, cell) - datetime.min
     if isinstance(cell, timedelta):
         return cell.total_seconds()
-    if isinstance(cell, int | float):
-        return float(cell)
-    if isinstance(cell, str) and (
-        match := re.fullmatch(r"(?:0 days )?(\d+):(\d\d):(\d\d(?:\.\d+)?)", cell.strip())
-    ):
-        return int(match[1]) * 3600 + int(match[2]) * 60 + float(match[3])
     try:
-        return float(cell) if isinstance(cell, str) else None
-    except ValueError:
+        read = read_length(cell.strip()) if isinstance(cell, str) else None
+        return float(cell) if read is None else read  # type: ignore[arg-type] # TypeError where it is nothing
+    except (TypeError, ValueError):
         return None
 
 
@@ -234,14 +227,9 @@ def _starts(
         pairs = list(zip(frame["dat"].to_list(), frame["ist"].to_list(), strict=True))
         known = {pair: _begin(*pair) for pair in set(pairs)}
         values = pl.Series([known[pair] for pair in pairs], dtype=pl.Datetime("us"))
-        if values.null_count():
-            raise _error(
-                path,
-                frame,
-                values.is_null(),
-                "ist",
-                "a time, and a date in dat, such as 09:15:00 and 2024-05-14",
-            )
+        _refuse(
+            path, frame, values.is_null(), "ist", "a time, and a date in dat, such as 09:15:00 and 2024-05-14"
+        )
         return values, offset
     if "timestamp" not in frame.columns:
         return pl.Series([None] * frame.height, dtype=pl.Datetime("us")), offset
@@ -252,8 +240,7 @@ def _starts(
         parsed = {cell: _moment(cell) for cell in set(cells)}
         starts, offsets = clock([parsed[cell] for cell in cells])
         moments = pl.Series(starts, dtype=pl.Datetime("us"))
-        if moments.null_count():
-            raise _error(path, frame, moments.is_null(), "timestamp", "a time such as 2024-05-14 09:15:00")
+        _refuse(path, frame, moments.is_null(), "timestamp", "a time such as 2024-05-14 09:15:00")
         offset = pl.Series(offsets, dtype=pl.Int32)
     elif getattr(moments.dtype, "time_zone", None):
         moments, offset = clock_of_zone(moments)
@@ -293,12 +280,8 @@ def _left_out(path: Path, frame: pl.DataFrame, reason: str) -> str:
 def _check_counts(path: Path, frame: pl.DataFrame, *names: str) -> None:
     """Refuse what is no number of two bytes."""
     for name in names:
-        numbers = frame[name]
-        wrong = ((numbers < 0) | (numbers > MOST_COUNTED) | (numbers != numbers.round())).fill_null(
-            value=False
-        )
-        if wrong.any():
-            raise _error(path, frame, wrong, name, f"a whole number up to {MOST_COUNTED}")
+        wrong = (frame[name] < 0) | (frame[name] > MOST_COUNTED) | (frame[name] != frame[name].round())
+        _refuse(path, frame, wrong, name, f"a whole number up to {MOST_COUNTED}")
 
 
 def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -> pl.DataFrame:
@@ -311,16 +294,14 @@ def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -
             path, "num is a column of numbers: expected text, four hexadecimal digits such as 8A00"
         )
     digits = frame["num"].str.to_uppercase().str.contains(r"^[0-9A-F]{4,5}$").fill_null(value=False)
-    if not digits.all():
-        raise _error(path, frame, ~digits, "num", "four hexadecimal digits, as text")
+    _refuse(path, frame, ~digits, "num", "four hexadecimal digits, as text")
     for flag, reason in INVALID.items():
         invalid = frame[flag].fill_null(value=False)
         if invalid.any():
             notes.append(_left_out(path, frame.filter(invalid), reason))
             frame = frame.filter(~invalid)
     for name in ("ssc", "mec", "cnn", "pen", "dis"):
-        if frame[name].null_count():
-            raise _error(path, frame, frame[name].is_null(), name, "a number")
+        _refuse(path, frame, frame[name].is_null(), name, "a number")
     _check_counts(path, frame, "hpc")
     unit = _unit_of_times(path, frame, notes)
     timed = (pl.col("mec") > 0) & ~pl.col("ntf").fill_null(value=False)
@@ -337,7 +318,7 @@ def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -
     )  # fmt: skip
     frame = frame.with_columns(service=pl.col("pend") + pl.col("connect") + pl.col("disconnect"))
     waits = pl.when(pl.col("io_rate") > 0).then(pl.col("queued") / pl.col("io_rate"))
-    return _device_rows(frame.with_columns(response=pl.col("service") + waits))
+    return _device_rows(path, frame.with_columns(response=pl.col("service") + waits))
 
 
 def _unit_of_times(path: Path, frame: pl.DataFrame, notes: list[str]) -> float:
@@ -366,7 +347,7 @@ def _queue(frame: pl.DataFrame) -> pl.Expr:
     return pl.when(pl.col("sam") > 0).then(pl.col("que") / pl.col("sam"))
 
 
-def _device_rows(frame: pl.DataFrame) -> pl.DataFrame:
+def _device_rows(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
     """Columns of the schema from numbers of devices."""
     import polars as pl
 
@@ -374,12 +355,10 @@ def _device_rows(frame: pl.DataFrame) -> pl.DataFrame:
     disk = pl.coalesce(typ.str.contains(f"^{DASD.pattern}$"), pl.col("hpv"), pl.col("ser").is_not_null())
     pooled = pl.col("hpv").fill_null(value=False)
     named = pl.when(typ.str.contains(f"^{DASD_3390.pattern}$")).then(pl.lit("3390"))
-    numbers: list[pl.Expr] = []
     widths = {"pend": 1, "connect": 1, "disconnect": 1, "service": 3, "response": 3}
-    for name in schema.DEVICE_NUMBERS:
-        if name not in frame.columns:
-            continue
-        half = pl.col("half") * widths.get(name, 0) if name in widths else pl.lit(0.0)
+    numbers = []
+    for name in set(schema.DEVICE_NUMBERS) & set(frame.columns):
+        half = pl.col("half") * widths.get(name, 0)
         numbers += [
             (pl.col(name) - half).clip(0.0).alias(f"{name}_low"),
             (pl.col(name) + half).alias(f"{name}_high"),
@@ -393,8 +372,7 @@ def _device_rows(frame: pl.DataFrame) -> pl.DataFrame:
         pool=pl.when(pooled).then(pl.col("lcu").str.to_uppercase().str.zfill(4)),
         pool_aliases=pl.when(pooled).then(pl.col("hpc")),
     )
-    columns = {name: found[name] for name in schema.dtypes(schema.DEVICES) if name in found.columns}
-    return schema.frame(schema.DEVICES, columns, found.height)
+    return schema.conform(schema.DEVICES, found, path)
 
 
 def _once(path: Path, frame: pl.DataFrame, key: list[str], notes: list[str]) -> pl.DataFrame:
@@ -418,10 +396,7 @@ def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """Rows of the table of pools from HyperPAV sections, a logical control unit each."""
     import polars as pl
 
-    if frame["r783hlcu"].null_count():
-        raise _error(
-            path, frame, frame["r783hlcu"].is_null(), "r783hlcu", "the number of a logical control unit"
-        )
+    _refuse(path, frame, frame["r783hlcu"].is_null(), "r783hlcu", "the number of a logical control unit")
     _check_counts(path, frame, "r783hlcu", "r783haiu")
     frame = _once(path, frame, ["system", MOMENT, "r783hcu", "r783hlcu"], notes)
     lcu = frame["r783hlcu"].cast(pl.Int64)
@@ -460,8 +435,7 @@ def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
         raise ReportError(
             path, f"{problem}numbers, no more fails than requests", line=int(found["line"][row])
         )
-    columns = {name: found[name] for name in schema.dtypes(schema.SUPPLY) if name in found.columns}
-    return schema.frame(schema.SUPPLY, columns, found.height)
+    return schema.conform(schema.SUPPLY, found, path)
 
 
 def with_aliases(supply: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:

@@ -21,6 +21,7 @@ from planner.measurements.groups import POOL, VOLUME, Group
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
 from planner.measurements.supplies import pool_supplies
+from planner.reports.membership import share_together
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.pool_need import (
     VERDICTS,
@@ -35,7 +36,6 @@ from planner.site.pool_need import (
 )
 from planner.site.site_answer import SiteAnswer
 from planner.sizing.need import Need, need
-from planner.sizing.question import share_together
 from planner.sizing.wording import NO_EFFECT
 from planner.sizing.worst import worst_by_need
 from planner.supply import judge

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.demand import Target
 from planner.quantity import column
 from planner.render.text import counted
 from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, WEEKDAYS, PoolNeed
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_notes, first_words
-from planner.tabular import tabled
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:

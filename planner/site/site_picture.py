@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from planner import style
-from planner.render.verdict import word
+from planner.render.text import word
+from planner.results import Array
 from planner.sizing.picture import draw_many
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from planner.site.pool_need import NeedSeries, PoolNeed
     from planner.site.site_answer import SiteAnswer
     from planner.site.track import TrackRecord
+
+LEVELS: Final = ("not measured", "up to half of those in use", "up to all of them", "more: short")
+HALF: Final = 0.5  # of the aliases in use: up to there a need has the first shade
+FEW_DAYS: Final = 14  # up to so many the need is drawn as a line
 
 
 def draw(answer: SiteAnswer, axes: Axes | None) -> Axes:
@@ -36,11 +42,19 @@ def draw(answer: SiteAnswer, axes: Axes | None) -> Axes:
     )  # fmt: skip
 
 
+def levels(needed: Array, in_use: Array | float) -> Array:
+    """Place of each need in `LEVELS`."""
+    known = (needed > HALF * in_use) + 1.0 + (needed > in_use)
+    return np.where(np.isnan(needed), 0.0, known)
+
+
 def _over_time(answer: SiteAnswer, axes: Axes | None) -> Axes:
     (need,) = answer.pools
     (axes,) = style.begin(axes, answer.headline)
     series = need.series
     dated = not bool(np.isnat(series.start).any())
+    if dated and np.ptp(series.start) > np.timedelta64(FEW_DAYS, "D"):
+        return _calendar(need, axes)
     when = series.start if dated else np.arange(series.start.size)
     if need.needed_low is not None and need.needed_high is not None:
         axes.axhspan(
@@ -59,6 +73,42 @@ def _over_time(answer: SiteAnswer, axes: Axes | None) -> Axes:
     if dated:
         style.dated(axes)
     style.legend_below(axes)
+    return axes
+
+
+def calendar(series: NeedSeries) -> tuple[Array, np.datetime64]:
+    """Level of each hour of each day, (24, days), by the interval in it that needs most; and the first day."""
+    hour = series.start.astype("datetime64[h]").astype(np.int64)
+    first = int(hour.min()) // 24
+    found = np.zeros((int(hour.max()) // 24 - first + 1, 24))
+    level = levels(series.needed, series.in_use)  # short counts where the pool is busy, as in the answer
+    np.maximum.at(found.reshape(-1), hour - 24 * first, np.where(series.busy, level, np.minimum(level, 2.0)))
+    return found.T, np.datetime64(first, "D")
+
+
+def _calendar(need: PoolNeed, axes: Axes) -> Axes:
+    """A column a day, a row an hour, in three fixed shades."""
+    from matplotlib.colors import ListedColormap
+    from matplotlib.dates import date2num
+
+    found, first = calendar(need.series)
+    begin: float = date2num(first)  # type: ignore[no-untyped-call]
+    shown: Any = np.ma.masked_equal(found, 0.0)
+    axes.imshow(
+        shown, cmap=ListedColormap(style.SHADES), vmin=0.5, vmax=3.5, aspect="auto", interpolation="nearest",
+        extent=(begin, begin + found.shape[1], 24, 0),
+    )  # fmt: skip
+    axes.xaxis_date()
+    style.dated(axes)
+    axes.set_yticks(range(0, 25, 6), [f"{hour:02d}:00" for hour in range(0, 25, 6)])
+    axes.set_ylabel("hour of the day")
+    axes.grid(visible=False)
+    often = f" in {need.short_intervals:,} of {need.busy_intervals:,} busy intervals"
+    words = (*LEVELS[:-1], LEVELS[-1] + often)
+    for level, color in enumerate(("none", *style.SHADES)):
+        if level or (found == 0).any():
+            axes.plot([], [], "s", color=color, markeredgecolor=style.SOFT, markersize=9, label=words[level])
+    style.legend_below(axes, 2)
     return axes
 
 

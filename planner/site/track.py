@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from planner import parallel, render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.demand import Law, Target
 from planner.errors import InputError
 from planner.library import DEFAULT_MODEL
@@ -21,12 +21,11 @@ from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
 from planner.quantity import Quantity, column
 from planner.render.text import counted
+from planner.reports.membership import share_together
 from planner.site.parts import SitePart, parts_of, rows_of_part
 from planner.site.pool_need import covered
 from planner.sizing.gaps import all_notes
 from planner.sizing.need import Need, need
-from planner.sizing.question import share_together
-from planner.tabular import tabled
 from planner.units import MILLISECOND
 
 MOST_PAIRS: Final = 4  # intervals of one pool that are compared

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.demand import Law, Target
 from planner.devices import Performance
 from planner.interval import Interval
@@ -19,7 +19,6 @@ from planner.results import Array
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Gain
 from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons, small
-from planner.tabular import tabled
 from planner.units import MILLISECOND
 
 SCOPE: Final = (

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, Final, Protocol, TypeVar, cast
 
 from planner import render
+from planner.answer import tabled
 from planner.errors import InputError
 from planner.quantity import column
-from planner.tabular import tabled
 
 PLATFORMS: Final = ("zvm", "linux", "zos")
 DEVICE: Final = re.compile(r"[0-9A-Fa-f]{4}")

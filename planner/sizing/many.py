@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.demand import Law, Target
 from planner.errors import PlannerError
 from planner.measurements import Run
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
 from planner.quantity import Quantity, column
-from planner.render.verdict import word
+from planner.render.text import word
 from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import helped
@@ -22,7 +22,6 @@ from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons
 from planner.sizing.need import Need
 from planner.sizing.sized import Sized
 from planner.sizing.subsystem import Traffic
-from planner.tabular import tabled
 from planner.units import MILLISECOND
 
 GAINS: Final = "gains"

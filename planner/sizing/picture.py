@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from planner import render, style
 from planner.interval import Interval
-from planner.render.verdict import SHORT, SPARE, judged
+from planner.render.text import SHORT, SPARE, judged
 from planner.results import Array
 from planner.units import MILLISECOND
 
@@ -30,7 +31,6 @@ def draw(answer: AliasAnswer, axes: Axes | None) -> Axes:
     axes, *below = style.begin(axes, answer.headline, panels=2)
     _panel(answer, axes, answer.rows.io_rate, answer.rate, 1.0)
     axes.set_ylabel("I/O rate [1/s]")
-    style.plain(axes)
     for panel in below:
         _panel(answer, panel, answer.rows.response_time, answer.response, MILLISECOND)
         _targets(answer, panel)
@@ -112,7 +112,8 @@ def draw_many(
     sure = bool(verdicts)  # what is to spare is then what the range leaves for sure
     verdicts = verdicts or [judged(count, used) for count, used in zip(counts, in_use, strict=True)]
     order = sorted(
-        range(len(names)), key=lambda k: (list(style.VERDICTS).index(verdicts[k]), in_use[k] - counts[k])
+        range(len(names)),
+        key=lambda k: (list(style.VERDICTS).index(verdicts[k]), in_use[k] - counts[k], _counting(names[k])),
     )
     shown = order[:MOST_NAMED]
     short = [k for k in order if verdicts[k] == SHORT]
@@ -152,3 +153,8 @@ def draw_many(
     style.whole_numbers(axes)
     style.legend_below(axes)
     return axes
+
+
+def _counting(name: str) -> list[tuple[int, str]]:
+    """Order in which people list names: P2 before P10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]

@@ -33,7 +33,7 @@ from planner.measurements.read import Measured, is_folder
 from planner.measurements.read import membership as members_of
 from planner.render.text import counted
 from planner.reports.linux import LinuxDevices
-from planner.reports.membership import Membership
+from planner.reports.membership import Membership, share_together
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.gaps import FLOOR, NOTHING_MISSING, Gaps, below_floor, checked_floor, gaps
@@ -417,21 +417,6 @@ class Lost:
 def _names(every: Sequence[Rows]) -> set[str]:
     """Devices, and labels of volumes without a number, of all intervals."""
     return {name for rows in every for name in rows.names}
-
-
-def share_together(given: Quantity, argument: str = "together") -> float:
-    """How much bursts come together, from a word or a share."""
-    words = {"none": 0.0, "full": 1.0}
-    if isinstance(given, str) and given in words:
-        return words[given]
-    expected = "none, full, or a share from 0 to 1, as 0.5 or 50%"
-    try:
-        found = units.share(given, argument)
-    except InputError as error:
-        raise InputError(argument, given, expected) from error
-    if not 0.0 <= found <= 1.0:
-        raise InputError(argument, given, expected)
-    return found
 
 
 def _one_system(measured: Measured) -> None:

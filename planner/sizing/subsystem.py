@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.demand import Law, Target
 from planner.devices import Performance
 from planner.errors import InputError, PlannerError
@@ -20,7 +20,6 @@ from planner.sizing.commands import Command, section
 from planner.sizing.gaps import LOOK, Gaps, all_notes, first_words, reasons
 from planner.sizing.need import Need, need
 from planner.sizing.wording import LEAST_ERROR
-from planner.tabular import tabled
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:

@@ -1,21 +1,33 @@
-"""What supply counters say of the aliases of pools: the answer, for people and as data."""
+"""From supply counters to verdicts: the load behind them, the fewest aliases that carry it, what to say of a pool."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
+import numpy as np
+
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, record
+from planner.demand import Law
+from planner.errors import InputError
+from planner.measurements import Run
 from planner.quantity import column
-from planner.render.verdict import word
-from planner.reports.supply import PoolSupply
-from planner.tabular import tabled
-from planner.units import MILLISECOND, MOST_ALIASES
+from planner.render.text import word
+from planner.reports.supply import Counts, PoolSupply
+from planner.supply.fit import NORMAL_95, Fitted, FittedVolumes, Observed, fit, fit_volumes, observe
+from planner.units import MOST_ALIASES
 
 MOST_NAMED: Final = 8
 ENOUGH, NOT_ENOUGH, TOO_MANY = "enough", "not enough", "too many"
+DEFAULT_NO_ALIAS: Final = 0.01
+LEAST_SURPLUS: Final = 2
+SURPLUS_SHARE: Final = 0.1
+BLIND: Final = 0.9  # share of fails above which the counters hardly tell how many are missing
+
+Needed = tuple[int | None, int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,27 +95,18 @@ class PoolAnswer:
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers under the names that JSON has for them."""
-        needed = None if self.needed_low is None else [self.needed_low, self.needed_high]
-        return {
-            "pool": self.pool,
-            "verdict": self.verdict,
-            "fail_fraction": self.fail_fraction,
-            "fail_fraction_range": [self.fail_low, self.fail_high],
-            "aliases": self.aliases,
-            "aliases_needed": self.aliases_needed,
-            "aliases_needed_range": needed,
-            "removable": self.removable,
-            "removable_without_fails": self.unused,
-            "tries": self.tries,
-            "fails": self.fails,
-            "tries_rate": self.tries_rate,
-            "load": self.load,
-            "holding_time_ms": None if self.holding_time is None else self.holding_time / MILLISECOND,
-            "peakedness": self.peakedness,
-            "notes": list(self.notes),
-        }
+        return {**record(self, FIGURES), "notes": list(self.notes)}
 
 
+FIGURES: Final = (
+    *map(column, ("pool", "verdict", "fail_fraction")),
+    column("fail_fraction_range", of=lambda pool: [pool.fail_low, pool.fail_high]),
+    *map(column, ("aliases", "aliases_needed")),
+    column("aliases_needed_range", of=lambda p: None if p.needed_low is None else [p.needed_low, p.needed_high]),
+    column("removable"), column("removable_without_fails", of="unused"),
+    *map(column, ("tries", "fails", "tries_rate", "load")), column("holding_time", "ms", of="holding_time"),
+    column("peakedness"),
+)  # fmt: skip
 COLUMNS: Final = (
     column("pool", "", "pool"), column("verdict", "", "verdict"), column("aliases", "", "aliases", 0),
     column("aliases_needed", "", "needed", 0), column("needed_low", "", "from", 0),
@@ -120,12 +123,11 @@ class SupplyAnswer(Answer):
 
     PICTURE: ClassVar[str] = "planner.supply.picture:draw"
 
+    COLUMNS: ClassVar = COLUMNS
+    ROWS: ClassVar = "pools"
+
     pools: tuple[PoolAnswer, ...]
     no_alias: float
-
-    def table(self) -> render.Table:
-        """One row a pool."""
-        return tabled(self.pools, COLUMNS)
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as JSON shows it."""
@@ -195,3 +197,206 @@ def _advice(pool: PoolAnswer, no_alias: float) -> tuple[str, ...]:
             f"spare; {pool.removable} could serve elsewhere, {pool.unused} of them without a single fail.",
         )
     return ("enough.",)
+
+
+def judge(
+    pools: Sequence[PoolSupply],
+    *,
+    no_alias: float = DEFAULT_NO_ALIAS,
+    volumes: Mapping[str, Run] | None = None,
+    law: Law | None = None,
+) -> SupplyAnswer:
+    """Tell for each pool whether it has enough aliases.
+
+    Not enough: more than the target share of tries failed. Too many: a tenth fewer aliases, two at least, would still
+    meet the target. Enough: anything else.
+
+    Parameters
+    ----------
+    pools : sequence of PoolSupply
+        What `planner.reports.supply.read_supply` returns.
+    no_alias : float, optional
+        Largest share of tries that may find no alias free, above 0 and below 1.
+    volumes : mapping of str to Run, optional
+        What the volumes of a pool did at the time, by its name in `pools`: the aliases needed then come from the law of
+        the whole pool instead of that of the alias group alone.
+    law : Law, optional
+        Inflation and redrive gap, needed with `volumes`.
+
+    Returns
+    -------
+    SupplyAnswer
+        In the same order.
+
+    Raises
+    ------
+    InputError
+        A target outside its domain, no pools, volumes without a law, or volumes with another number of aliases.
+    ConvergenceError
+        A pool of known volumes could not be solved.
+    """
+    if not 0.0 < no_alias < 1.0:
+        raise InputError("no_alias", no_alias, "a share above 0 and below 1")
+    if not pools:
+        raise InputError("pools", [], "at least one pool")
+    known = volumes or {}
+    if known and law is None:
+        raise InputError("law", None, "the law of the volumes")
+    answers = []
+    for pool in pools:
+        run = known.get(pool.pool)
+        if run is not None and run.aliases != pool.in_use:
+            raise InputError(
+                "volumes", run.aliases, f"{pool.in_use} aliases in pool {pool.pool}, as the counters say"
+            )
+        answers.append(_judge(pool, no_alias, run, law))
+    return SupplyAnswer(pools=tuple(answers), no_alias=no_alias)
+
+
+def _judge(supply: PoolSupply, no_alias: float, run: Run | None, law: Law | None) -> PoolAnswer:
+    observed = observe(supply)
+    fitted = fit(observed)
+    whole = fit_volumes(run, law, observed) if run is not None and law is not None else None
+    needed = _needed(observed, whole or fitted, no_alias)
+    verdict = _verdict(observed, needed, no_alias, known=supply.time.size > 0)
+    if verdict == TOO_MANY and _total(supply.borrowed):
+        verdict = ENOUGH
+    low, high = _interval(observed, fitted)
+    length = float(supply.length[supply.aliases == supply.in_use].sum()) if supply.time.size else 0.0
+    known = verdict is not None
+    busy = (fitted is not None) and math.isfinite(observed.length)
+    rate = observed.mean_tries if busy else 0.0
+    return PoolAnswer(
+        supply=supply,
+        verdict=verdict,
+        fail_fraction=observed.fail_fraction,
+        fail_low=low,
+        fail_high=high,
+        tries=observed.tries,
+        fails=observed.fails,
+        tries_rate=observed.tries / length if length > 0 else 0.0,
+        aliases=supply.in_use,
+        aliases_needed=needed[0] if known else None,
+        needed_low=needed[1] if known else None,
+        needed_high=needed[2] if known else None,
+        unused=observed.never_busy,
+        load=fitted.load if fitted else None,
+        holding_time=fitted.load * observed.length / rate if fitted and rate > 0 else None,
+        peakedness=fitted.peakedness if fitted else None,
+        notes=(
+            *_notes(supply, observed, fitted),
+            *_shared_notes(supply, no_alias),
+            *_volume_notes(run, whole),
+            *supply.notes,
+        ),
+    )
+
+
+def _needed(observed: Observed, fitted: Fitted | FittedVolumes | None, no_alias: float) -> Needed:
+    """Fewest aliases that meet the target, and its range; what was measured with those in use bounds all three."""
+    enough = observed.fail_fraction <= no_alias
+    if observed.tries == 0:
+        return 0, 0, 0
+    if fitted is None:  # no interval of the usual length: only what was counted
+        found = observed.aliases if enough else None
+        return found, 0 if enough else observed.aliases + 1, found
+    fails = fitted.fail_fractions(MOST_ALIASES)
+    counts = np.where((fails <= no_alias).any(axis=1), np.argmax(fails <= no_alias, axis=1), MOST_ALIASES + 1)
+    least, most = (0, observed.aliases) if enough else (observed.aliases + 1, MOST_ALIASES + 1)
+    bounded = np.clip([counts[0], counts.min(), counts.max()], least, most)
+    first, low, high = (int(count) if count <= MOST_ALIASES else None for count in bounded)
+    return first, low, high
+
+
+def _verdict(observed: Observed, needed: Needed, no_alias: float, *, known: bool) -> str | None:
+    if not known or (observed.tries == 0 and observed.level_intervals.sum() == 0):
+        return None
+    if observed.fail_fraction > no_alias:
+        return NOT_ENOUGH
+    surplus = max(LEAST_SURPLUS, math.ceil(SURPLUS_SHARE * observed.aliases))
+    fewest = needed[0]
+    return TOO_MANY if fewest is not None and observed.aliases - surplus >= fewest else ENOUGH
+
+
+def _interval(observed: Observed, fitted: Fitted | None) -> tuple[float, float]:
+    """Wilson's interval (1927) of the share of fails, with as many independent tries as its variance says there are."""
+    if observed.tries == 0:
+        return 0.0, 1.0
+    share = observed.fail_fraction
+    if observed.fails and math.isfinite(observed.fail_error) and 0 < share < 1 and observed.fail_error > 0:
+        count = (1.0 - share) / (share * observed.fail_error**2)
+    else:
+        count = observed.tries / (fitted.fails_dispersion(observed.aliases) if fitted else 1.0)
+    z = NORMAL_95**2 / min(count, float(observed.tries))
+    middle = (share + z / 2) / (1 + z)
+    half = math.sqrt(z * share * (1 - share) + z**2 / 4) / (1 + z)
+    # The share lies between them, but for rounding.
+    return min(max(middle - half, 0.0), share), max(min(middle + half, 1.0), share)
+
+
+def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> tuple[str, ...]:
+    """What was left out and what the counters cannot tell."""
+    notes = []
+    if supply.time.size == 0:
+        return ("one record only; two are needed to see what it counts.",)
+    if observed.tries == 0:
+        notes.append("no alias was asked for.")
+    other = int((supply.aliases != supply.in_use).sum())
+    if other:
+        notes.append(
+            f"{other} of {supply.time.size} intervals had another number of aliases and are left out."
+        )
+    if restarts := int(supply.restarted.sum()):
+        notes.append(f"the counters started again {restarts} times; what they lost is unknown.")
+    gaps = int((~supply.plain & ~supply.restarted).sum())
+    if gaps:
+        notes.append(
+            f"{gaps} intervals are of another length than usual or changed the aliases; they count in the share of "
+            "fails only."
+        )
+    if observed.contradicting:
+        notes.append(
+            f"in {observed.contradicting} intervals {'MINCT' if supply.marked else 'the fewest free'} is 0 without a "
+            "fail, or above 0 with one; their water marks are left out."
+        )
+    if observed.fail_fraction > BLIND:
+        notes.append(
+            "nearly every try failed: how many aliases are missing is a guess; measure again with more."
+        )
+    elif observed.tries and fitted is None:
+        notes.append("no interval of the usual length; aliases needed cannot be estimated.")
+    return tuple(notes)
+
+
+def _total(counts: Counts | None) -> int:
+    return 0 if counts is None else int(counts.sum())
+
+
+def _shared_notes(supply: PoolSupply, no_alias: float) -> tuple[str, ...]:
+    """What SuperPAV did: aliases that a pool borrowed, and how many it would need alone; those that it lent."""
+    notes = []
+    borrowed, loaned, tries = _total(supply.borrowed), _total(supply.loaned), int(supply.tries.sum())
+    if borrowed and supply.borrowed is not None:
+        alone = replace(supply, fails=np.minimum(supply.fails + supply.borrowed, supply.tries), marked=False)
+        observed = observe(alone)
+        needed = _needed(observed, fit(observed), no_alias)[0]
+        count = f"more than {MOST_ALIASES}" if needed is None else f"{needed}"
+        notes.append(
+            f"{borrowed / tries:.2%} of its requests were met by aliases of other control units (SuperPAV); with its "
+            f"own alone it would need {count}."
+        )
+    if loaned:
+        notes.append(
+            f"it lent aliases to other control units {loaned} times (SuperPAV): those taken away here are missing "
+            "there."
+        )
+    return tuple(notes)
+
+
+def _volume_notes(run: Run | None, whole: FittedVolumes | None) -> tuple[str, ...]:
+    """Which law the aliases needed come from."""
+    if run is None:
+        return ()
+    if whole is None:
+        return ("no demand of equal volumes explains the counters; the alias group alone is judged.",)
+    return (f"volumes known: {whole.words}.",)

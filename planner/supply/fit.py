@@ -63,13 +63,17 @@ class Observed:
         """Fails over tries, 0 where nothing was tried."""
         return self.fails / self.tries if self.tries else 0.0
 
+    @property
+    def mean_tries(self) -> float:
+        """Tries of an interval, over all levels of load."""
+        return float(self.level_tries @ self.level_intervals / self.level_intervals.sum())
+
     def merged(self) -> Observed:
         """All levels of load taken as one."""
-        intervals = self.level_intervals.sum()
         return replace(
             self,
-            level_tries=np.array([self.level_tries @ self.level_intervals / intervals]),
-            level_intervals=np.array([intervals]),
+            level_tries=np.array([self.mean_tries]),
+            level_intervals=np.array([self.level_intervals.sum()]),
             most_found=self.most_found.sum(axis=0, keepdims=True),
             fewest_found=self.fewest_found.sum(axis=0, keepdims=True),
         )
@@ -220,10 +224,7 @@ def fit_volumes(run: Run, law: Law, observed: Observed) -> FittedVolumes | None:
     """Choose among the demands that the volumes allow those that give the tries and fails that were counted."""
     if not observed.tries or not math.isfinite(observed.length) or not run.aliases:
         return None
-    rate = (
-        float(observed.level_tries @ observed.level_intervals / observed.level_intervals.sum())
-        / observed.length
-    )
+    rate = observed.mean_tries / observed.length
     found = [(_distance(reading.pool, observed, rate), reading) for reading in candidates_of_pool(run, law)]
     found.sort(key=lambda item: item[0])
     least, best = found[0]

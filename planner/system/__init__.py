@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from planner.errors import InfeasibleError, InputError
-from planner.system.answer import SystemAnswer
-from planner.system.description import System, is_system, parse_system, read_system
+from planner.system.answer import SystemAnswer, SystemComparison, compare
+from planner.system.description import System
 from planner.system.figures import Found, Number, figures
-from planner.system.grid import SystemComparison, SystemGrid, compare, over
+from planner.system.grid import SystemGrid, over
 from planner.system.measured import from_devices, from_measurements, template
+from planner.system.reading import apply, is_system, parse_range, parse_system, read_system
 from planner.system.schema import json_schema
-from planner.system.settings import apply, parse_range
 from planner.units import FRAME, GIB, SEGMENT
 
 PER_PGMBK = SEGMENT / (2 * FRAME)  # bytes of virtual storage for each byte of its page tables

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.quantity import column
 from planner.system.description import System
-from planner.system.figures import COSTS, OUTSIDE, STATION, Found, Number
+from planner.system.figures import COSTS, OUTSIDE, STATION, Found, Number, solve_all
+from planner.system.schema import TABLES
 from planner.system.spread import COST_FACTOR
-from planner.tabular import tabled
 from planner.units import GIB, MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MOVED: Final = 1e-9  # change of the throughput that is none
 PAGES_GIB: Final = GIB / 4096
-LONG: Final = 10_000  # from which numbers are shown whole
 SENSITIVE: Final = 10.0  # elasticity from which an answer is not one
 STATION_UNITS: Final = {"wait": ("ms", MILLISECOND), "response": ("ms", MILLISECOND)}
 STATION_LABELS: Final = {"transfers": "transfers of a device", "utilization": "busy", "queue_length": "queue",
@@ -167,21 +167,14 @@ def said(number: Number, factor: float = 1.0, unit: str = "") -> str:
     """A number with its interval, for people."""
     if number.value is None:
         return "outside what was measured"
-    value, low, high = (_digits((x or 0.0) / factor) for x in (number.value, number.low, number.high))
+    low, value, high = (render.digits((x or 0.0) / factor) for x in number)
     unit = f" {unit}" if unit else ""
     return f"{value}{unit}" if low == high else f"{value}{unit} ({low} to {high})"
 
 
-def _digits(value: float) -> str:
-    """Four digits, thousands set apart."""
-    if value == float("inf"):
-        return "none"
-    return f"{value:,.0f}" if abs(value) >= LONG else f"{value:.4g}"
-
-
 def _shown(rows: Sequence[FigureLine]) -> render.Table:
     def cell(end: float | None, row: FigureLine) -> str:
-        return "-" if end is None else _digits(end / row.factor)
+        return render.digits(end and end / row.factor)
 
     columns = (
         column("figure", of=lambda row: f"{row.what} [{row.unit}]" if row.unit else row.what),
@@ -310,6 +303,159 @@ def numbers_of(system: System) -> Mapping[str, float | str]:
     """Every number and word by label."""
     found: dict[str, float | str] = {}
     for entry in system.entries:
-        found |= {f"{entry.label}.{key}": value for key, value in entry.numbers.items()}
-        found |= {f"{entry.label}.{key}": value for key, value in entry.words.items()}
+        found |= {f"{entry.label}.{key}": each.value for key, each in entry.values.items()}
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemComparison(Answer):
+    """Two systems side by side.
+
+    Attributes
+    ----------
+    one, two : SystemAnswer
+        The answers.
+    inputs : tuple of tuple
+        What differs: label, both values as text, and the relative change of the throughput that it brings alone, None
+        where it cannot be told alone.
+    """
+
+    one: SystemAnswer
+    two: SystemAnswer
+    inputs: tuple[tuple[str, str, str, float | None], ...]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Headings, apart even where both systems have one name."""
+        first, second = self.one.system, self.two.system
+        if first.source != second.source:
+            return first.source, second.source
+        return (first.name, second.name) if first.name != second.name else ("first", "second")
+
+    @property
+    def headline(self) -> str:
+        """How the throughput changes, and what does most of it."""
+        before, after = self.one.found.throughput.value, self.two.found.throughput.value
+        if not before or not after:
+            return f"{self.names[0]} against {self.names[1]}: no throughput is known of both."
+        change = f"{self.names[1]} reaches {after / before:.3g} times the throughput of {self.names[0]}"
+        told = [row for row in self.inputs if row[3] is not None]
+        if not told:
+            return change + "."
+        label, old, new, effect = max(told, key=lambda row: abs(row[3] or 0.0))
+        return f"{change}; most of it is {label}, {old} -> {new}, alone {effect or 0.0:+.1%}."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How to read it, and what differs without a number."""
+        lines = ["Each change alone, the rest as in the first system; together they need not add up."]
+        silent = [label for label, _, _, effect in self.inputs if effect is None]
+        if silent:
+            lines.append(f"Cannot be told alone: {', '.join(silent)}.")
+        return tuple(lines)
+
+    def table(self) -> render.Table:
+        """All figures of both."""
+        first = {full_name(title, row): row for title, row in self.one.rows()}
+        second = {full_name(title, row): row for title, row in self.two.rows()}
+        rows = []
+        for what in dict.fromkeys([*first, *second]):
+            a, b = (rows_of.get(what) for rows_of in (first, second))
+            unit = (a or b).unit if (a or b) else ""  # type: ignore[union-attr] # one of them is there
+            x, y = (None if r is None else r.number.to_dict(r.factor)["value"] for r in (a, b))
+            change = y / x - 1 if x and y is not None else None
+            rows.append(
+                (what, unit, x, y, change, a.number.basis if a else "-", b.number.basis if b else "-")
+            )
+        heads = ("figure", "unit", "first", "second", "change", "basis_first", "basis_second")
+        labels = ("", "unit", *self.names, "change", "basis", "basis")
+        return tabled(rows, [column(head, "", label) for head, label in zip(heads, labels, strict=True)])
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """Lay out the figures, and what moved them."""
+        table = self.table()
+        columns = {c.name: c for c in table.columns}
+        texts = [
+            render.Column(
+                name=name,
+                unit="",
+                label=columns[name].label,
+                values=list(map(render.digits, columns[name].values)),
+            )
+            for name in ("first", "second")
+        ]
+        change = ["-" if v is None else f"{v:+.1%}" for v in columns["change"].values]
+        figure = [f"{what} [{unit}]" if unit else what for what, unit in
+                  zip(columns["figure"].values, columns["unit"].values, strict=True)]  # fmt: skip
+        shown = (render.Column(name="figure", unit="", label="", values=figure), *texts,
+                 render.Column(name="change", unit="", values=change))  # fmt: skip
+        effects = [(label, old, new, "-" if e is None else f"{e:+.1%}") for label, old, new, e in self.inputs]
+        heads = (("input", "what differs"), ("first", self.names[0]), ("second", self.names[1]),
+                 ("effect", "throughput, alone"))  # fmt: skip
+        why = tabled(effects, [column(name, "", label) for name, label in heads] if effects else ())
+        return (render.Section(table=render.Table(columns=shown)),
+                render.Section(title="Why", table=why))  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Both answers, and what differs."""
+        return {
+            "first": self.one.to_dict(),
+            "second": self.two.to_dict(),
+            "differences": [
+                {"input": label, "first": old, "second": new, "effect": effect}
+                for label, old, new, effect in self.inputs
+            ],
+            "notes": list(self.notes),
+        }
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the bounds and the throughput of both."""
+        from planner.system.pictures import comparison_picture
+
+        pairs = [(name, each.found) for name, each in zip(self.names, (self.one, self.two), strict=True)]
+        return comparison_picture(self.headline, pairs, self.one.unit, axes)
+
+
+def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
+    """Put two systems side by side, and tell what moved the throughput.
+
+    Parameters
+    ----------
+    one, two : SystemAnswer
+        Two solved systems.
+
+    Returns
+    -------
+    SystemComparison
+        Every number that differs is put into the first system alone.
+    """
+    first, second = numbers_of(one.system), numbers_of(two.system)
+    labels = [
+        label for label in dict.fromkeys([*first, *second])
+        if first.get(label) != second.get(label)
+        and label.rpartition(".")[2] not in {"model", "name", "source", "release", "like"}
+    ]  # fmt: skip
+    before = one.found.throughput.value
+    alone: dict[str, System] = {}
+    for label in labels:
+        place, _, key = label.rpartition(".")
+        entry = next((e for e in one.system.entries if e.label == place), None)
+        value = second.get(label)
+        if (
+            entry is not None
+            and value is not None
+            and not (isinstance(value, str) and label.endswith("_from"))
+        ):
+            alone[label] = one.system.changed([(entry, key, value, 0.0)])
+    effects = dict(zip(alone, solve_all(list(alone.values())), strict=True))
+    rows = []
+    for label in labels:
+        found = effects.get(label)
+        rate = found.throughput.value if isinstance(found, Found) else None
+        effect = rate / before - 1 if rate is not None and before else None
+        effect = 0.0 if effect is not None and abs(effect) < MOVED else effect
+        table, key = label.partition(".")[0].partition("[")[0], label.rpartition(".")[2]
+        declared = TABLES[table].bare(key)
+        old, new = (declared.worded(of[label]) if declared and label in of else "-" for of in (first, second))
+        rows.append((label, old, new, effect))
+    return SystemComparison(one=one, two=two, inputs=tuple(rows))

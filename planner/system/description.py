@@ -1,25 +1,19 @@
-"""A system as it was described: tables of numbers with their origin, checked, and the models that they name."""
+"""A system as it was described: tables of numbers with their origin, completed by models and defaults, and checked."""
 
 from __future__ import annotations
 
-import math
-import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Final
+from functools import cached_property
+from typing import Final, NamedTuple
 
 from planner import library
-from planner.errors import InputError, PlannerError, ReportError
-from planner.system.schema import TABLES, Key, TomlTable, did_you_mean, nearest, one_of
-from planner.units import EXAMPLES, FRAME, half_digit, parse, resolution
+from planner.errors import PlannerError, ReportError
+from planner.system.schema import TABLES, did_you_mean
+from planner.units import FRAME
 
 GIVEN: Final = "given"
 DEFAULT: Final = "default"
-_POSITION: Final = re.compile(r" \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
-_HEADER: Final = re.compile(r"\s*\[\[?(?P<name>[^\]]*)\]\]?\s*(#.*)?$")
-_KEY: Final = re.compile(r"""\s*["']?(?P<key>[A-Za-z0-9_-]+)["']?\s*=""")
 # What a model of a kind says of a table: key here, parameter there.
 _TIMES: Final = {"service_time": "service_time_s", "inflation": "inflation", "redrive_time": "redrive_time_s"}
 BROUGHT: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
@@ -43,32 +37,45 @@ BROUGHT: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
 PER_PAGE: Final = "cp_system_time_s"  # of a paging device: processor time per page, not per transfer
 
 
-class Digits(float):
-    """A number of a file with the digits that it was written in."""
+class Given(NamedTuple):
+    """What stands under a key: a number in SI or a word, what its digits leave open, and where it came from.
 
-    text: str
-
-    def __new__(cls, text: str) -> Digits:
-        """Read it."""
-        made = super().__new__(cls, text)
-        made.text = text
-        return made
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One table: `numbers` in SI with `halves` (what their digits leave open), `words`, and where each came from.
-
-    `origin` is "given", "default" or the name of a model; `place` says where it stands, for messages.
+    `origin` is "given", "default" or the name of a model.
     """
+
+    value: float | str
+    half: float = 0.0
+    origin: str = GIVEN
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One table: what stands under each of its keys; `place` says where it stands, for messages."""
 
     table: str
     name: str
     place: str = ""
-    numbers: Mapping[str, float] = field(default_factory=dict)
-    halves: Mapping[str, float] = field(default_factory=dict)
-    words: Mapping[str, str] = field(default_factory=dict)
-    origin: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Given] = field(default_factory=dict)
+
+    @cached_property
+    def numbers(self) -> dict[str, float]:
+        """Numbers, SI."""
+        return {key: each.value for key, each in self.values.items() if not isinstance(each.value, str)}
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """Words."""
+        return {key: each.value for key, each in self.values.items() if isinstance(each.value, str)}
+
+    @cached_property
+    def halves(self) -> dict[str, float]:
+        """What the digits of each number leave open, SI."""
+        return {key: self.values[key].half for key in self.numbers}
+
+    @cached_property
+    def origin(self) -> dict[str, str]:
+        """Where each value came from."""
+        return {key: each.origin for key, each in self.values.items()}
 
     def number(self, key: str) -> float | None:
         """A number, None where it is not known."""
@@ -77,6 +84,10 @@ class Entry:
     def word(self, key: str) -> str:
         """A word, empty where there is none."""
         return self.words.get(key, "")
+
+    def over(self, values: Mapping[str, Given]) -> Entry:
+        """The same with what it does not say itself."""
+        return replace(self, values={**self.values, **values, **self.values})
 
     @property
     def label(self) -> str:
@@ -121,260 +132,16 @@ class System:
         return (entry.word("name") if entry else "") or self.source or "system"
 
     def changed(self, changes: Iterable[tuple[Entry, str, float | str, float]]) -> System:
-        """Give some values anew."""
-        found = {id(entry): entry for entry in self.entries}
+        """Give some values of some tables, which are known by their names."""
+        found = {(entry.table, entry.name): entry for entry in self.entries}
         for entry, key, value, half in changes:
-            old = found[id(entry)]
-            origin = {**old.origin, key: GIVEN}
-            if isinstance(value, str):
-                new = replace(old, words={**old.words, key: value}, origin=origin)
-            else:
-                new = replace(
-                    old, numbers={**old.numbers, key: value}, halves={**old.halves, key: half}, origin=origin,
-                    words={name: word for name, word in old.words.items() if name != key},
-                )  # fmt: skip
-            found[id(entry)] = new
-        return replace(self, entries=tuple(found[id(entry)] for entry in self.entries))
+            old = found[entry.table, entry.name]
+            found[entry.table, entry.name] = replace(old, values={**old.values, key: Given(value, half)})
+        return replace(self, entries=tuple(found.values()))
 
 
-def read_system(path: Path | str) -> System:
-    """Read a system file.
-
-    Parameters
-    ----------
-    path : Path or str
-        A TOML file.
-
-    Returns
-    -------
-    System
-        Its tables, completed by the models that it names.
-
-    Raises
-    ------
-    ReportError
-        The file cannot be read, is not TOML, or a table or key is unknown, missing, twice or outside its bounds.
-    InputError
-        There is no such model.
-    """
-    path = Path(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ReportError(
-            path, f"cannot be read: {error.strerror}; expected a system file in TOML"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ReportError(path, "expected a system file in TOML, found bytes that are no text") from error
-    return parse_system(text, path)
-
-
-def parse_system(text: str, path: Path | str = "system.toml") -> System:
-    """Read the text of a system file.
-
-    Parameters
-    ----------
-    text : str
-        TOML.
-    path : Path or str, optional
-        Where it stands, for messages.
-
-    Returns
-    -------
-    System
-        Its tables, completed by the models that it names.
-
-    Raises
-    ------
-    ReportError
-        The text is not TOML, or a table or key is unknown, missing, twice or outside its bounds.
-    InputError
-        There is no such model.
-    """
-    try:
-        content = library.parse_toml(text, Digits)
-    except tomllib.TOMLDecodeError as error:
-        at = _POSITION.search(str(error))
-        line, column = (int(at["line"]), int(at["column"])) if at else (None, None)
-        problem = f"expected TOML: {_POSITION.sub('', str(error))}; `planner system --template minimal` shows a file"
-        raise ReportError(path, problem, line=line, column=column) from error
-    if "schema_version" in content:
-        raise ReportError(path, "expected a system file, found a model; `planner predict` asks a model")
-    reader = _Reader(Path(path), _lines(text))
-    entries = tuple(entry for name, tables in content.items() for entry in reader.table(name, tables))
-    return complete(System(entries=entries, source=Path(path).stem), reader)
-
-
-def is_system(path: Path | str) -> bool:
-    """Tell a system file from a model file, which says its `kind`.
-
-    Parameters
-    ----------
-    path : Path or str
-        A file, which need not exist.
-
-    Returns
-    -------
-    bool
-        Whether it is TOML with tables of a system and no `schema_version`.
-    """
-    try:
-        content = library.parse_toml(Path(path).read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError):
-        return False
-    return "schema_version" not in content and bool(set(content) & (set(TABLES) - {"processors", "pool"}))
-
-
-def _lines(text: str) -> dict[tuple[str, int, str], int]:
-    """Line of every key, by table, its number among those of that name, and key ("" for the header)."""
-    found: dict[tuple[str, int, str], int] = {}
-    counts: dict[str, int] = {}
-    table, number = "", 0
-    for line, content in enumerate(text.splitlines(), start=1):
-        if header := _HEADER.match(content):
-            table = header["name"].strip("\"' \t")
-            number = counts.get(table, 0)
-            counts[table] = number + 1
-            found.setdefault((table, number, ""), line)
-        elif key := _KEY.match(content):
-            found.setdefault((table, number, key["key"]), line)
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Turns what TOML gave into entries; knows the file and the lines."""
-
-    path: Path
-    lines: Mapping[tuple[str, int, str], int]
-
-    def error(self, problem: str, table: str, number: int = 0, key: str = "") -> ReportError:
-        line = self.lines.get((table, number, key)) or self.lines.get((table, number, ""))
-        return ReportError(self.path, problem, line=line)
-
-    def table(self, name: str, content: Any) -> list[Entry]:
-        """All tables under one name."""
-        if name not in TABLES:
-            hint = did_you_mean(name, TABLES)
-            raise self.error(f"unknown table {name!r}: {hint}a system has {', '.join(TABLES)}", name)
-        declared = TABLES[name]
-        parts = content if isinstance(content, list) else [content]
-        if not all(isinstance(part, dict) for part in parts):
-            raise self.error(f"expected a table, as [{'[' * declared.many}{name}{']' * declared.many}]", name)
-        if not declared.many and isinstance(content, list) and len(parts) > 1:
-            raise self.error(f"expected one table [{name}], found {len(parts)}", name, 1)
-        return [self.entry(declared, part, k) for k, part in enumerate(parts)]
-
-    def entry(self, declared: TomlTable, content: Mapping[str, Any], number: int) -> Entry:
-        """One table, as written."""
-        numbers: dict[str, float] = {}
-        halves: dict[str, float] = {}
-        words: dict[str, str] = {}
-        for file_key, value in content.items():
-            key, factor = self._declared(declared, file_key, value, number)
-            if key.key in numbers or key.key in words:
-                raise self.error(
-                    f"{declared.name}.{key.key} twice: expected it once", declared.name, number, file_key
-                )
-            try:
-                said, half = value_of(key, value, factor, f"{declared.name}.{file_key}")
-            except InputError as error:
-                raise self.error(str(error), declared.name, number, file_key) from error
-            if isinstance(said, str):
-                words[key.key] = said
-            else:
-                numbers[key.key], halves[key.key] = said, half
-        name = words.pop("name", "") if declared.many else ""
-        if declared.many and not name:
-            raise self.error(f"{declared.name}: expected a `name`", declared.name, number)
-        line = self.lines.get((declared.name, number, ""))
-        place = f"{self.path}, line {line}" if line else str(self.path)
-        origin = dict.fromkeys([*numbers, *words], GIVEN)
-        return Entry(table=declared.name, name=name, place=place, numbers=numbers, halves=halves, words=words,
-                     origin=origin)  # fmt: skip
-
-    def _declared(self, declared: TomlTable, file_key: str, value: Any, number: int) -> tuple[Key, float]:
-        """Declaration of a key and the unit of its suffix; a text under a bare key carries its own unit."""
-        found = declared.find(file_key)
-        if found is not None:
-            return found
-        bare = declared.bare(file_key)
-        if bare is None:
-            known = [key.file_key for key in declared.keys]
-            hint = did_you_mean(file_key, [*known, *(key.key for key in declared.keys)])
-            problem = f"unknown key {file_key!r} in {declared.name}: {hint}it has {', '.join(known)}"
-            raise self.error(problem, declared.name, number, file_key)
-        if not isinstance(value, str) or value in bare.words:
-            problem = (
-                f"{declared.name}.{file_key} = {value!r}: a unit is missing; write {bare.file_key} = ..., or a text "
-                f"with its unit, {EXAMPLES[bare.dimension] if bare.dimension else ''}"
-            )
-            raise self.error(problem, declared.name, number, file_key)
-        return bare, 1.0
-
-
-def value_of(key: Key, value: Any, factor: float, argument: str) -> tuple[float | str, float]:
-    """SI value of what was written, and what its digits leave open."""
-    if key.text:
-        if not isinstance(value, str) or not value:
-            raise InputError(
-                argument, value, "a text" if not key.words else " or ".join(map(repr, key.words))
-            )
-        if key.words and value not in key.words:
-            raise InputError(argument, value, one_of(value, key.words))
-        return value, 0.0
-    if key.unit == "yes or no":
-        if not isinstance(value, bool):
-            raise InputError(argument, value, "true or false")
-        return float(value), 0.0
-    if isinstance(value, str):
-        if value in key.words:
-            return float("inf"), 0.0
-        return _typed(key, value, argument)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InputError(argument, value, "a number" + (f" or {' or '.join(key.words)}" if key.words else ""))
-    half = half_digit(value.text) * factor if key.digits and isinstance(value, Digits) else 0.0
-    try:
-        number = float(value)
-    except OverflowError:  # an integer of hundreds of digits
-        number = math.inf
-    return bounded(key, number * factor, argument), half
-
-
-def _typed(key: Key, text: str, argument: str) -> tuple[float, float]:
-    """A quantity as people type it."""
-    dimension = key.dimension
-    if key.unit == "share" and not text.strip().endswith("%"):
-        dimension = None
-    if dimension is not None:
-        value = parse(text, dimension, argument=argument, zero=True)
-        half = resolution(text, dimension, argument=argument)
-    else:
-        try:
-            value, half = float(text), half_digit(text.strip())
-        except ValueError as error:
-            near = nearest(text, key.words)
-            wanted = "a bare number" + "".join(f" or {word!r}" for word in key.words)
-            raise InputError(
-                argument, text, wanted + (f"; did you mean {near!r}?" if near else "")
-            ) from error
-    written = any(sign in text for sign in ".eE")  # whole numbers are exact, as in a file
-    return bounded(key, value, argument), half if key.digits and written else 0.0
-
-
-def bounded(key: Key, value: float, argument: str) -> float:
-    """The value, finite and inside the bounds of its key; what has no end is said in words."""
-    whole = key.whole and not float(value).is_integer()
-    if not key.low <= value <= key.high or not math.isfinite(value) or whole:
-        noun = "a whole number" if key.whole else "a number"
-        most = "" if key.high == float("inf") else f", at most {key.high:g}"
-        raise InputError(argument, value, f"{noun} of at least {key.low:g}{most}", key.si_unit)
-    return value
-
-
-def complete(system: System, reader: _Reader | None = None) -> System:
+def complete(system: System) -> System:
     """Bring what `like`, models and defaults say, and check the whole."""
-    del reader
     _names(system)
     models: dict[str, library.Model] = dict(system.models)
     entries = []
@@ -382,9 +149,8 @@ def complete(system: System, reader: _Reader | None = None) -> System:
         entry = _like(system, written, ())
         if name := entry.word("model"):
             models[name] = _model(entry, name) if name not in models else models[name]
-            entries.append(_defaults(_brought(entry, models[name], name)))
-        else:
-            entries.append(_defaults(entry))
+            entry = _brought(entry, models[name], name)
+        entries.append(_defaults(entry))
     found = replace(system, entries=tuple(entries), models=models)
     _references(found)
     return found
@@ -416,13 +182,7 @@ def _like(system: System, entry: Entry, above: tuple[str, ...]) -> Entry:
     if other not in names:
         raise _fail(entry, _nothing(entry, "like", other, entry.table, names))
     base = _like(system, names[other], path)
-    return replace(
-        entry,
-        numbers={**base.numbers, **entry.numbers},
-        halves={**base.halves, **entry.halves},
-        words={**base.words, **entry.words},
-        origin={**base.origin, **entry.origin},
-    )
+    return entry.over(base.values)
 
 
 def _nothing(entry: Entry, key: str, name: str, table: str, known: Iterable[str]) -> str:
@@ -447,30 +207,26 @@ def _brought(entry: Entry, model: library.Model, name: str) -> Entry:
         raise _fail(
             entry, f"{entry.label}.model = {name!r}: expected a model of kind {wanted}, found {model.kind}"
         )
-    numbers, origin = dict(entry.numbers), dict(entry.origin)
-    for key, parameter in kinds[model.kind].items():
-        if key not in numbers and key not in entry.words and parameter in model.parameters:
-            numbers[key], origin[key] = model.parameters[parameter].value, name
-    if model.kind == "paging" and "cp_system" not in numbers and PER_PAGE in model.parameters:
-        numbers["cp_system"] = model.parameters[PER_PAGE].value * numbers["pages_per_transfer"]
-        origin["cp_system"] = name
-    return replace(entry, numbers=numbers, origin=origin)
+    known = model.parameters
+    found = {
+        key: Given(known[parameter].value, origin=name)
+        for key, parameter in kinds[model.kind].items() if parameter in known
+    }  # fmt: skip
+    if model.kind == "paging" and PER_PAGE in known:
+        pages = entry.over(found).numbers["pages_per_transfer"]
+        found["cp_system"] = Given(known[PER_PAGE].value * pages, origin=name)
+    return entry.over(found)
 
 
 def _defaults(entry: Entry) -> Entry:
-    numbers, words, origin = dict(entry.numbers), dict(entry.words), dict(entry.origin)
+    found: dict[str, Given] = {}
     for key in TABLES[entry.table].keys:
-        if key.key in numbers or key.key in words:
-            continue
-        if key.needed and key.key != "name":
+        if key.needed and key.key not in ("name", *entry.values):
             raise _fail(entry, f"{entry.label}: {key.file_key} is missing ({key.meaning})")
         if key.default is not None:
-            origin[key.key] = DEFAULT
-            if isinstance(key.default, str):
-                words[key.key] = key.default
-            else:
-                numbers[key.key] = float(key.default)
-    return replace(entry, numbers=numbers, words=words, origin=origin)
+            default = key.default if isinstance(key.default, str) else float(key.default)
+            found[key.key] = Given(default, origin=DEFAULT)
+    return entry.over(found)
 
 
 def _references(system: System) -> None:

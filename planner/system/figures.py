@@ -9,12 +9,15 @@ from typing import Any, Final
 
 import numpy as np
 
+from planner.errors import InfeasibleError
+from planner.interval import Interval
 from planner.results import Array
 from planner.system.description import Entry, System
 from planner.system.law import SystemFigures, SystemScenarios, outcome_of
 from planner.system.spread import Direction, directions, law_error
 
 BASES: Final = ("given", "arithmetic", "calibrated", "predicted", "outside")
+BLOCK: Final = 512  # scenarios solved side by side: what they need stays in the cache
 STEP: Final = 0.01  # relative change that elasticities are taken of
 NOISE: Final = 1e-9  # elasticity that is none
 COSTS: Final = ("guest_busy", "cp_charged_busy", "cp_system_busy", "total_busy")
@@ -23,34 +26,27 @@ BY_LAW: Final = frozenset({"transfers", "queue_length", "wait", "response"})
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
-    """A figure and what it rests on.
+class Number(Interval):
+    """A figure with its 90 % interval, SI, and what it rests on; all None where the basis is outside.
 
     Attributes
     ----------
-    value : float or None
-        The number, SI; None where the basis is outside.
-    low, high : float or None
-        Ends of its 90 % interval.
     basis : str
         given, arithmetic, calibrated, predicted or outside.
     """
 
-    value: float | None
-    low: float | None
-    high: float | None
-    basis: str
+    basis: str = "outside"
 
     def to_dict(self, factor: float = 1.0) -> dict[str, Any]:
         """As ``--json`` shows it, in units of `factor`."""
         ends = [
             None if end is None or not math.isfinite(end) else end / factor
-            for end in (self.value, self.low, self.high)
+            for end in (self.low, self.value, self.high)
         ]
-        return {"value": ends[0], "low": ends[1], "high": ends[2], "basis": self.basis}
+        return {"value": ends[1], "low": ends[0], "high": ends[2], "basis": self.basis}
 
 
-OUTSIDE: Final = Number(None, None, None, "outside")
+OUTSIDE: Final = Number(None, None, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +193,31 @@ def figures(systems: Sequence[System], *, elastic: bool) -> list[Found]:
     return [maker.found(system, k, moves, case) for k, system in enumerate(systems)]
 
 
+def solve_all(systems: Sequence[System], *, elastic: bool = False) -> list[Found | str]:
+    """Figures of every system, or why it cannot run; those of one structure side by side."""
+    groups: dict[Any, list[int]] = {}
+    for k, system in enumerate(systems):
+        groups.setdefault(structure(system), []).append(k)
+    found: list[Found | str] = [""] * len(systems)
+    for places in groups.values():
+        for start in range(0, len(places), BLOCK):
+            part = places[start : start + BLOCK]
+            for k, one in zip(part, _together([systems[k] for k in part], elastic=elastic), strict=True):
+                found[k] = one
+    return found
+
+
+def _together(systems: Sequence[System], *, elastic: bool) -> list[Found | str]:
+    """All at once; one that cannot run parts them until it stands alone."""
+    try:
+        return list(figures(systems, elastic=elastic))
+    except InfeasibleError as error:
+        if len(systems) == 1:
+            return [str(error)]
+    half = len(systems) // 2
+    return _together(systems[:half], elastic=elastic) + _together(systems[half:], elastic=elastic)
+
+
 Move = Callable[[dict[tuple[str, str, str], Array]], None]
 
 
@@ -269,7 +290,7 @@ class _Maker:
             more, less = (
                 math.hypot(float(np.sqrt((side**2).sum())), error * abs(best)) for side in (up, down)
             )
-        return Number(best, max(best - less, 0.0), min(best + more, most), basis)
+        return Number(max(best - less, 0.0), best, min(best + more, most), basis)
 
     def shares(self, k: int) -> dict[str, float]:
         """How wide each thing that is not known makes the throughput, as a part of it."""
@@ -382,7 +403,7 @@ class _Maker:
             slope = np.where(np.abs(slope) <= NOISE, 0.0, slope)
             best = float(slope[0])
             more, less = (math.sqrt(float((side**2).sum())) for side in _reach(slope[1:] - slope[0]))
-            found[label] = Number(best, best - less, best + more, "predicted")
+            found[label] = Number(best - less, best, best + more, "predicted")
         return found
 
     def _span(self, label: str, k: int, j: int, case: SystemScenarios) -> Array | float:

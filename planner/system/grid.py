@@ -6,50 +6,20 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from planner import render
-from planner.answer import Answer
-from planner.errors import InfeasibleError, InputError
+from planner.answer import Answer, tabled
+from planner.errors import InputError
 from planner.quantity import LARGEST_GRID, Quantity, column
-from planner.system.answer import LONG, SystemAnswer, as_dict, full_name, numbers_of, said, throughput_unit
+from planner.system.answer import as_dict, said, throughput_unit
 from planner.system.description import Entry, System
-from planner.system.figures import Found, figures, structure
-from planner.system.settings import Range, recheck
-from planner.tabular import tabled
-from planner.units import GIB, MICROSECOND, MILLISECOND
+from planner.system.figures import Found, solve_all
+from planner.system.reading import Range, recheck
+from planner.units import MICROSECOND, MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-BLOCK: Final = 512  # scenarios solved side by side: what they need stays in the cache
-SHOWN: Final = {"time": ("ms", MILLISECOND), "storage": ("GiB", float(GIB))}
-MOVED: Final = 1e-9
-
-
-def solve_all(systems: Sequence[System], *, elastic: bool = False) -> list[Found | str]:
-    """Figures of every system, or why it cannot run; those of one structure side by side."""
-    groups: dict[Any, list[int]] = {}
-    for k, system in enumerate(systems):
-        groups.setdefault(structure(system), []).append(k)
-    found: list[Found | str] = [""] * len(systems)
-    for places in groups.values():
-        for start in range(0, len(places), BLOCK):
-            part = places[start : start + BLOCK]
-            for k, one in zip(part, _together([systems[k] for k in part], elastic=elastic), strict=True):
-                found[k] = one
-    return found
-
-
-def _together(systems: Sequence[System], *, elastic: bool) -> list[Found | str]:
-    """All at once; one that cannot run parts them until it stands alone."""
-    try:
-        return list(figures(systems, elastic=elastic))
-    except InfeasibleError as error:
-        if len(systems) == 1:
-            return [str(error)]
-    half = len(systems) // 2
-    return _together(systems[:half], elastic=elastic) + _together(systems[half:], elastic=elastic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +67,8 @@ class SystemGrid(Answer):
         at = self.found[k]
         assert isinstance(at, Found)
         where = ", ".join(
-            f"{r.target.label} {_worded(r, v)}" for r, v in zip(self.ranges, self.settings[k], strict=True)
+            f"{r.target.label} {r.target.key.worded(v)}"
+            for r, v in zip(self.ranges, self.settings[k], strict=True)
         )
         return f"{name}most, {said(at.throughput)} {throughput_unit(self.system)} (90 %), at {where}."
 
@@ -107,7 +78,9 @@ class SystemGrid(Answer):
         stopped = [k for k, each in enumerate(self.found) if isinstance(each, str)]
         lines = []
         for k in stopped[:1]:
-            where = ", ".join(_worded(r, v) for r, v in zip(self.ranges, self.settings[k], strict=True))
+            where = ", ".join(
+                r.target.key.worded(v) for r, v in zip(self.ranges, self.settings[k], strict=True)
+            )
             lines.append(
                 f"{len(stopped)} of {len(self.found)} cannot run; the first, {where}: {self.found[k]}."
             )
@@ -145,9 +118,7 @@ class SystemGrid(Answer):
 
     def _setting(self, k: int) -> render.Column:
         target = self.ranges[k].target
-        unit, factor = SHOWN.get(target.key.dimension or "", ("", 1.0))
-        if target.key.unit == "us":
-            unit, factor = "us", MICROSECOND
+        unit, factor = target.key.shown if target.key.unit != "us" else ("us", MICROSECOND)
         values = [
             row[k]
             if isinstance(row[k], str)
@@ -184,7 +155,7 @@ class SystemGrid(Answer):
         first = self._setting(0)
         for k, each in enumerate(self.found):
             others = ", ".join(
-                f"{r.target.label} {_worded(r, v)}"
+                f"{r.target.label} {r.target.key.worded(v)}"
                 for r, v in zip(self.ranges[1:], self.settings[k][1:], strict=True)
             )
             number = each.throughput if isinstance(each, Found) else None
@@ -215,13 +186,6 @@ def _plain(of: Range, value: float | str) -> float | str | int:
     return int(value) if of.target.key.whole else value
 
 
-def _worded(of: Range, value: float | str) -> str:
-    if isinstance(value, str) or math.isinf(value):
-        return value if isinstance(value, str) else "unlimited"
-    unit, factor = SHOWN.get(of.target.key.dimension or "", ("", 1.0))
-    return f"{value / factor:g} {unit}".rstrip()
-
-
 def over(system: System, ranges: Sequence[Range]) -> SystemGrid:
     """Ask a system over a grid."""
     labels = [(e.table, e.name, r.target.key.key) for r in ranges for e in r.target.entries]
@@ -238,178 +202,9 @@ def over(system: System, ranges: Sequence[Range]) -> SystemGrid:
             for r, value in zip(ranges, row, strict=True)
             for entry in r.target.entries
         ]
-        changed = _changed(system, changes)
+        changed = system.changed(changes)
         systems.append(changed if light else recheck(changed))
     found = tuple(solve_all(systems))
     return SystemGrid(
         system=system, ranges=tuple(ranges), settings=settings, systems=tuple(systems), found=found
     )
-
-
-def _changed(system: System, changes: Sequence[tuple[Entry, str, float | str, float]]) -> System:
-    """Change several numbers, of the same table perhaps: one after the other would lose track of the tables."""
-    for entry, key, value, half in changes:
-        now = next(e for e in system.entries if (e.table, e.name) == (entry.table, entry.name))
-        system = system.changed([(now, key, value, half)])
-    return system
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SystemComparison(Answer):
-    """Two systems side by side.
-
-    Attributes
-    ----------
-    one, two : SystemAnswer
-        The answers.
-    inputs : tuple of tuple
-        What differs: label, both values as text, and the relative change of the throughput that it brings alone, None
-        where it cannot be told alone.
-    """
-
-    one: SystemAnswer
-    two: SystemAnswer
-    inputs: tuple[tuple[str, str, str, float | None], ...]
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """Headings, apart even where both systems have one name."""
-        first, second = self.one.system, self.two.system
-        if first.source != second.source:
-            return first.source, second.source
-        return (first.name, second.name) if first.name != second.name else ("first", "second")
-
-    @property
-    def headline(self) -> str:
-        """How the throughput changes, and what does most of it."""
-        before, after = self.one.found.throughput.value, self.two.found.throughput.value
-        if not before or not after:
-            return f"{self.names[0]} against {self.names[1]}: no throughput is known of both."
-        change = f"{self.names[1]} reaches {after / before:.3g} times the throughput of {self.names[0]}"
-        told = [row for row in self.inputs if row[3] is not None]
-        if not told:
-            return change + "."
-        label, old, new, effect = max(told, key=lambda row: abs(row[3] or 0.0))
-        return f"{change}; most of it is {label}, {old} -> {new}, alone {effect or 0.0:+.1%}."
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """How to read it, and what differs without a number."""
-        lines = ["Each change alone, the rest as in the first system; together they need not add up."]
-        silent = [label for label, _, _, effect in self.inputs if effect is None]
-        if silent:
-            lines.append(f"Cannot be told alone: {', '.join(silent)}.")
-        return tuple(lines)
-
-    def table(self) -> render.Table:
-        """All figures of both."""
-        first = {full_name(title, row): row for title, row in self.one.rows()}
-        second = {full_name(title, row): row for title, row in self.two.rows()}
-        rows = []
-        for what in dict.fromkeys([*first, *second]):
-            a, b = (rows_of.get(what) for rows_of in (first, second))
-            unit = (a or b).unit if (a or b) else ""  # type: ignore[union-attr] # one of them is there
-            x, y = (None if r is None else r.number.to_dict(r.factor)["value"] for r in (a, b))
-            change = y / x - 1 if x and y is not None else None
-            rows.append(
-                (what, unit, x, y, change, a.number.basis if a else "-", b.number.basis if b else "-")
-            )
-        heads = ("figure", "unit", "first", "second", "change", "basis_first", "basis_second")
-        labels = ("", "unit", *self.names, "change", "basis", "basis")
-        return tabled(rows, [column(head, "", label) for head, label in zip(heads, labels, strict=True)])
-
-    def sections(self) -> tuple[render.Section, ...]:
-        """Lay out the figures, and what moved them."""
-        table = self.table()
-        columns = {c.name: c for c in table.columns}
-        texts = [
-            render.Column(name=name, unit="", label=columns[name].label, values=_texts(columns[name].values))
-            for name in ("first", "second")
-        ]
-        change = ["-" if v is None else f"{v:+.1%}" for v in columns["change"].values]
-        figure = [f"{what} [{unit}]" if unit else what for what, unit in
-                  zip(columns["figure"].values, columns["unit"].values, strict=True)]  # fmt: skip
-        shown = (render.Column(name="figure", unit="", label="", values=figure), *texts,
-                 render.Column(name="change", unit="", values=change))  # fmt: skip
-        effects = [(label, old, new, "-" if e is None else f"{e:+.1%}") for label, old, new, e in self.inputs]
-        heads = (("input", "what differs"), ("first", self.names[0]), ("second", self.names[1]),
-                 ("effect", "throughput, alone"))  # fmt: skip
-        why = tabled(effects, [column(name, "", label) for name, label in heads] if effects else ())
-        return (render.Section(table=render.Table(columns=shown)),
-                render.Section(title="Why", table=why))  # fmt: skip
-
-    def to_dict(self) -> dict[str, Any]:
-        """Both answers, and what differs."""
-        return {
-            "first": self.one.to_dict(),
-            "second": self.two.to_dict(),
-            "differences": [
-                {"input": label, "first": old, "second": new, "effect": effect}
-                for label, old, new, effect in self.inputs
-            ],
-            "notes": list(self.notes),
-        }
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the bounds and the throughput of both."""
-        from planner.system.pictures import comparison_picture
-
-        pairs = [(name, each.found) for name, each in zip(self.names, (self.one, self.two), strict=True)]
-        return comparison_picture(self.headline, pairs, self.one.unit, axes)
-
-
-def _texts(values: Sequence[Any]) -> list[str]:
-    return ["-" if v is None else f"{v:,.0f}" if abs(v) >= LONG else f"{v:.4g}" for v in values]
-
-
-def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
-    """Put two systems side by side, and tell what moved the throughput.
-
-    Parameters
-    ----------
-    one, two : SystemAnswer
-        Two solved systems.
-
-    Returns
-    -------
-    SystemComparison
-        Every number that differs is put into the first system alone.
-    """
-    first, second = numbers_of(one.system), numbers_of(two.system)
-    labels = [
-        label for label in dict.fromkeys([*first, *second])
-        if first.get(label) != second.get(label)
-        and label.rpartition(".")[2] not in {"model", "name", "source", "release", "like"}
-    ]  # fmt: skip
-    before = one.found.throughput.value
-    alone: dict[str, System] = {}
-    for label in labels:
-        place, _, key = label.rpartition(".")
-        entry = next((e for e in one.system.entries if e.label == place), None)
-        value = second.get(label)
-        if (
-            entry is not None
-            and value is not None
-            and not (isinstance(value, str) and label.endswith("_from"))
-        ):
-            alone[label] = one.system.changed([(entry, key, value, 0.0)])
-    effects = dict(zip(alone, solve_all(list(alone.values())), strict=True))
-    rows = []
-    for label in labels:
-        found = effects.get(label)
-        rate = found.throughput.value if isinstance(found, Found) else None
-        effect = rate / before - 1 if rate is not None and before else None
-        effect = 0.0 if effect is not None and abs(effect) < MOVED else effect
-        rows.append((label, _value(label, first.get(label)), _value(label, second.get(label)), effect))
-    return SystemComparison(one=one, two=two, inputs=tuple(rows))
-
-
-def _value(label: str, value: float | str | None) -> str:
-    from planner.system.schema import TABLES
-
-    if value is None or isinstance(value, str):
-        return value or "-"
-    table, key = label.partition(".")[0].partition("[")[0], label.rpartition(".")[2]
-    declared = TABLES[table].bare(key)
-    unit, factor = SHOWN.get((declared and declared.dimension) or "", ("", 1.0))
-    return "unlimited" if math.isinf(value) else f"{value / factor:g} {unit}".rstrip()

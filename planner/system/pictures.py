@@ -29,7 +29,6 @@ def comparison_picture(
     labels, several = ["throughput", *names], len(pairs) > 1
     most = pairs[0][1].throughput.value
     title = "" if several or most is None else f"{style.rounded(most)} {unit}, most limited by {names[0]}"
-    title = title if len(title) <= style.LONGEST else ""
     (axes,) = style.begin(axes, headline, title=title, height=1.7 + 0.4 * len(labels))
     named = _apart([name for name, _ in pairs])
     for k, (name, (_, found), color, (marker, size)) in enumerate(
@@ -102,7 +101,6 @@ def grid_picture(
     elif all(float(at).is_integer() for at in places):
         style.whole_numbers(axes)
     axes.set(xlabel=along, ylabel=f"throughput [{unit}]", ylim=(0, 1.1 * top or 1.0))
-    style.plain(axes)
     style.name_lines(axes, named)
     style.legend_below(axes)
     return axes

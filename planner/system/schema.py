@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from planner.quantity import Quantity
-from planner.units import FACTORS, UNITS, Dimension, suffix
+from planner.units import FACTORS, GIB, MILLISECOND, UNITS, Dimension, suffix
 
+SHOWN: Final = {"time": ("ms", MILLISECOND), "storage": ("GiB", float(GIB))}
 SCHEMA_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -52,6 +53,18 @@ class Key(Quantity):
     def dimension(self) -> Dimension | None:
         """What a quantity measures; None for bare numbers and words."""
         return (UNITS[self.unit].dimension or None) if self.unit in UNITS else None
+
+    @property
+    def shown(self) -> tuple[str, float]:
+        """Unit in which people read it, and SI units in one."""
+        return SHOWN.get(self.dimension or "", ("", 1.0))
+
+    def worded(self, value: float | str) -> str:
+        """A value as people read it."""
+        if isinstance(value, str) or math.isinf(value):
+            return value if isinstance(value, str) else "unlimited"
+        unit, factor = self.shown
+        return f"{value / factor:g} {unit}".rstrip()
 
     @property
     def si_unit(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,7 +165,7 @@ class VolumeGroup:
     rate: Array
     flow: Array = field(default_factory=lambda: np.zeros(0))
     solved: dict[str, Array] = field(default_factory=dict)
-    known: dict[tuple[Any, ...], dict[str, dict[str, float]]] = field(default_factory=dict)
+    _parts: tuple[Array, ...] = ()
 
     def capacity(self) -> Array:
         """I/Os that volumes and aliases carry at most [1/s]; aliases of a pool as if nobody else used them."""
@@ -193,36 +193,26 @@ class VolumeGroup:
         people = sum((c.requesters for _, c in users), np.zeros(len(self.count)))
         flow = sum((found.rates[:, k] * c.volumes[self.name] for k, c in users), np.zeros(len(self.count)))
         self.flow = self.rate if self.opened else flow
-        if not self.opened and not (people > 0).any():
-            self.solved = {}
-            return
         with np.errstate(divide="ignore", invalid="ignore"):
             think = np.where(flow > 0, np.maximum(people / flow - loop.times[self.name], 0.0), np.inf)
-        together = [v for v in loop.volumes if self.pool and v.pool == self.pool]
-        self._people, self._think = people, think
-        if together and (self is not together[-1]):
-            return  # a pool is solved once all of its volumes know what is asked of them
-        for group in together or [self]:
-            group.solved = {
-                key: np.zeros(len(self.count)) for key in ("transfers", "queued", "served", "time", "service")
-            }
-        for k in range(len(self.count)):
-            for name, row in _solved(together or [self], k, self.known).items():
-                group = next(each for each in (together or [self]) if each.name == name)
-                for key, value in row.items():
-                    group.solved[key][k] = value
-        for group in together or [self]:
-            loop.times[group.name] = group.solved["time"]
+        self._parts = self._dealt(people, think)
+        together = [v for v in loop.volumes if self.pool and v.pool == self.pool] or [self]
+        if self is together[-1]:  # a pool is solved once all of its volumes know what is asked of them
+            _solve(together)
+            loop.times |= {group.name: group.solved["time"] for group in together}
 
-    _people: Array = field(default_factory=lambda: np.zeros(0))
-    _think: Array = field(default_factory=lambda: np.zeros(0))
+    def _dealt(self, people: Array, think: Array) -> tuple[Array, ...]:
+        """Volumes, requesters, think time and I/O rate of the volumes with one more requester and of the others."""
+        if self.opened:
+            none = np.full((len(self.count), 1), np.nan)
+            return self.count[:, None], none, none, (self.rate / self.count)[:, None]
+        each, more = people // self.count, people % self.count
+        requesters = np.stack([each + 1, each], axis=-1)
+        volumes = np.where(requesters > 0, np.stack([more, self.count - more], axis=-1), 0.0)
+        return volumes, requesters, np.stack([think, think], axis=-1), np.full_like(volumes, np.nan)
 
     def station(self) -> dict[str, Array]:
         """One volume, as a listing shows it: the gap of a device counts neither as service nor as queue."""
-        if not self.solved:
-            zero = np.zeros(len(self.count))
-            return {"devices": self.count, "transfers": zero, "utilization": zero, "queue_length": zero, "wait": zero,
-                    "response": self.service, "service": self.service}  # fmt: skip
         rate, queued = self.solved["transfers"], self.solved["queued"]
         wait = np.where(rate > 0, queued / np.where(rate > 0, rate, 1.0), 0.0)
         share = self.aliases / self.count if self.pool else self.aliases
@@ -237,104 +227,56 @@ class VolumeGroup:
         }
 
 
-def _solved(
-    groups: Sequence[VolumeGroup], k: int, known: dict[tuple[Any, ...], dict[str, dict[str, float]]]
-) -> dict[str, dict[str, float]]:
-    """One scenario of the volumes of a pool, or of a group without one: means of a volume of each group."""
+def _solve(groups: Sequence[VolumeGroup]) -> None:
+    """Solve the volumes of a pool, or of a group without one: means of a volume of each group."""
     first = groups[0]
-    if len({(float(g.service[k]), float(g.inflation[k]), float(g.gap[k])) for g in groups}) > 1:
+    if any(
+        np.any(getattr(g, key) != getattr(first, key))
+        for g in groups
+        for key in ("service", "inflation", "gap")
+    ):
         raise InputError(
             f"pool[{first.pool}]", "volumes of different service times", "one service time, inflation and gap"
         )
-    parts: list[tuple[VolumeGroup, int, float, float, float]] = []
-    for group in groups:
-        count = int(group.count[k])
-        if group.opened:
-            parts.append((group, count, math.nan, math.nan, float(group.rate[k]) / count))
-            continue
-        people = int(group._people[k]) if group._people.size else 0
-        more = people % count
-        for volumes, each in ((more, people // count + 1), (count - more, people // count)):
-            if volumes and each:
-                parts.append((group, volumes, float(each), float(group._think[k]), math.nan))
-    shared = bool(first.pool)
-    numbers = (first.service[k], first.inflation[k], first.gap[k], first.aliases[k])
-    key = tuple(
-        f"{x:.{SAME}g}" if isinstance(x, float) else x
-        for x in (*map(float, numbers), *(y for g, *rest in parts for y in (g.name, *rest)))
-    )
-    if key not in known:
-        found = {
-            group.name: dict.fromkeys(("transfers", "queued", "served", "time", "service"), 0.0)
-            for group in groups
-        }
-        solve = _pool_rows if shared else _own_rows
-        for (group, volumes, *_), row in zip(parts, solve(parts, first, k), strict=True):
-            for name, value in row.items():
-                found[group.name][name] += value * volumes / float(group.count[k])
-        for group in groups:
-            row = found[group.name]
-            row["service"] = (
-                row["served"] / row["transfers"] if row["transfers"] > 0 else float(group.service[k])
-            )
-            row["time"] = row["time"] / row["transfers"] if row["transfers"] > 0 else row["service"]
-        known[key] = found
-    return known[key]
+    parts = [np.concatenate(each, axis=-1) for each in zip(*(g._parts for g in groups), strict=True)]
+    shape, wide = (
+        parts[0].shape,
+        1 if first.pool else parts[0].shape[-1],
+    )  # without a pool each volume is alone
+    pools = np.concatenate([each.reshape(len(first.count) * wide, -1) for each in parts], axis=-1)
+    width = pools.shape[-1] // len(parts)
+    if not first.pool:
+        pools[:, 0] = np.minimum(pools[:, 0], 1.0)
+    own = np.stack([first.service, first.inflation, first.gap, first.aliases], axis=-1)
+    rows = np.concatenate([pools, np.repeat(own, wide, axis=0)], axis=-1)
+    alike = np.nan_to_num(_significant(rows), nan=-1.0)
+    _, at, back = np.unique(alike, axis=0, return_index=True, return_inverse=True)
+    busy = (rows[at, :width] > 0).any(axis=-1)
+    found = np.zeros((4, len(at), width))
+    if busy.any():
+        *asked, own = np.split(rows[at[busy]], [width, 2 * width, 3 * width, 4 * width], axis=-1)
+        volumes, people, think, rate = asked
+        service, inflation, gap, aliases = own.T
+        steady = queueing.alias_pool(
+            aliases, volumes=volumes, population=people, think_time=think, arrival_rate=rate,
+            service_time=np.repeat(service[:, None], width, axis=-1), inflation=inflation, redrive_time=gap,
+        )  # fmt: skip
+        flow, queue, served = steady.throughput, steady.queue_length, steady.throughput * steady.service_time
+        found[:, busy] = flow, np.maximum(queue - steady.in_gap, 0.0), served, queue + served
+    each = np.where(parts[0] > 0, found[:, np.ravel(back)].reshape(4, *shape), 0.0) * parts[0]
+    ends = np.cumsum([g._parts[0].shape[-1] for g in groups])
+    for group, own_parts in zip(groups, np.split(each, ends[:-1], axis=-1), strict=True):
+        flow, queued, served, time = own_parts.sum(axis=-1) / group.count
+        some = np.where(flow > 0, flow, 1.0)
+        service = np.where(flow > 0, served / some, group.service)
+        group.solved = {"transfers": flow, "queued": queued, "served": served, "service": service,
+                        "time": np.where(flow > 0, time / some, service)}  # fmt: skip
 
 
-Parts = Sequence[tuple[VolumeGroup, int, float, float, float]]
-
-
-def _pool_rows(parts: Parts, first: VolumeGroup, k: int) -> list[dict[str, float]]:
-    """Every class of equal volumes of a pool: rate, queued, in service, and rate times the time of an I/O."""
-    steady = queueing.alias_pool(
-        [int(first.aliases[k])],
-        volumes=[volumes for _, volumes, *_ in parts],
-        population=[people for _, _, people, _, _ in parts],
-        think_time=[think for _, _, _, think, _ in parts],
-        arrival_rate=[rate for *_, rate in parts],
-        service_time=float(first.service[k]),
-        inflation=float(first.inflation[k]),
-        redrive_time=float(first.gap[k]),
-    )
-    rate, queue, gap = steady.throughput[0], steady.queue_length[0], steady.in_gap[0]
-    served = rate * steady.service_time[0]
-    return [
-        {"transfers": float(rate[j]), "queued": max(float(queue[j] - gap[j]), 0.0), "served": float(served[j]),
-         "time": float(queue[j] + served[j])}
-        for j in range(len(parts))
-    ]  # fmt: skip
-
-
-def _own_rows(parts: Parts, first: VolumeGroup, k: int) -> list[dict[str, float]]:
-    """Volumes with aliases of their own."""
-    rows = []
-    servers = 1 + int(first.aliases[k])
-    service, inflation, gap = float(first.service[k]), float(first.inflation[k]), float(first.gap[k])
-    for _, _, people, think, rate in parts:
-        if math.isnan(people):
-            alone = queueing.alias_pool(
-                [servers - 1],
-                volumes=1,
-                arrival_rate=rate,
-                service_time=service,
-                inflation=inflation,
-                redrive_time=gap,
-            )
-            flow, queue, pause = (
-                float(a[0, 0]) for a in (alone.throughput, alone.queue_length, alone.in_gap)
-            )
-            served = flow * float(alone.service_time[0, 0])
-        else:
-            steady = queueing.finite_source(
-                int(people), think, service, min(servers, int(people)), inflation=inflation, redrive_time=gap
-            )
-            flow, queue, pause = (float(a) for a in (steady.throughput, steady.queue_length, steady.in_gap))
-            served = float(steady.in_service)
-        rows.append(
-            {"transfers": flow, "queued": max(queue - pause, 0.0), "served": served, "time": queue + served}
-        )
-    return rows
+def _significant(values: Array) -> Array:
+    """Numbers rounded to so many significant digits that those of one pool are the same."""
+    size = 10.0 ** (SAME - np.ceil(np.log10(np.maximum(np.abs(values), 1e-30))))
+    return np.asarray(np.round(values * size) / size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,14 @@ def draw(found: Prediction, axes: Axes | None, figure: str | None = None) -> Axe
     around = None if found.keys else found.around()
     shown = around or found
     figures = [each for each in found.figures if each.key == figure] or _two(found.figures)
-    panels = style.begin(axes, found.headline, panels=1 if axes is not None else len(figures))
+    result = found.headline.removeprefix(f"{found.title}: ").removesuffix(".")
+    panels = style.begin(
+        axes,
+        found.headline,
+        title=result,
+        below=f"{found.title}.",
+        panels=1 if axes is not None else len(figures),
+    )
     for panel, each in zip(panels, figures, strict=False):
         _panel(shown, each, panel)
         if not found.keys:
@@ -77,7 +84,6 @@ def _panel(found: Prediction, shown: Quantity, axes: Axes) -> None:
         if label:
             named.append((float(best[places[-1]]), label, color))
     axes.set(ylabel=f"{shown.label} [{shown.unit}]" if shown.unit else shown.label, ylim=(0, top))
-    style.plain(axes)
     if not words:
         if found.known[first].whole:
             style.whole_numbers(axes)

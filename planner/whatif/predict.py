@@ -178,7 +178,7 @@ class Prediction(Answer):
             return f"{self.title}: {self._extremes()}over {', '.join(self.keys)}."
         shown = self.figures[0]
         low, value, high = (float(end[0]) / shown.factor for end in self.values[shown.key])
-        texts = [render.format_value(number, shown.decimals) for number in (value, low, high)]
+        texts = [_said(number) for number in (value, low, high)]
         ends = (
             f"at least {texts[1]}"
             if math.isinf(high) and math.isfinite(value)
@@ -194,7 +194,7 @@ class Prediction(Answer):
         known = values[np.isfinite(values)]
         if not known.size:
             return f"{scenarios} "
-        ends = [render.format_value(float(end), shown.decimals) for end in (known.min(), known.max())]
+        ends = [_said(float(end)) for end in (known.min(), known.max())]
         per = f" {shown.unit}".replace(" 1/s", "/s") if shown.unit else ""
         return f"{shown.label} {' to '.join(dict.fromkeys(ends))}{per} in {scenarios} "
 
@@ -280,7 +280,9 @@ class Prediction(Answer):
 
     def worded(self, column: render.Column, place: int) -> str:
         """Say one value of a column of settings."""
-        return _worded(column, place)
+        value, unit = column.values[place], column.unit if column.unit != "share" else ""
+        name = column.name.replace("_", " ")
+        return f"{name} {value if isinstance(value, str) else style.rounded(value, 6)} {unit}".rstrip()
 
 
 def predict(
@@ -407,9 +409,9 @@ def _plain(value: Value, factor: float, what: Quantity) -> Value | int:
     return int(value) if what.whole else value / factor
 
 
-def _worded(column: render.Column, place: int) -> str:
-    value, unit = column.values[place], column.unit if column.unit != "share" else ""
-    return f"{column.name} {value if isinstance(value, str) else f'{value:g}'} {unit}".rstrip()
+def _said(value: float) -> str:
+    """A number of a sentence."""
+    return style.rounded(value) if math.isfinite(value) else render.format_value(value)
 
 
 def _around(question: Quantity, value: float, measured: tuple[float, float] | None) -> list[Value]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ from types import ModuleType
 
 import pytest
 
+from planner.explain import TOPICS
+from planner.reports import schema
 from tests.checkout import ROOT
 
 SCRIPT = ROOT / "docs" / "gather.py"
@@ -42,6 +45,38 @@ def test_links_of_the_checkout_become_links_of_the_site(gather: ModuleType) -> N
         gather.inside(text)
         == "[a](notebooks/01_x.ipynb) [b](aliases.md) [c](changelog.md#x) [d](contributing.md)"
     )
+
+
+def test_short_titles_are_entries_and_pages_below_others_are_no_more_of_their_own(
+    gather: ModuleType, tmp_path: Path
+) -> None:
+    for name in ("index", "methods", "readings", "aliases"):
+        (tmp_path / f"{name}.md").write_text("# A page\n", encoding="utf-8")
+    found = gather.whole_toctree("```{toctree}\n\nAliases <aliases>\nMethods <methods>\n```\n", tmp_path)
+    assert "Aliases <aliases>\nMethods <methods>\n" in found
+    assert "readings" not in found
+    assert gather.below("methods", tmp_path) == "\n```{toctree}\n:hidden:\n\nreadings\n```\n"
+    assert gather.below("aliases", tmp_path) == ""
+
+
+def test_the_sidebar_is_at_most_twenty_nouns(gather: ModuleType) -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    entries = [line for block in gather.TOCTREE.findall(index) for line in block.splitlines() if "<" in line]
+    assert len(entries) <= 20
+    assert all(len(line.split(" <")[0].split()) == 1 for line in entries)
+
+
+def test_every_formula_is_typeset_and_every_column_is_explained(gather: ModuleType) -> None:
+    """What is generated from the code: nothing of LaTeX is left outside of formulas."""
+    formulas, columns = gather.formulas(), gather.columns()
+    outside = re.sub(r"\$\$.*?\$\$|\$[^$]*\$", "", formulas, flags=re.DOTALL)
+    assert "\\" not in outside
+    for name in TOPICS:
+        assert f"`planner explain {name}`" in formulas
+    for table in schema.TABLES.values():
+        for column in table:
+            if not column.name.endswith(("_low", "_high")):
+                assert f"| `{column.name}` | {column.dtype} | {column.unit} | {column.meaning} |" in columns
 
 
 def test_a_missing_extra_is_one_line_that_says_what_to_install(tmp_path: Path) -> None:

@@ -193,11 +193,31 @@ def smf(random: Random) -> Content:
     return Content(_csv(header, lines), rows)
 
 
-def iostat(random: Random) -> Content:
-    """Text and JSON of any iostat, some reports of some disks; a row stands and falls with its report."""
+def pools(random: Random) -> Content:
+    """SMF 78-3, HyperPAV sections, as SMF Explorer exports it; of SuperPAV in half of the files."""
+    header = "sid,snm,dat,ist,int,r783hcu,r783hlcu,r783htio,r783hnai,r783haiu"
+    superpav = random.randrange(2) == 0
+    lines, rows = [], []
+    for number in random.sample(range(1, 256), random.randrange(1, 6)):
+        tries, needed = random.randrange(2, 900_000), random.randrange(1, 9000)
+        fails, lost = random.randrange(tries + 1), random.randrange(needed + 1)
+        line = f"SYSA,SYSA,2024-05-14,09:15:00,00:15:00,8A00,{number},{tries},{fails},{random.randrange(99)}"
+        rows.append((
+            (f"{number:04X}", *map(float, (needed, lost) if superpav else (tries, fails))),
+            frozenset([0, len(lines) + 1]),
+        ))  # fmt: skip
+        lines.append(line + (f",{needed},{needed - lost},0,0,{random.randrange(99)}" if superpav else ""))
+    more = ",r783xanc,r783xauc,r783xabc,r783xalc,r783xcqd" if superpav else ""
+    return Content(_csv(header + more, lines), rows)
+
+
+def iostat(random: Random, *, json: bool) -> Content:
+    """Text or JSON of any iostat, some reports of some disks; a row stands and falls with its report."""
     from tests.reports.iostat_writer import any_writing, printed
 
-    how = replace(any_writing(random), skip_first=False, groups=False, idle_left_out=False)
+    while (how := any_writing(random)).json is not json:
+        pass
+    how = replace(how, skip_first=False, groups=False, idle_left_out=False)
     out = printed(random, how, reports=random.randrange(2, 4))
     heads = frozenset(range(3 if out.lines[0].startswith("{") else 1))
     rows = [((name, *_exactly(*numbers)), heads | frozenset(span))
@@ -234,6 +254,24 @@ def dasd(random: Random) -> Content:
              f"total_pav {some}", f"total_hpf {requests}"]  # fmt: skip
     lines += [f"{name} {histogram(random.randrange(1, 20))}" for name in names]
     return Content([line + "\n" for line in lines], [((None,), frozenset(range(len(lines))))])
+
+
+def dasdstat(random: Random) -> Content:
+    """What dasdstat prints of a device, or tunedasd -P; the device has no rate, its response is between class ends."""
+    requests = random.randrange(1, 500)
+    lines = [f"statistics data for statistic: dasd{chr(97 + random.randrange(26))}", f"{requests} dasd I/O requests",
+             f"with {8 * requests} sectors(512B each)", "Scale Factor is 1"]  # fmt: skip
+    for title in ("Histogram of I/O times (microseconds)", "Histogram of I/O time till ssch",
+                  "Histogram of I/O time between ssch and irq"):  # fmt: skip
+        counts = [0] * 32
+        counts[random.randrange(2, 30)] = requests
+        lines += ["   __<4    ___8    __16    __32", title,
+                  *("".join(f"{each:8}" for each in counts[k : k + 16]) for k in (0, 16))]  # fmt: skip
+    return Content([line + "\n" for line in lines], [((lines[0][-5:],), frozenset(range(len(lines))))])
+
+
+def _alias_rates(measured: Measured) -> list[Key]:
+    return list(measured.devices.select("label").rows())
 
 
 def exports(name: str, random: Random) -> Content:
@@ -276,28 +314,25 @@ def members(random: Random) -> Content:
 
 
 def lsdasd(random: Random) -> Content:
-    """What lsdasd prints, plain, -u or -l."""
+    """What lsdasd prints, plain, -u or -l: device number, block device and role of each."""
     form = random.choice("pul")
     lines = [] if form == "l" else ["Bus-ID     Status     Name     Device", "=" * 78]
+    heads, rows = len(lines), []
     for number in _numbered(random, random.randrange(1, 6)):
         alias = random.random() < 0.4
-        name, bus = f"dasd{chr(97 + len(lines) % 26)}", f"0.0.{number.lower()}"
-        uid = f"IBM.750000000TH031.c280.{'xx' if alias else '0a'}"
+        name, bus = f"dasd{chr(97 + len(rows))}", f"0.0.{number.lower()}"
+        uid, first = f"IBM.750000000TH031.c280.{'xx' if alias else '0a'}", len(lines)
         if form == "u":
             lines.append(f"{bus}   {'alias' if alias else name:<8} {uid}")
         elif form == "p":
-            lines.append(
-                f"{bus}   alias {'ECKD':>26}"
-                if alias
-                else f"{bus}   active  {name}  94:0  ECKD  4096  7042MB  1"
-            )
+            lines.append(f"{bus}   alias {'ECKD':>26}" if alias
+                         else f"{bus}   active  {name}  94:0  ECKD  4096  7042MB  1")  # fmt: skip
         else:
-            lines += [
-                bus if alias else f"{bus}/{name}/94:0",
-                f"  status:\t{'alias' if alias else 'active'}",
-                f"  uid:\t{uid}",
-            ]
-    return Content([line + "\n" for line in lines], [])
+            status = "alias" if alias else "active"
+            lines += [bus if alias else f"{bus}/{name}/94:0", f"  status:\t{status}", f"  uid:\t{uid}"]
+        rows.append(((number, "alias" if alias else "base", None if alias else name),
+                     frozenset([*range(heads), *range(first, len(lines))])))  # fmt: skip
+    return Content([line + "\n" for line in lines], rows)
 
 
 def _labels(measured: Measured) -> list[Key]:
@@ -330,8 +365,11 @@ FORMATS: Final[dict[str, Format]] = {
     "supply": Format(supply, _supply_keys),
     "counters": Format(counters, _devices("io_rate")),
     "smf": Format(smf, _devices("io_rate")),
-    "iostat": Format(iostat, _iostat_keys),
+    "smf pools": Format(pools, _supply_keys),
+    "iostat text": Format(partial(iostat, json=False), _iostat_keys),
+    "iostat JSON": Format(partial(iostat, json=True), _iostat_keys),
     "dasd": Format(dasd, _devices()),
+    "dasdstat": Format(dasdstat, _alias_rates),
     **{f"export {name}": Format(partial(exports, name), _labels) for name in MADE},
 }
 """What `measurements.read` takes as text."""

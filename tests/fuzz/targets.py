@@ -113,10 +113,36 @@ def _read_members(path: Path) -> object:
     return read_membership(path)
 
 
-def _read_lsdasd(path: Path) -> object:
+def _make_lsdasd(random: Random) -> Case:
+    made = content.lsdasd(random)
+    times = random.randrange(MOST_DAMAGE + 1)
+    text, touched = damaged(made.lines, times, random)
+    rows = [[list(key), not (needed & touched)] for key, needed in made.rows]
+    return {"text": text, "rows": rows, "damage": times}
+
+
+def _check_lsdasd(case: Case) -> None:
+    """Each device with its role and name; with all aliases lost there may be no pool."""
     from planner.reports.linux import read_lsdasd
 
-    return read_lsdasd(path)
+    with no_warning():
+        try:
+            found = read_lsdasd("given", case["text"].encode("utf-8", "surrogatepass"))
+        except ReportError:
+            names = [name for (_, role, name), _ in case["rows"] if role == "base"]
+            assert case["damage"] or not names, "a sound file is refused"
+            return
+    of_number = {number: name for name, number in found.names.items()}
+    said = "\n".join(found.notes)
+    for (number, role, name), intact in case["rows"]:
+        if not intact:
+            continue
+        member = found.members.get(number)
+        assert member is not None or number in said, f"{number} is lost"
+        assert member is None or member.role == role, f"{number} is {member.role}"
+        assert name is None or of_number.get(number) == name or found.names[name] != number, (
+            f"{number} has no name"
+        )
 
 
 def _read_any(path: Path) -> object:
@@ -492,7 +518,7 @@ TARGETS: Final[dict[str, Target]] = {
         partial(_make_file, content.calibration), partial(_check_file, _read_calibration, ".csv")
     ),
     "pool members": Target(partial(_make_file, content.members), partial(_check_file, _read_members, ".csv")),
-    "lsdasd": Target(partial(_make_file, content.lsdasd), partial(_check_file, _read_lsdasd, "")),
+    "lsdasd": Target(_make_lsdasd, _check_lsdasd),
     "model file": Target(partial(_toml, shelf="model"), partial(_check_file, _ask_model, ".toml")),
     "system file": Target(partial(_toml, shelf="system"), partial(_check_file, _solve_system, ".toml")),
     "stations": Target(_make_station, _check_station),

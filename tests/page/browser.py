@@ -38,6 +38,21 @@ class Page:
     driver: Any
     downloads: Path
 
+    def go(self, address: str, width: int, *, dark: bool = False) -> None:
+        """Open another page in a window of this width, light or dark."""
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
+        self.driver.get(address)
+        self.until(LOADED)
+
+    def until(self, script: str) -> Any:
+        """Wait until a script says something, and say what."""
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        return WebDriverWait(self.driver, 60).until(lambda found: found.execute_script(script))
+
     def run(self, script: str) -> Any:
         """What a script says."""
         return self.driver.execute_script(script)
@@ -72,12 +87,15 @@ class Page:
         return found
 
 
+REPORT = "return document.documentElement.dataset.ready === 'yes'"  # what a report says when it is ready
+LOADED = "return document.readyState === 'complete'"
+
+
 @contextmanager
-def opened(path: Path) -> Iterator[Page]:
-    """A page, opened and ready."""
+def opened(path: Path, ready: str = REPORT) -> Iterator[Page]:
+    """A page, opened and ready, as a script says."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.support.ui import WebDriverWait
 
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         options = webdriver.ChromeOptions()
@@ -93,8 +111,8 @@ def opened(path: Path) -> Iterator[Page]:
             driver.get("about:blank")
             driver.get_log("performance")  # the browser's own first page is not meant
             driver.get(path.as_uri())
-            ready = "return document.documentElement.dataset.ready === 'yes'"
-            WebDriverWait(driver, 60).until(lambda found: found.execute_script(ready))
-            yield Page(driver, Path(folder))
+            page = Page(driver, Path(folder))
+            page.until(ready)
+            yield page
         finally:
             driver.quit()

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from planner.demand import Target
 from planner.page import drawing
-from planner.page.drawing import Course, Curve, Week, shade, ticks
+from planner.page.drawing import Course, Curve, Week, ticks
+from planner.site.site_answer import SiteAnswer
+from planner.site.site_picture import LEVELS, calendar, levels
+from tests.page import made
 from tests.page.made import HOSTILE
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -154,5 +159,37 @@ def test_a_pool_that_was_never_measured_has_a_picture_that_says_so() -> None:
 
 
 def test_shades_rise_with_the_number() -> None:
-    assert [shade(value, 10.0) for value in (np.nan, 0.0, 5.0, 10.0, np.inf)] == [0, 1, 1, 2, 3]
-    assert shade(0.0, 0.0) == 1
+    values = np.array([np.nan, 0.0, 5.0, 10.0, np.inf])
+    assert levels(values, 10.0).tolist() == [0, 1, 1, 2, 3]
+    assert levels(np.zeros(1), 0.0).tolist() == [1]
+
+
+def test_the_calendar_of_a_pool_counts_as_its_answer_does() -> None:
+    """A cell an hour: short where an interval in it is, empty where none was measured; words and legend agree."""
+    need = made.need(0, intervals=30 * 1440)
+    found, first = calendar(need.series)
+    assert first == made.FIRST.astype("datetime64[D]")
+    hour = (need.series.start - first.astype("datetime64[us]")) // np.timedelta64(3600, "s")
+    over = need.series.needed > need.series.in_use
+    assert (found == LEVELS.index("more: short")).sum() == len(np.unique(hour[over]))
+    assert (found == 0).sum() == 0
+    axes = SiteAnswer(pools=(need,), target=Target(), meet=0.99, remarks=()).plot()
+    (image,) = axes.images
+    assert np.array_equal(image.get_array().filled(0.0), found)
+    words = [text.get_text() for text in axes.figure.legends[0].get_texts()]
+    assert words[-1] == f"more: short in {need.short_intervals:,} of {need.busy_intervals:,} busy intervals"
+
+
+def test_a_calendar_shows_an_hour_without_measurement_and_calls_no_idle_hour_short() -> None:
+    need = made.need(0, intervals=20 * 1440)
+    series = replace(need.series, needed=need.series.needed.copy(), busy=np.zeros_like(need.series.busy))
+    series.needed[120:180] = np.nan
+    found, _ = calendar(series)
+    assert found[2, 0] == 0
+    assert found.max() < LEVELS.index("more: short")
+
+
+def test_a_pool_of_a_few_days_is_drawn_as_a_line() -> None:
+    axes = SiteAnswer(pools=(made.need(0, 2 * 1440),), target=Target(), meet=0.99, remarks=()).plot()
+    assert not axes.images
+    assert axes.lines

@@ -23,7 +23,7 @@ from planner.page.layout import embedded
 from planner.page.parts import part_of
 from planner.page.question import growths, joined
 from planner.published import scoreboard
-from planner.render.verdict import SHORT, SPARE, word
+from planner.render.text import SHORT, SPARE, word
 from planner.site.site_answer import SiteAnswer
 from tests.page import made
 from tests.page.made import HOSTILE

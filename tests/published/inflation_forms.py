@@ -1,7 +1,7 @@
 """Whose concurrency makes I/Os slower, the volume's or the pool's: both laws fitted to the published runs.
 
-`python -m tests.published.inflation_forms` prints the comparison of docs/aliases-methods.md; needs numba. Both laws are
-judged by the same simulation, so that no approximation stands between a law and what was measured. One parameter set
+`python -m tests.published.inflation_forms` prints the comparison that docs/decisions.md quotes; needs numba. Both laws
+are judged by the same simulation, so that no approximation stands between a law and what was measured. One set
 (think time, service time, inflation, gap) is fitted to all runs but the outlier, split between bases and aliases.
 """
 
@@ -192,7 +192,7 @@ def comparison(events=EVENTS):
 
 
 def report():
-    """The comparison as docs/aliases-methods.md shows it."""
+    """The comparison as a table."""
     runs, found = comparison()
     lines = ["service grows with the I/Os in service of", f"{'':24}the volume  the pool"]
     for label, place, unit in (("think time [ms]", 0, 1e3), ("service time [ms]", 1, 1e3), ("inflation", 2, 1.0),

@@ -119,10 +119,11 @@ def test_the_committed_picture_shows_what_is_drawn(drawn: dict[str, Axes], name:
 
 
 @pytest.mark.slow
-def test_the_picture_of_a_pool_shows_what_is_drawn() -> None:
-    entry = pictures.kept()["pool-aliases"]
-    assert entry["sha256"] == pictures.sha256("pool-aliases")
-    assert same(pictures.drawn(pictures.pool_aliases()), entry["drawn"])
+@pytest.mark.parametrize("name", pictures.ANSWERS)
+def test_the_pictures_of_answers_show_what_is_drawn(name: str) -> None:
+    entry = pictures.kept()[name]
+    assert entry["sha256"] == pictures.sha256(name)
+    assert same(pictures.drawn(pictures.PICTURES[name]()), entry["drawn"])
 
 
 def test_every_committed_picture_is_compared() -> None:

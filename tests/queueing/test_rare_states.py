@@ -1,6 +1,5 @@
 """States too rare for the rounding of the others keep their digits wherever a chain is eliminated."""
 
-from dataclasses import dataclass
 from math import factorial
 
 import numpy as np
@@ -8,10 +7,9 @@ import pytest
 from mpmath import mp, mpf
 
 from planner.queueing._levels import dwell_times, stationary
-from planner.queueing.pools.exact import closed_chain
-from planner.queueing.pools.exact.closed_chain import solve_lumped, stationary_law
+from planner.queueing.pools.exact import lumped
+from planner.queueing.pools.exact.lumped import solve_lumped, solve_single_open, stationary_law
 from planner.queueing.pools.exact.open_chain import solve_open_chain
-from planner.queueing.pools.exact.single_open import solve_single_open
 from planner.queueing.pools.pool import check_pools
 
 
@@ -22,26 +20,17 @@ def pool_of(volumes, population=None, think_time=None, arrival_rate=None):
     ).pool(0)  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Steps:
-    """A birth-death chain that rises ever more rarely."""
-
-    size: int
-    source: np.ndarray
-    target: np.ndarray
-
-    @classmethod
-    def of(cls, size):
-        here = np.arange(size - 1)
-        return cls(size, np.append(here, here + 1), np.append(here + 1, here))
+def steps_of(size):
+    """Moves of a birth-death chain."""
+    here = np.arange(size - 1)
+    return np.append(here, here + 1), np.append(here + 1, here)
 
 
 @pytest.mark.parametrize("size", [40, 150])
 def test_a_chain_keeps_states_of_probability_1e_minus_280(size):
-    steps = Steps.of(size)
     rise = 10.0 ** (-280.0 / size)
     rates = np.append(np.full(size - 1, rise), np.ones(size - 1))
-    law, _ = stationary_law(steps, rates)
+    law, _ = stationary_law(*steps_of(size), rates, size)
     np.testing.assert_allclose(law / law[0], rise ** np.arange(size), rtol=1e-8)
 
 
@@ -51,10 +40,10 @@ def test_a_chain_that_mixes_is_solved_by_sweeps_alone(monkeypatch):
     def refused(*_):
         raise AssertionError
 
-    monkeypatch.setattr(closed_chain, "_direct", refused)
+    monkeypatch.setattr(lumped, "_direct", refused)
     size = 150
     rates = np.append(np.full(size - 1, 0.5), np.ones(size - 1))
-    law, _ = stationary_law(Steps.of(size), rates)
+    law, _ = stationary_law(*steps_of(size), rates, size)
     np.testing.assert_allclose(law[:40] / law[0], 0.5 ** np.arange(40), rtol=1e-6)
 
 

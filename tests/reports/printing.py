@@ -50,3 +50,17 @@ def row(address: str = "522A", type: str = "3390-3", label: str = "BWPVS0", **ch
 def page(*rows: str, head: str = HEAD, heading: str = HEADING) -> str:
     """Print one page."""
     return "\n".join((head, heading, *rows)) + "\n"
+
+
+def split_lines(text: str) -> list[tuple[int, str, int]]:
+    """Number, text and offset of each line, as an editor cuts them: the reference of the reader by blocks."""
+    *ended, last = text.split("\n")
+    lines = [line for part in ended for line in part.rstrip("\r").split("\r")] + last.split("\r")
+    found = []
+    for number, line in enumerate(lines, start=1):
+        offset = 0
+        for part in line.split("\f"):
+            if part.strip() or "\f" not in line:
+                found.append((number, part, offset))
+            offset += len(part) + 1
+    return found

@@ -23,8 +23,8 @@ from planner.reports.dspacesh import (
     data_space_table,
     listings_of_frame,
     read_data_spaces,
+    storage_frame,
 )
-from planner.reports.frames import storage_frame
 from planner.reports.printed import Printed
 
 SPLIT = data_path("real-storage", "128-users.listing").read_text(encoding="utf-8")
@@ -204,7 +204,7 @@ DAMAGED = {
     "fraction of a user": (SMALL.replace("    0  .000", "  0.5  .000", 1), "whole number"),
     "words among rows": (SPLIT.replace(ROW, "some words"), "expected|cut short"),
     "damaged heading": (SMALL.replace("Pgwrt", "Pg rt"), "not in place"),
-    "another report": (SPLIT.replace("FCX134", "FCX108"), "holds FCX108 only"),
+    "another report": (SPLIT.replace("FCX134", "FCX110"), "without its page head"),
     "no listing": ("The quick brown fox.\n", "holds no Performance Toolkit listing"),
     "empty": ("\n", "empty"),
 }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -14,7 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.errors import ReportError
+from planner.errors import InputError, ReportError
+from planner.measurements import intervals, volume_runs
 from planner.measurements.read import read
 from planner.reports.iostat import exact_utilization, is_iostat, read_iostat
 from tests.reports.iostat_writer import LAYOUTS, Printed, Writing, any_writing, printed
@@ -201,3 +203,46 @@ class TestDamage:
     def test_a_file_that_cannot_be_opened(self, tmp_path: Path) -> None:
         with pytest.raises(ReportError, match="no such file"):
             read_iostat(tmp_path / "none")
+
+
+HEADING = "Device:  rrqm/s wrqm/s r/s w/s rkB/s wkB/s avgrq-sz avgqu-sz await svctm %util"
+ROW = "dasda      0.00   2.00 99.00 7.00 224.0 224.0    4.26     1.12 10.57  7.96 84.40"
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    [
+        lambda text: "\n".join(f"> > {line}" for line in text.split("\n")),
+        lambda text: text.replace("dasda", "\x1b[32;1mdasda\x1b[0m").replace("84.40", "\x1b[31m84.40\x1b[0m"),
+        lambda text: text.replace("\ndasda", "\n(snip)\ndasda"),
+    ],
+    ids=["quoted", "colors", "a word between"],
+)
+def test_a_log_as_people_keep_it_reads_the_same(disguise: Callable[[str], str]) -> None:
+    plain, kept = (read_iostat("log", f"{text}\n".encode()).devices for text in (
+        f"{HEADING}\n{ROW}", disguise(f"{HEADING}\n{ROW}"),
+    ))  # fmt: skip
+    assert plain is not None and kept is not None
+    assert plain.drop("line").equals(kept.drop("line"))
+    assert plain["io_rate"].to_list() == [106]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            f"{HEADING.replace(' avgrq', chr(10) + 'avgrq')}\n{ROW}\n",
+            "line 2: headings that go on .* wrapped",
+        ),
+        ("   extended device statistics\nr/s w/s %b device\n0.4 1.2 5.6 c0t0d0\n", "line 3: .*Solaris"),
+    ],
+)
+def test_what_is_much_like_iostat_is_refused_for_what_it_is(text: str, problem: str) -> None:
+    with pytest.raises(ReportError, match=problem):
+        read_iostat("log", text.encode())
+
+
+def test_disks_that_are_no_dasd_are_named() -> None:
+    (rows,) = intervals(read(f"{HEADING}\n{ROW.replace('dasda', 'sda')}\n".encode()))
+    with pytest.raises(InputError, match="there is none, and sda is no DASD: only those have aliases"):
+        volume_runs(rows)

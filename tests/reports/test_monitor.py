@@ -16,8 +16,8 @@ import pytest
 from planner.errors import ReportError
 from planner.reports import schema
 from planner.reports.monitor import decide, layouts, reader
-from planner.reports.monitor.blocks import is_capture, is_monwrite
 from planner.reports.monitor.reader import MonitorTables, batches, read_monitor
+from planner.reports.monitor.records import is_capture, is_monwrite
 from planner.reports.monitor.system import RecordedSystem, SampleSpan, moment
 from tests.checkout import ROOT
 from tests.reports.monitor_site import ALIAS_BIT, BASE_BIT, TIMES, UNIT, Site, example, written
@@ -68,9 +68,9 @@ def test_writer_and_reader_agree_on_every_offset_and_printed_length() -> None:
         assert layout(record).itemsize == length
     for record in LAYOUTS:
         fields = layout(record).fields or {}
-        for name, (offset, _) in layouts.LAYOUTS[layouts.kind(record)][1].items():
+        for name, (offset, _) in layouts.LAYOUTS[layouts.Kind(record[0] << 16 | record[1])][1].items():
             assert name == "RDEVSER2" or fields[name][1] == offset
-    moved = layouts.dtype(layouts.kind((6, 3)), 4).fields or {}
+    moved = layouts.dtype(layouts.Kind.ACTIVITY, 4).fields or {}
     aligned = layout((6, 3), aligned=True)
     assert aligned.itemsize == 264
     assert all(name == "RDEVSER2" or (aligned.fields or {})[name][1] == moved[name][1] for name in moved)
@@ -144,7 +144,7 @@ def test_a_shift_is_good_where_nothing_speaks_against_it(
 @pytest.mark.parametrize("numbers", [[0xFFFF, 0], [0x10000, 0], [0x10001, 1, 0x1FFFF, 0xFFFF]])
 def test_devices_of_several_sets_are_told_apart(numbers: list[int]) -> None:
     """A number is its subchannel set and four hexadecimal digits: 1 0000 is not 0000."""
-    keys = reader._keys(reader.ACTIVITY, {"RDEVDEV": np.array(numbers, np.uint32)})
+    keys = reader._keys(layouts.Kind.ACTIVITY, {"RDEVDEV": np.array(numbers, np.uint32)})
     assert np.unique(keys).size == len(numbers)
 
 

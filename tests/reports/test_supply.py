@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import ReportError
-from planner.reports.cumulative import COUNTER_SIZE, Backwards, steps
-from planner.reports.supply import PoolSupply, read_supply
+from planner.reports.supply import COUNTER_SIZE, Backwards, PoolSupply, read_supply, steps
 
 HEADER = "time,pool,IODHPP_HPPTRIES,IODHPP_HPPFAILS,IODHPP_HPPMINCT,IODHPP_HPPMAXCT,aliases"
 

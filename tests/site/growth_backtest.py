@@ -1,7 +1,7 @@
 """Backtest of growth methods on seeded series whose truth is known: ``python -m tests.site.growth_backtest``.
 
-The methods that `docs/growth.md` compares: the planner's own, and three of kept libraries. Two of them need statsmodels
-(extra `bench`).
+The methods that `docs/growth-methods.md` compares: the planner's own, and three of kept libraries. Two of them need
+statsmodels (extra `bench`).
 """
 
 from __future__ import annotations

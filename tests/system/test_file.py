@@ -9,8 +9,8 @@ import pytest
 
 from planner import InfeasibleError, InputError, PlannerError, ReportError
 from planner import system as model
-from planner.system.description import parse_system
 from planner.system.measured import TEMPLATES
+from planner.system.reading import parse_system
 from planner.system.schema import TABLES
 
 XIV = model.template("xiv")

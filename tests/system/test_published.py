@@ -10,7 +10,7 @@ import pytest
 from planner import library
 from planner import system as model
 from planner.published.whole_system import measured, predicted
-from planner.system.description import parse_system
+from planner.system.reading import parse_system
 
 XIV = model.template("xiv")
 CONCURRENT = ["paging.depth=unlimited"]

@@ -1,7 +1,13 @@
 """Storage limits, frame budgets and what is used of each limit; no numpy, so that the calculator starts at once."""
 
-from planner.advice.storage.fit import StorageFit, guests_that_fit, resident_pages_that_fit
-from planner.advice.storage.frames import FrameBudget, frame_budget, guest_frame_budget
+from planner.advice.storage.frames import (
+    FrameBudget,
+    StorageFit,
+    frame_budget,
+    guest_frame_budget,
+    guests_that_fit,
+    resident_pages_that_fit,
+)
 from planner.advice.storage.limits import StorageBudget, StorageLimits
 from planner.advice.storage.usage import StorageUsage, storage_usage
 

@@ -1,12 +1,13 @@
-"""Frame budgets: how much real storage virtual storage in use needs, for its pages and for its PGMBKs."""
+"""Frame budgets: the real storage that virtual storage in use needs, and how many guests or pages there is room for."""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render, style
 from planner.answer import Answer
@@ -19,7 +20,8 @@ from planner.devices.storage import (
     share,
     size,
 )
-from planner.errors import InputError
+from planner.errors import InfeasibleError, InputError
+from planner.quantity import column
 from planner.units import FRAME, GIB, SEGMENT
 
 if TYPE_CHECKING:
@@ -43,6 +45,16 @@ class FrameBudget(Answer):
     real_storage : int or None
         What there is [bytes]; None where it is not given.
     """
+
+    COLUMNS: ClassVar = (
+        column("what"), column("frames"), column("real_storage", "GB", "real storage", 2),
+        column("overcommit", "", "to real storage", 3),
+    )  # fmt: skip
+    ROWS: ClassVar = "parts"
+    FIGURES: ClassVar = tuple(map(column, (
+        "segments", "page_frames", "pgmbk_frames", "ptrm_spaces", "real_storage_bytes", "overcommit",
+        "overcommit_with_pgmbks",
+    )))  # fmt: skip
 
     segments: int
     page_frames: int
@@ -89,20 +101,14 @@ class FrameBudget(Answer):
             )
         return tuple(notes)
 
-    def table(self) -> render.Table:
-        """One row for pages, PGMBKs and both: frames of 4 KB, GB, and the ratio to real storage."""
-        frames = [self.page_frames, self.pgmbk_frames, self.page_frames + self.pgmbk_frames]
-        real = self.real_storage
-        ratios = [None if real is None else number * FRAME / real for number in frames]
-        return render.Table(
-            columns=(
-                render.Column(name="what", unit="", label="", values=["pages", "PGMBKs", "together"]),
-                render.Column(name="frames", unit="", values=frames),
-                render.Column(name="real_storage", unit="GB", label="real storage", decimals=2,
-                              values=[number * FRAME / GIB for number in frames]),
-                render.Column(name="overcommit", unit="", label="to real storage", values=ratios, decimals=3),
-            ),
-        )  # fmt: skip
+    @property
+    def parts(self) -> list[tuple[str, int, float, float | None]]:
+        """What takes frames, how many, how many GB that is, and its ratio to real storage."""
+        pages, pgmbks, real = self.page_frames, self.pgmbk_frames, self.real_storage
+        return [
+            (what, number, number * FRAME / GIB, None if real is None else number * FRAME / real)
+            for what, number in (("pages", pages), ("PGMBKs", pgmbks), ("together", pages + pgmbks))
+        ]
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw what pages and PGMBKs take, beside the real storage that there is."""
@@ -116,28 +122,24 @@ class FrameBudget(Answer):
         for (label, frames), color, hatch in zip(parts, style.COLORS, style.HATCHES, strict=False):
             width = frames * FRAME / GIB
             axes.barh([""], [width], left=left, color=color, hatch=hatch, edgecolor="white",
-                      label=f"{label}: {width:,.4g} GB")  # fmt: skip
+                      label=f"{label}: {style.rounded(width, 4)} GB")  # fmt: skip
             left += width
         if self.real_storage is not None:
             there = self.real_storage / GIB
-            axes.axvline(there, color=style.MEASURED, linestyle="--", label=f"real storage: {there:,.6g} GB")
-        axes.set(xlabel="real storage [GB]", xlim=(0, 1.05 * max(left, (self.real_storage or 0) / GIB)))
-        style.plain(axes, "x")
+            axes.axvline(
+                there,
+                color=style.MEASURED,
+                linestyle="--",
+                label=f"real storage: {style.rounded(there, 4)} GB",
+            )
+        axes.set(
+            xlabel="real storage [GB]",
+            yticks=[],
+            ylim=(-0.8, 0.8),
+            xlim=(0, 1.05 * max(left, (self.real_storage or 0) / GIB)),
+        )
         style.legend_below(axes)
         return axes
-
-    def to_dict(self) -> dict[str, Any]:
-        """Sizes in bytes; `overcommit` is null where no real storage was given."""
-        return {
-            "segments": self.segments,
-            "page_frames": self.page_frames,
-            "pgmbk_frames": self.pgmbk_frames,
-            "ptrm_spaces": self.ptrm_spaces,
-            "real_storage_bytes": self.real_storage_bytes,
-            "overcommit": self.overcommit,
-            "overcommit_with_pgmbks": self.overcommit_with_pgmbks,
-            "notes": list(self.notes),
-        }
 
 
 def frame_budget(
@@ -259,3 +261,128 @@ def _budget(segments: int, pages: Fraction, real_storage: float | str | None) ->
         ptrm_spaces=-(-segments // SEGMENTS_PER_PTRM_SPACE),
         real_storage=None if real_storage is None else size("real_storage", real_storage),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageFit(Answer):
+    """What real storage has room for without paging."""
+
+    FIGURES: ClassVar = (
+        column("what"), column("count"), column("count_low", of="low"), column("count_high", of="high"),
+    )  # fmt: skip
+
+    what: str  # "guests", or "resident pages" of each in-use segment
+    count: int  # the most that fit
+    low: int  # the same where touched pages are spread over all segments, and where they lie densely
+    high: int
+    asked: str  # the question in words
+    budget: FrameBudget  # frames that they take
+
+    @property
+    def headline(self) -> str:
+        """How many fit, with the range."""
+        beside = f" ({self.low} to {self.high})" if self.low < self.high else ""
+        real = (self.budget.real_storage or 0) / GIB
+        room = f"{real:g} GB of real storage without paging"
+        return f"{self.asked}: up to {self.count} {self.what}{beside} fit in {room}."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the range means, and what one more would take."""
+        lines = []
+        if self.what == "guests":
+            lines.append(
+                "The range is from touched pages that are spread over all segments, each with a PGMBK of its own, to "
+                "pages that lie densely."
+            )
+        return (*lines, *self.budget.notes, "CP itself and what else is resident is not counted.")
+
+    def table(self) -> render.Table:
+        """Frames of what fits, as of a frame budget."""
+        return self.budget.table()
+
+    def to_dict(self) -> dict[str, Any]:
+        """`count` with its range, and the budget of it."""
+        return {**self.budget.to_dict(), **Answer.to_dict(self)}
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the frames of what fits beside the real storage, under the headline of the question."""
+        (axes,) = style.begin(axes, self.headline, height=2.2)
+        return self.budget.draw_on(axes)
+
+
+def guests_that_fit(
+    *,
+    guest_storage: float | str,
+    instantiated: float,
+    real_storage: float | str,
+    resident_pages: float | None = None,
+) -> StorageFit:
+    """Count the equal guests whose touched pages and PGMBKs real storage holds.
+
+    Examples
+    --------
+    >>> guests_that_fit(guest_storage="88GB", instantiated=0.7, real_storage="1024GB").count
+    16
+    """
+    real, least = (
+        size("real_storage", real_storage),
+        float(PAGES_PER_SEGMENT * share("instantiated", instantiated)),
+    )
+
+    def budget(guests: int, pages: float) -> FrameBudget:
+        return guest_frame_budget(
+            guests=guests, guest_storage=guest_storage, instantiated=instantiated, resident_pages=pages,
+            real_storage=real_storage,
+        )  # fmt: skip
+
+    def most(pages: float) -> int:
+        """The frames of guests are rounded up together."""
+        enough = max(real // budget(1, pages).real_storage_bytes, 1) * 2
+        return bisect_left(
+            range(1, enough), True, key=lambda guests: budget(guests, pages).real_storage_bytes > real
+        )
+
+    ends = (
+        [resident_pages] * 2
+        if resident_pages is not None
+        else [float(math.ceil(least)), float(PAGES_PER_SEGMENT)]
+    )
+    low, high = (most(pages) for pages in ends)
+    if not high:
+        one = budget(1, ends[1]).real_storage_bytes
+        raise InfeasibleError(
+            f"one guest takes {one / GIB:.4g} GB of real storage and there are {real / GIB:.4g} GB: {one / GIB:.4g} GB "
+            f"would hold one, or a guest that touches no more than {instantiated * real / one:.0%} of its storage"
+        )
+    each = size("guest_storage", guest_storage)
+    asked = f"Guests of {each / GIB:g} GB that touched {instantiated:.0%} of it"
+    return StorageFit(
+        what="guests", count=high, low=low, high=high, asked=asked, budget=budget(high, ends[1])
+    )
+
+
+def resident_pages_that_fit(*, in_use: float | str, real_storage: float | str) -> StorageFit:
+    """Count the resident pages that each in-use segment can have.
+
+    Examples
+    --------
+    >>> resident_pages_that_fit(in_use="900GB", real_storage="256GB").count
+    70
+    """
+    real, used = size("real_storage", real_storage), size("in_use", in_use)
+    segments = -(-used // SEGMENT)
+    pages = int(Fraction(real // FRAME, segments)) - FRAMES_PER_PGMBK
+    if pages < 1:
+        needed = segments * (FRAMES_PER_PGMBK + 1) * FRAME
+        most = real // FRAME // (FRAMES_PER_PGMBK + 1) * SEGMENT
+        raise InfeasibleError(
+            f"{used / GIB:.6g} GB in use take at least {needed / GIB:.4g} GB of real storage, a page and a PGMBK for "
+            f"each segment, and there are {real / GIB:.4g} GB: they hold up to {most / GIB:.4g} GB in use"
+        )
+    pages = min(pages, PAGES_PER_SEGMENT)
+    budget = frame_budget(in_use=in_use, resident_pages=pages, real_storage=real_storage)
+    return StorageFit(
+        what="resident pages in each segment", count=pages, low=pages, high=pages,
+        asked=f"{used / GIB:.6g} GB of virtual storage in use", budget=budget,
+    )  # fmt: skip

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render, style
 from planner.answer import Answer
@@ -25,10 +26,17 @@ from planner.devices.storage import (
     size,
 )
 from planner.devices.storage import release as find_release
+from planner.quantity import column
 from planner.units import FRAME, GIB
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+LIMIT: Final = (
+    column("limit", of="name"), column("kind"),
+    column("in_use_virtual", "GB", "in-use virtual", 1, "in_use_virtual_bytes"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -158,6 +166,22 @@ class StorageLimits(Answer):
         other limit (a tie counts as no longer before); None where they never are.
     """
 
+    COLUMNS: ClassVar = (
+        *LIMIT, column("headroom", "GB", "", 1, "headroom_bytes"),
+        column("used", "percent", "used", 1, lambda limit: None if limit.used is None else 100 * limit.used),
+    )  # fmt: skip
+    ROWS: ClassVar = "limits"
+    FIGURES: ClassVar = (
+        column("release", of="budget.release.name"), column("release_certainty", of="budget.release.certainty"),
+        column("real_storage_bytes", of="budget.real_storage"),
+        column("resident_pages", of=lambda found: float(found.budget.resident_pages)),
+        column("ptrm_spaces", of="budget.ptrm_spaces"),
+        column("in_use_virtual_bytes", of="binding.in_use_virtual_bytes"),
+        column("binding_limit", of="binding.name"), column("binding_kind", of="binding.kind"),
+        column("limits", of=lambda found: [limit.to_dict() for limit in found.limits]),
+        column("min_resident_pages_before_ptrm"),
+    )  # fmt: skip
+
     budget: StorageBudget
     limits: tuple[StorageLimit, ...]
     min_resident_pages_before_ptrm: int | None
@@ -167,40 +191,13 @@ class StorageLimits(Answer):
         """The limit that is met first."""
         return first_met(self.limits)
 
-    def table(self) -> render.Table:
-        """One row a limit, sizes in GB; the one that is met first is marked."""
-        rows = self.limits
-        headrooms = [limit.headroom_bytes for limit in rows]
-        used = [None if limit.used is None else 100 * limit.used for limit in rows]
-        return render.Table(
-            columns=(
-                render.Column(name="limit", unit="", values=[limit.name for limit in rows]),
-                render.Column(name="kind", unit="", values=[limit.kind for limit in rows]),
-                render.Column(name="in_use_virtual", unit="GB", label="in-use virtual", decimals=1,
-                              values=[limit.in_use_virtual_bytes / GIB for limit in rows]),
-                render.Column(name="headroom", unit="GB", decimals=1,
-                              values=[None if room is None else room / GIB for room in headrooms]),
-                render.Column(name="used", unit="percent", label="used", values=used, decimals=1),
-            ),
-            marks=tuple("recommended" if limit is self.binding else "" for limit in rows),
-        )  # fmt: skip
+    def marks(self) -> Iterable[str]:
+        """The limit that is met first is marked."""
+        return ("recommended" if limit is self.binding else "" for limit in self.limits)
 
     def to_dict(self) -> dict[str, Any]:
         """Sizes in bytes; `in_use_virtual_bytes` is what the limit that is met first allows."""
-        budget = self.budget
-        return {
-            "release": budget.release.name,
-            "release_certainty": budget.release.certainty,
-            "real_storage_bytes": budget.real_storage,
-            "resident_pages": float(budget.resident_pages),
-            "ptrm_spaces": budget.ptrm_spaces,
-            "in_use_virtual_bytes": self.binding.in_use_virtual_bytes,
-            "binding_limit": self.binding.name,
-            "binding_kind": self.binding.kind,
-            "limits": [limit.to_dict() for limit in self.limits],
-            "min_resident_pages_before_ptrm": self.min_resident_pages_before_ptrm,
-            "notes": list(budget.notes),
-        }
+        return {**Answer.to_dict(self), "notes": list(self.budget.notes)}
 
     @property
     def headline(self) -> str:

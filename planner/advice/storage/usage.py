@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render, style
-from planner.advice.storage.limits import gigabytes
-from planner.answer import Answer
+from planner.advice.storage.limits import LIMIT, gigabytes
+from planner.answer import Answer, tabled
 from planner.devices.storage import (
     BEYOND,
     FRAMES_PER_PGMBK,
@@ -30,6 +30,7 @@ from planner.devices.storage import (
 from planner.devices.storage import release as find_release
 from planner.errors import InputError
 from planner.interval import Interval
+from planner.quantity import Quantity, column
 from planner.units import GIB, SEGMENT
 
 if TYPE_CHECKING:
@@ -76,6 +77,16 @@ class StorageUsage(Answer):
     remarks : tuple of str
         What the listings show that a reader should know.
     """
+
+    FIGURES: ClassVar = (
+        column("release"), column("ptrm_spaces", of="latest.spaces"),
+        column("ptrm_resident_pages", of=lambda found: round(found.latest.resident.value)),
+        column("in_use_virtual_bytes", of=lambda found: round(found.latest.in_use.value)),
+        column("in_use_virtual_low_bytes", of=lambda found: round(found.latest.in_use.low)),
+        column("in_use_virtual_high_bytes", of=lambda found: round(found.latest.in_use.high)),
+        column("growth_bytes_per_day", of=lambda found: found.growth and round(found.growth.value)),
+        column("limits", of=lambda found: found.limit_records()),
+    )  # fmt: skip
 
     latest: Snapshot
     limits: tuple[StorageLimit, ...]
@@ -128,29 +139,34 @@ class StorageUsage(Answer):
             )
         return (*notes, *self.remarks)
 
-    def table(self) -> render.Table:
-        """Sizes in GB, shares in percent, days where there is growth; the limit that is met first is marked."""
-        used = [self.used(limit) * 100 for limit in self.limits]
-        days = [self.days(limit) for limit in self.limits]
+    def days_left(self, limit: StorageLimit, end: str) -> float | None:
+        """One end of `days`; None where storage in use does not grow."""
+        days = self.days(limit)
+        left = math.inf if days is None else float(getattr(days, end))
+        return left if math.isfinite(left) else None
+
+    def marks(self) -> Iterable[str]:
+        """The limit that is met first is marked."""
         first = first_met(self.limits)
+        return ("recommended" if limit is first else "" for limit in self.limits)
+
+    def table(self) -> render.Table:
+        """Sizes in GB, shares in percent, days where there is growth."""
+
+        def used(key: str, label: str, end: str) -> Quantity:
+            return column(key, "percent", label, 1, lambda limit: getattr(self.used(limit) * 100, end))
+
         columns = [
-            render.Column(name="limit", unit="", values=[limit.name for limit in self.limits]),
-            render.Column(name="kind", unit="", values=[limit.kind for limit in self.limits]),
-            render.Column(name="in_use_virtual", unit="GB", label="in-use virtual", decimals=1,
-                          values=[limit.in_use_virtual_bytes / GIB for limit in self.limits]),
-            render.Column(name="used", unit="percent", values=[share.value for share in used], decimals=1),
-            render.Column(name="used_low", unit="percent", label="at least", decimals=1,
-                          values=[share.low for share in used]),
-            render.Column(name="used_high", unit="percent", label="at most", decimals=1,
-                          values=[share.high for share in used]),
-        ]  # fmt: skip
+            *LIMIT,
+            used("used", "", "value"),
+            used("used_low", "at least", "low"),
+            used("used_high", "at most", "high"),
+        ]
         if self.growth is not None:
-            left = [_finite(item.value) if item else None for item in days]
-            columns.append(render.Column(name="days_to_limit", unit="", label="days left", values=left))
-        return render.Table(
-            columns=tuple(columns),
-            marks=tuple("recommended" if limit is first else "" for limit in self.limits),
-        )
+            columns.append(
+                column("days_to_limit", "", "days left", of=lambda limit: self.days_left(limit, "value"))
+            )
+        return tabled(self.limits, columns, self.marks())
 
     def sections(self) -> tuple[render.Section, ...]:
         """The same with the time left in a unit that people read."""
@@ -158,33 +174,19 @@ class StorageUsage(Answer):
         if self.growth is None:
             return (render.Section(table=table),)
         left = [None if value is None else _span(value) for value in table.columns[-1].values]
-        shown = render.Column(name="time_left", unit="", label="time left", values=left)
-        return (render.Section(table=render.Table(columns=(*table.columns[:-1], shown), marks=table.marks)),)
+        shown = replace(table.columns[-1], name="time_left", label="time left", values=left)
+        return (render.Section(table=replace(table, columns=(*table.columns[:-1], shown))),)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Sizes in bytes; days are null where storage in use does not grow."""
-        in_use, growth = self.latest.in_use, self.growth
-        rows = []
-        for limit in self.limits:
-            used, days = self.used(limit), self.days(limit)
-            left = (None, None, None) if days is None else tuple(map(_finite, days))
-            rows.append(
-                {
-                    **limit.to_dict(), "used_low": used.low, "used_high": used.high,
-                    "days_to_limit_low": left[0], "days_to_limit": left[1], "days_to_limit_high": left[2],
-                }
-            )  # fmt: skip
-        return {
-            "release": self.release,
-            "ptrm_spaces": self.latest.spaces,
-            "ptrm_resident_pages": round(self.latest.resident.value),
-            "in_use_virtual_bytes": round(in_use.value),
-            "in_use_virtual_low_bytes": round(in_use.low),
-            "in_use_virtual_high_bytes": round(in_use.high),
-            "growth_bytes_per_day": None if growth is None else round(growth.value),
-            "limits": rows,
-            "notes": list(self.notes),
-        }
+    def limit_records(self) -> list[dict[str, Any]]:
+        """Every limit with the share in use and the days to it, each between its ends."""
+        return [
+            {**limit.to_dict(), "used_low": self.used(limit).low, "used_high": self.used(limit).high}
+            | {
+                f"days_to_limit{end}": self.days_left(limit, end.strip("_") or "value")
+                for end in ("_low", "", "_high")
+            }
+            for limit in self.limits
+        ]
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw how much of each limit is used, with what rounding leaves open; the one that is met first on top."""
@@ -195,10 +197,10 @@ class StorageUsage(Answer):
         ends = [[share.value - share.low for share in used], [share.high - share.value for share in used]]
         hatches = [style.HATCHES[1] if limit.kind == "hard" else "" for limit in rows]
         bars = axes.barh(names, [share.value for share in used], xerr=ends, color=style.COLORS[0], capsize=4,
-                         hatch=hatches, edgecolor="white")  # fmt: skip
-        axes.bar_label(bars, [f"{share.value:.3g} %" for share in used], padding=6,
+                         height=0.5, hatch=hatches, edgecolor="white")  # fmt: skip
+        axes.bar_label(bars, [f"{share.value:.3g} %" for share in used], label_type="center",
                        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}, zorder=style.ABOVE)  # fmt: skip
-        axes.invert_yaxis()
+        axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.axvline(100, color=style.MEASURED, linestyle="--")
         axes.set(
             xlabel="used [%]; dashed: the limit", xlim=(0, max(110.0, *(1.15 * share.high for share in used)))
@@ -385,10 +387,6 @@ def _remarks(listings: Sequence[DataSpaceListing], row: Release, *, assumed: boo
             f"{row.ptrm_spaces} PTRM data spaces are what z/VM 5.3 has; not verified for {row.name} (--ptrm-spaces)."
         )
     return notes
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
 
 
 def _span(days: float) -> str:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from planner.queueing.pools.exact.closed_chain import solve_lumped
-from planner.queueing.pools.exact.single_open import solve_single_open
+from planner.queueing.pools.exact.lumped import solve_lumped, solve_single_open
 from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import CheckedPool

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError, InputError
-from planner.queueing.pools.exact.closed_chain import MAX_STATES, solve_lumped
+from planner.queueing.pools.exact.lumped import MAX_STATES, solve_lumped
 from planner.queueing.pools.exact.open_chain import MOST_VOLUMES, solve_open_chain
 from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.field.gap_wait import with_gap_wait

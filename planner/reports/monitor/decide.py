@@ -13,9 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.reports.monitor.blocks import Integers
-from planner.reports.monitor.counters import Words
-from planner.reports.monitor.layouts import ACTIVITY, ACTIVITY_BYTES, SHIFTS, dtype, full_number, kind
+from planner.reports.monitor.layouts import ACTIVITY_BYTES, SHIFTS, Integers, Kind, Words, dtype, full_number
 
 NEARLY_ALL: Final = 0.99
 BITS: Final = 8
@@ -85,7 +83,7 @@ def shift_of(raw: NDArray[np.void], length: int, devices: Mapping[int, int]) -> 
 
 def _within(length: int, shift: int) -> np.dtype[Any]:
     """Type of a device record that is as long as those of the file."""
-    form = dtype(kind(ACTIVITY), shift)
+    form = dtype(Kind.ACTIVITY, shift)
     fields: Mapping[str, tuple[Any, ...]] = form.fields or {}
     return np.dtype(
         {

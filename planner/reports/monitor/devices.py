@@ -1,31 +1,40 @@
 """Device activity (D6R3) as rows of the one table: rates and times of an I/O between one sample and the next.
 
 A volume is what its base and all aliases on its behalf did: their figures are mixed by their rates. Alias devices have
-records of their own, whose I/Os stand in the records of the bases already.
+records of their own, whose I/Os stand in the records of the bases already. Rows that cannot be are named.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.monitor.blocks import Integers
-from planner.reports.monitor.counters import MOST_EVENTS, Pairs, Words
-from planner.reports.monitor.decide import NEARLY_ALL, PoolBits
-from planner.reports.monitor.layouts import EBCDIC, full_number
+from planner.reports.monitor import decide
+from planner.reports.monitor.layouts import EBCDIC, Integers, Kind, Words
+from planner.reports.monitor.storage import counts_of
+from planner.reports.monitor.system import (
+    MOST_EVENTS,
+    NUMBERS,
+    Columns,
+    Notes,
+    Pairs,
+    SampleSpan,
+    Static,
+    decimal,
+    hexadecimal,
+    highest,
+)
 from planner.results import Array
 from planner.units import MONITOR_TIME
 
 if TYPE_CHECKING:
     import polars as pl
 
-NUMBERS: Final = 2**16  # pool numbers, and device numbers of a subchannel set
-SETS: Final = 4
 BASE_EVENTS: Final = ("SCGSSCH", "SCGCOUNT")
 BASE_TIMES: Final = ("SCMFPTIM", "SCMCNTIM", "SCMDDTIM", "SCMDATIM", "SCMCQTIM")
 ALIAS_EVENTS: Final = ("PAVSSCH", "PAVCOUNT")
@@ -38,62 +47,9 @@ PARTS: Final = ("pend", "connect", "disconnect", "active", "cu_wait")
 MOST: Final = 0.5  # share of devices that were sampled as often as the median
 SERVICE: Final = 4  # parts that service time consists of
 Rows = dict[str, Words]
-
-
-@dataclass(slots=True)
-class DeviceConfiguration:
-    """What sample configuration records say: devices by subchannel, types, bases of classic aliases."""
-
-    numbers: dict[int, int] = field(default_factory=dict)
-    types: dict[int, str] = field(default_factory=dict)
-    bases: dict[int, int] = field(default_factory=dict)
-
-    def add(self, rows: NDArray[Any]) -> None:
-        """Take device configuration records (D1R6)."""
-        numbers = full_number(rows["RDEVSID"], rows["RDEVDEV"]).tolist()
-        bases = full_number(rows["CALRDEVSID"], rows["CALRDEVDEV"]).tolist()
-        columns = (rows["RDEVSID"].tolist(), numbers, rows["RDEVDVID"].tolist(), bases)
-        for sid, number, type_, base in zip(*columns, strict=True):
-            self.numbers[sid] = number
-            self.types[number] = f"{type_:04X}" if type_ else ""
-            if base and base != number:
-                self.bases[number] = base
-
-
-def highest(device: Integers | Words) -> int:
-    """Number of device numbers that there are: those of one subchannel set, or of all."""
-    return NUMBERS * (SETS if (device >= NUMBERS).any() else 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Static:
-    """Type, role and base of every device number, from the configuration."""
-
-    types: pl.Series
-    alias_of: pl.Series
-    eckd: NDArray[np.bool_]
-    known: NDArray[np.bool_]
-    alias: NDArray[np.bool_]
-    helped: NDArray[np.bool_]  # bases of classic aliases
-
-    @classmethod
-    def of(cls, configuration: DeviceConfiguration, most: int) -> Static:
-        """Spread the configuration over all device numbers below `most`."""
-        import polars as pl
-
-        most = max(most, highest(np.array([*configuration.types], np.int64)))
-        flags = np.zeros((4, most), bool)
-        types: list[str | None] = [None] * most
-        alias_of = types.copy()
-        for device, type_ in configuration.types.items():
-            types[device] = type_ or None
-            flags[1, device] = True
-            flags[0, device] = type_ in schema.ECKD_DISKS
-        for device, base in configuration.bases.items():
-            if flags[0, device] and flags[0, base]:  # a base of another kind is none
-                types[device], alias_of[device] = f"->{base:04X}", f"{base:04X}"
-                flags[2, device] = flags[3, base] = True
-        return cls(pl.Series(types, dtype=pl.String), pl.Series(alias_of, dtype=pl.String), *flags)
+MOST_SAMPLES: Final = 1e4  # 1/s; high-frequency samples are hundredths of a second apart at the least
+EXACT: Final = ("io_rate", "alias_rate", "queued")
+ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint32)
 
 
 def halves_differ(rows: Rows) -> NDArray[np.bool_]:
@@ -105,7 +61,7 @@ def halves_differ(rows: Rows) -> NDArray[np.bool_]:
 
 def most_differ(wrong: NDArray[np.bool_], rows: Rows) -> bool:
     """Whether more than a few of the busy rows contradict themselves."""
-    return int(wrong.sum()) > (1 - NEARLY_ALL) * max(int((rows["SCMSSCH"] > 0).sum()), 1)
+    return int(wrong.sum()) > (1 - decide.NEARLY_ALL) * max(int((rows["SCMSSCH"] > 0).sum()), 1)
 
 
 def widen(rows: Rows) -> None:
@@ -171,7 +127,7 @@ def times_of_ios(rise: Mapping[str, Words], elapsed: Array) -> dict[str, Array]:
 
 
 def roles(
-    rows: Rows, pairs: Pairs, bits: PoolBits | None, static: Static
+    rows: Rows, pairs: Pairs, bits: decide.PoolBits | None, static: Static
 ) -> tuple[Integers, NDArray[np.bool_]]:
     """What each row is, as an index into `schema.KINDS`, and whether it belongs to a HyperPAV pool."""
     device = rows["RDEVDEV"][pairs.now]
@@ -199,3 +155,153 @@ def words_of(codes: NDArray[np.uint64], known: dict[int, str | None]) -> pl.Seri
         if code not in known:
             known[code] = code.to_bytes(6, "big").decode(EBCDIC).replace("\0", " ").strip() or None
     return series.replace_strict(different, [known[code] for code in different], return_dtype=pl.String)
+
+
+def prepare(rows: Columns, span: SampleSpan, notes: Notes) -> Columns:
+    """Decide which counts of I/Os are used, and leave out rows that contradict themselves."""
+    system = span.system
+    if system.wide is None:
+        some, busy = bool((rows["SCGSSCH"] > 0).any()), bool((rows["SCMSSCH"] > 0).any())
+        if busy and not some and system.format_1:
+            raise ReportError(
+                span.path,
+                "D1R4 says that format-1 measurement blocks are in use (CALFLG2 X'80'), and no device has a count "
+                "in them (SCGSSCH): expected counts",
+            )
+        system.wide = some if some or busy else None
+    if system.wide:
+        return _consistent(rows, span, notes)
+    if system.wide is False:
+        notes.add(
+            f"{system.name or 'the system'} counts I/Os modulo 65,536 (format-0 measurement blocks): more in an "
+            "interval cannot be seen"
+        )
+    widen(rows)
+    return rows
+
+
+def _consistent(rows: Columns, span: SampleSpan, notes: Notes) -> Columns:
+    """Leave out and name rows whose 16-bit and 32-bit counts contradict each other; refuse many."""
+    wrong = halves_differ(rows)
+    if not wrong.any():
+        return rows
+    if most_differ(wrong, rows):
+        row = int(wrong.argmax())
+        raise ReportError(
+            span.path,
+            f"record {rows['line'][row]}: {int(wrong.sum())} of {wrong.size} D6R3 records contradict themselves, "
+            f"device {rows['RDEVDEV'][row]:04X} first (SCGSSCH {rows['SCGSSCH'][row]}, SCMSSCH "
+            f"{rows['SCMSSCH'][row]}): expected the same lower halves",
+        )
+    for device in rows["RDEVDEV"][wrong].tolist():
+        notes.count(Kind.ACTIVITY.words, "contradict", f"{device:04X}")
+    return {name: values[~wrong] for name, values in rows.items()}
+
+
+def decide_bits(rows: Columns, span: SampleSpan) -> None:
+    """Decide which flags mark bases and aliases, by the first sample that has devices and pools."""
+    if span.pools is None or span.system.bits is not None:
+        return
+    sample = int(span.pools["sample"][0])
+    here, there = rows["sample"] == sample, span.pools["sample"] == sample
+    code = (rows["RDEVSER"] & 0xBFBFBFBF)[here]
+    helped = (rows["PAVSSCH"] > 0)[here]
+    try:
+        span.system.bits = decide.pool_bits(
+            rows["RDEVPVFG"][here],
+            rows["RDEVHPPL"][here],
+            code != 0,
+            helped,
+            counts_of(span.pools["rows"][there]),
+        )
+    except decide.UndecidedError as error:
+        raise ReportError(
+            span.path, f"{error}: expected one bit each; a table of members (--pools) can say it instead"
+        ) from None
+
+
+def without_stopped(rows: Columns, before: Integers, span: SampleSpan, notes: Notes) -> Integers:
+    """No difference over a moment at which the measurement of a device was switched off (D6R14)."""
+    for device, time in span.system.stops:
+        sample = span.first + int(np.searchsorted(span.times[1:], time))
+        for row in np.flatnonzero((rows["RDEVDEV"] == device) & (rows["sample"] == sample) & (before >= 0)):
+            before[row] = -1
+            notes.count(Kind.ACTIVITY.words, "stopped", f"{device:04X}")
+    return before
+
+
+def _unsampled(rows: Columns, pairs: Pairs, notes: Notes) -> None:
+    """Say that queues are missing where high-frequency samples were taken and do not look like it."""
+    if pairs.rise(rows["HFRDEVCT"]).any() or pairs.rise(rows["HFCTIO"]).any():
+        notes.add(
+            "neither HFRDEVCT nor HFCTIO of D6R3 rises alike for most devices, as high-frequency samples do: no queues"
+        )
+
+
+def table(rows: Columns, before: Integers, span: SampleSpan, notes: Notes) -> pl.DataFrame | None:
+    """Rows of the one table; `before` is the row of the same device one sample before, -1 without one."""
+    pairs = Pairs.of(before)
+    elapsed = span.elapsed(rows["sample"][pairs.now])
+    if not elapsed.size:
+        return None
+    rise, restarted = rises(rows, pairs, elapsed, wide=span.system.wide is True)
+    if restarted.any():
+        for row in pairs.drop(before, restarted):
+            notes.count(Kind.ACTIVITY.words, "restarted", f"{rows['RDEVDEV'][row]:04X}")
+        return table(rows, before, span, notes)
+    numbers = times_of_ios(rise, elapsed)
+    span.system.queue = span.system.queue or queue_fields(rows, pairs)
+    if span.system.queue is None:
+        _unsampled(rows, pairs, notes)
+    else:
+        _add_queue(rows, pairs, elapsed, numbers, span.system.queue)
+    return _frame(rows, pairs, numbers, span)
+
+
+def _add_queue(
+    rows: Columns, pairs: Pairs, elapsed: Array, numbers: dict[str, Array], fields: tuple[str, str]
+) -> None:
+    """Mean queue from high-frequency samples, and response time: service + queue / rate of the volume."""
+    found, sampled = (pairs.rise(rows[name]) for name in fields)
+    usable = (sampled > 0) & (sampled < MOST_SAMPLES * elapsed) & (found < MOST_SAMPLES * 2**16 * elapsed)
+    numbers["queued"] = np.divide(found, sampled, out=np.full(elapsed.size, np.nan), where=usable)
+    rate = numbers["io_rate"]
+    wait = np.divide(numbers["queued"], rate, out=np.full(elapsed.size, np.nan), where=rate > 0)
+    numbers["response"] = numbers["service"] + wait
+
+
+def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: SampleSpan) -> pl.DataFrame:
+    import polars as pl
+
+    system = span.system
+    most = highest(rows["RDEVDEV"][pairs.now])
+    if system.static is None or system.static.eckd.size < most:
+        system.static = Static.of(system.configuration, most)
+    kinds, member = roles(rows, pairs, system.bits, system.static)
+    device, pool, sample = (rows[name][pairs.now] for name in ("RDEVDEV", "RDEVHPPL", "sample"))
+    index = pl.Series(device, dtype=pl.UInt32)
+    code = rows["RDEVSER"][pairs.now].astype(np.uint64) << np.uint64(16) | rows["RDEVSER2"][pairs.now]
+    data = span.common(sample, rows["line"][pairs.now]) | {
+        "device": hexadecimal(most).gather(index),
+        "kind": pl.Series(schema.KINDS, dtype=pl.Enum(schema.KINDS)).gather(
+            pl.Series(kinds, dtype=pl.UInt32)
+        ),
+        "label": words_of(code, system.labels),
+        "type": system.static.types.gather(index),
+        "alias_of": system.static.alias_of.gather(index),
+        "links": rows["RDEVLCNT"][pairs.now],
+        "paths": ONES[rows["RDEVLPM"][pairs.now]],
+    }
+    if member.any():
+        place = np.where(member, pool, NUMBERS).astype(np.uint32)
+        data |= {
+            "pool": decimal().gather(pl.Series(place)),
+            "pool_aliases": span.aliases(sample, pool, member),
+        }
+    resolution = numbers["resolution"]
+    parts = {"service": SERVICE, "response": SERVICE}
+    for name in schema.DEVICE_NUMBERS:
+        if name in numbers:
+            halves = 0.0 if name in EXACT else parts.get(name, 1) * resolution
+            data |= schema.within(name, numbers[name], halves)
+    return schema.frame(schema.DEVICES, data, device.size)

@@ -6,6 +6,7 @@ verified against, and which of them are decided on the file itself.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any, Final
 
 import numpy as np
@@ -18,31 +19,32 @@ HIGHEST_DOMAIN: Final = 11  # SSI
 EPOCH: Final = 0x7D91048BCA000000  # TOD clock of 1970-01-01, UTC without leap seconds
 MICROSECOND_BITS: Final = 12  # bit 51 of the clock is a microsecond
 
-SYSTEM = (1, 4)
-DEVICE = (1, 6)
-SAMPLING = (1, 9)
-END_OF_INTERVAL = (1, 11)
-END_OF_FRAME = (1, 13)
-POOL = (1, 20)
-PAGING_VOLUME = (3, 4)
-DATA_SPACE = (3, 14)
-ACTIVITY = (6, 3)
-MEASUREMENT_OFF = (6, 14)
-EMULATED = (6, 24)
-POOL_ACTIVITY = (6, 28)
-
 Fields = dict[str, tuple[int, str]]
 Records = NDArray[Any]
+Integers = NDArray[np.int64]
+Words = NDArray[np.uint32]
 
 
-def kind(record: tuple[int, int]) -> int:
-    """One number for domain and record number."""
-    return record[0] << 16 | record[1]
+class Kind(IntEnum):
+    """A kind of record: domain and record number in one."""
 
+    SYSTEM = 1 << 16 | 4
+    DEVICE = 1 << 16 | 6
+    SAMPLING = 1 << 16 | 9
+    END_OF_INTERVAL = 1 << 16 | 11
+    END_OF_FRAME = 1 << 16 | 13
+    POOL = 1 << 16 | 20
+    PAGING_VOLUME = 3 << 16 | 4
+    DATA_SPACE = 3 << 16 | 14
+    ACTIVITY = 6 << 16 | 3
+    MEASUREMENT_OFF = 6 << 16 | 14
+    EMULATED = 6 << 16 | 24
+    POOL_ACTIVITY = 6 << 16 | 28
 
-def name(record: int) -> str:
-    """How analysts write a kind of record, such as D6R3."""
-    return f"D{record >> 16}R{record & 0xFFFF}"
+    @property
+    def words(self) -> str:
+        """How analysts write it, such as D6R3."""
+        return f"D{self >> 16}R{self & 0xFFFF}"
 
 
 def _u32(first: int, names: str) -> Fields:
@@ -76,39 +78,39 @@ _DEVICE_ACTIVITY: Final[Fields] = {
 ACTIVITY_BYTES: Final = 260
 
 LAYOUTS: Final[dict[int, tuple[int, Fields]]] = {  # kind: bytes that are needed, fields
-    kind(SYSTEM): (
+    Kind.SYSTEM: (
         96,
         {"HCPCPEID": (28, "S8"), "SYSTODST": (36, ">u8"), "SYSZONE": (80, ">i4"), "CALFLG2": (86, "u1"),
          "SYSTMID": (88, "S8")},
     ),
-    kind(DEVICE): (
+    Kind.DEVICE: (
         72,
         {"RDEVDVID": (22, ">u2"), "RDEVDEV": (26, ">u2"), "RDEVSID": (28, ">u4"), "RDEVSER": (46, "S6"),
          "CALRDEVSID": (64, ">u4"), "CALRDEVDEV": (68, ">u2")},
     ),
-    kind(SAMPLING): (36, {"INTERVAL": (20, ">i4")}),
-    kind(END_OF_INTERVAL): (HEADER, {}),
-    kind(END_OF_FRAME): (HEADER, {}),
-    kind(POOL): (24, {"HPPOOLNM": (20, ">u2"), "HPPTOKEN": (22, ">u2")}),
-    kind(PAGING_VOLUME): (
+    Kind.SAMPLING: (36, {"INTERVAL": (20, ">i4")}),
+    Kind.END_OF_INTERVAL: (HEADER, {}),
+    Kind.END_OF_FRAME: (HEADER, {}),
+    Kind.POOL: (24, {"HPPOOLNM": (20, ">u2"), "HPPTOKEN": (22, ">u2")}),
+    Kind.PAGING_VOLUME: (
         172,
         {"CALVSER": (20, "S6"), "RDEVDEV": (26, ">u2"), "RDEVSID": (28, ">u4"),
          **_u32(32, "CALSPOOL CALPAGE EXPCTSRD EXPCTSWR EXPCTPRD EXPCTPWR EXPCURQC"), "SCMSSCH": (68, ">u2"),
          "SCGSSCH": (168, ">u4")},
     ),
-    kind(DATA_SPACE): (
+    Kind.DATA_SPACE: (
         136,
         {"ASCUSRID": (20, "S8"), "ASCNAME": (28, "S24"),
          **_u32(56, "ASCCTSPI ASCCTPRS ASCCSPST ASCCSPGR ASCCSPGW ASCCSXRD ASCCSXWT ASCCSMIG ASCCTPLK ASCCTPGS "
                     "ASCCTXBK")},
     ),
-    kind(ACTIVITY): (ACTIVITY_BYTES, _DEVICE_ACTIVITY),
-    kind(MEASUREMENT_OFF): (68, {"RDEVSID": (20, ">u4"), "RDEVDEV": (24, ">u2")}),
-    kind(EMULATED): (
+    Kind.ACTIVITY: (ACTIVITY_BYTES, _DEVICE_ACTIVITY),
+    Kind.MEASUREMENT_OFF: (68, {"RDEVSID": (20, ">u4"), "RDEVDEV": (24, ">u2")}),
+    Kind.EMULATED: (
         316,
         {"RDEVDEV": (20, ">u2"), **_u32(28, "DSKTIME DSKXRATE DSKBLKSZ DSKXFERS DSKBLKSR DSKBLKSW")},
     ),
-    kind(POOL_ACTIVITY): (
+    Kind.POOL_ACTIVITY: (
         48,
         {"HPPOOLNM": (20, ">u2"), "HPPTOKEN": (22, ">u2"),
          **_u32(24, "HPPNBASE HPPNALIS HPPTRIES HPPFAILS HPPMINCT HPPMAXCT")},
@@ -119,7 +121,7 @@ LAYOUTS: Final[dict[int, tuple[int, Fields]]] = {  # kind: bytes that are needed
 def dtype(record: int, shift: int = 0) -> np.dtype[Any]:
     """Structured type of a kind of record; `shift` moves the later fields of D6R3."""
     size, fields = LAYOUTS[record]
-    moved = shift if record == kind(ACTIVITY) else 0
+    moved = shift if record == Kind.ACTIVITY else 0
     offsets = [at + (moved if at >= MOVED else 0) for at, _ in fields.values()]
     names, formats = list(fields), [form for _, form in fields.values()]
     return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": size + moved})

@@ -1,6 +1,6 @@
 """Reads z/VM monitor data sample by sample: tables of devices, pools, data spaces, paging volumes, emulated devices.
 
-Memory is bounded by a sample and `blocks.CHUNK`, not by the file: `batches` yields tables as it goes.
+Memory is bounded by a sample and `frames.CHUNK`, not by the file: `batches` yields tables as it goes.
 """
 
 from __future__ import annotations
@@ -14,31 +14,37 @@ import numpy as np
 
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.monitor import activity, blocks, decide, layouts, pools, storage
-from planner.reports.monitor.blocks import Integers
-from planner.reports.monitor.counters import Pairs, previous
-from planner.reports.monitor.notes import Notes
-from planner.reports.monitor.system import SECOND, Columns, RecordedSystem, SampleSpan, moment
-from planner.reports.monitor.walk import Walk, overlapping, walk
+from planner.reports.monitor import decide, devices, layouts, storage
+from planner.reports.monitor import records as frames
+from planner.reports.monitor.layouts import Integers, Kind
+from planner.reports.monitor.records import Walk, overlapping, walk
+from planner.reports.monitor.system import (
+    NUMBERS,
+    SECOND,
+    Columns,
+    Notes,
+    Pairs,
+    RecordedSystem,
+    SampleSpan,
+    moment,
+    previous,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
-ACTIVITY: Final = layouts.kind(layouts.ACTIVITY)
-POOL_ACTIVITY: Final = layouts.kind(layouts.POOL_ACTIVITY)
 SIMPLE: Final = {  # kind: what names a row, rates, what makes the table
-    layouts.kind(layouts.DATA_SPACE): (("ASCUSRID", "ASCNAME"), storage.SPACE_RATES, storage.spaces),
-    layouts.kind(layouts.PAGING_VOLUME): (("RDEVDEV", "CALVSER"), storage.PAGING_RATES, storage.paging),
-    layouts.kind(layouts.EMULATED): (("RDEVDEV",), storage.EMULATED_RATES, storage.emulated),
+    Kind.DATA_SPACE: (("ASCUSRID", "ASCNAME"), storage.SPACE_RATES, storage.spaces),
+    Kind.PAGING_VOLUME: (("RDEVDEV", "CALVSER"), storage.PAGING_RATES, storage.paging),
+    Kind.EMULATED: (("RDEVDEV",), storage.EMULATED_RATES, storage.emulated),
 }
 TABLE_OF: Final = {  # pools first: devices refer to them
-    POOL_ACTIVITY: "supply", ACTIVITY: "devices", **dict(zip(SIMPLE, ("storage", "paging", "emulated"), strict=True)),
+    Kind.POOL_ACTIVITY: "supply", Kind.ACTIVITY: "devices",
+    **dict(zip(SIMPLE, ("storage", "paging", "emulated"), strict=True)),
 }  # fmt: skip
 SLACK: Final = 1_000_000  # us; by which a record may be outside of its interval
 FARTHEST_ZONE: Final = 15 * 3600  # s
 ZONE_STEP: Final = 900  # s
-FORMAT_1: Final = 0x80
-MOST_OF_A_SET: Final = 0xFFFF
 WHAT: Final = "z/VM monitor data"
 
 
@@ -63,14 +69,14 @@ def read_monitor(path: Path | str, data: bytes | None = None, *, pools_known: bo
 
 
 def batches(
-    path: Path | str, data: bytes | None = None, *, pools_known: bool = False, chunk: int = blocks.CHUNK
+    path: Path | str, data: bytes | None = None, *, pools_known: bool = False, chunk: int = frames.CHUNK
 ) -> Iterator[MonitorTables]:
     """Read monitor data, some samples a step; the last step has the notes.
 
     With `pools_known` the members of the pools come from elsewhere, and the file need not say which they are.
     """
     reader = RecordReader(Path(path), pools_known)
-    for piece in blocks.chunks(reader.path, data, chunk=chunk):
+    for piece in frames.chunks(reader.path, data, chunk=chunk):
         yield from reader.take(walk(piece, reader.path, reader.records + 1))
     yield reader.finish()
 
@@ -87,7 +93,7 @@ class RecordReader:
     def take(self, records: Walk) -> Iterator[MonitorTables]:
         """Read the records of a chunk: split where a system introduces itself."""
         self.records += records.offset.size
-        heads = np.flatnonzero((records.kind == layouts.kind(layouts.SYSTEM)) & ~records.event)
+        heads = np.flatnonzero((records.kind == Kind.SYSTEM) & ~records.event)
         edges = np.unique(np.concatenate([[0], heads, [records.offset.size]]))
         for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
             part = np.arange(low, high)
@@ -119,15 +125,13 @@ class RecordReader:
 
     # What does not change from sample to sample
 
-    def _rows(self, records: Walk, which: Integers, record: int, shift: int = 0) -> layouts.Records:
+    def _rows(self, records: Walk, which: Integers, record: Kind, shift: int = 0) -> layouts.Records:
         """Records of one kind as a structured array; records too short for their fields are refused."""
         form = layouts.dtype(record, shift)
         short = records.length[which] < form.itemsize
         if short.any():
             first = int(which[short.argmax()])
-            problem = (
-                f"{layouts.name(record)} of {records.length[first]} bytes: expected {form.itemsize} at least"
-            )
+            problem = f"{record.words} of {records.length[first]} bytes: expected {form.itemsize} at least"
             raise self._error(records, first, problem)
         raw = overlapping(records.chunk.data, f"V{form.itemsize}")[records.offset[which]]
         return raw.view(form)
@@ -144,7 +148,7 @@ class RecordReader:
 
     def _introduce(self, records: Walk, record: int) -> None:
         """A system says its name: another one, the same after IPL, or one whose clock went back, is read anew."""
-        row = self._rows(records, np.array([record]), layouts.kind(layouts.SYSTEM))
+        row = self._rows(records, np.array([record]), Kind.SYSTEM)
         name, ipl = layouts.text(row["SYSTMID"])[0], int(row["SYSTODST"][0])
         time = int(self._times(records, np.array([record]))[0])
         old = self.system
@@ -158,17 +162,17 @@ class RecordReader:
             self.notes.add(f"{name}: the time zone, {zone} s, is none: times are UTC")
         self.system.name, self.system.ipl = name, ipl
         self.system.offset = zone if plausible else 0
-        self.system.format_1 = bool(row["CALFLG2"][0] & FORMAT_1)
+        self.system.format_1 = bool(row["CALFLG2"][0] & 0x80)
 
     def _configure(self, records: Walk, part: Integers) -> None:
         """Take the configuration of devices, and the moments at which their measurement was switched off."""
-        which = part[records.kind[part] == layouts.kind(layouts.DEVICE)]
+        which = part[records.kind[part] == Kind.DEVICE]
         if which.size:
-            self.system.configuration.add(self._rows(records, which, layouts.kind(layouts.DEVICE)))
+            self.system.configuration.add(self._rows(records, which, Kind.DEVICE))
             self.system.static = None
-        which = part[(records.kind[part] == layouts.kind(layouts.MEASUREMENT_OFF)) & records.event[part]]
+        which = part[(records.kind[part] == Kind.MEASUREMENT_OFF) & records.event[part]]
         if which.size:
-            rows = self._rows(records, which, layouts.kind(layouts.MEASUREMENT_OFF))
+            rows = self._rows(records, which, Kind.MEASUREMENT_OFF)
             stopped = layouts.full_number(rows["RDEVSID"], rows["RDEVDEV"]).tolist()
             self.system.stops += zip(stopped, self._times(records, which).tolist(), strict=True)
 
@@ -178,7 +182,7 @@ class RecordReader:
         """Tables of the samples that end within a part of a chunk."""
         system = self.system
         sampled = part[~records.event[part]]
-        ending = records.kind[sampled] == layouts.kind(layouts.END_OF_INTERVAL)
+        ending = records.kind[sampled] == Kind.END_OF_INTERVAL
         ends = self._ends(records, sampled[ending])
         sample = system.samples + np.cumsum(ending) - ending
         rows = {
@@ -196,7 +200,7 @@ class RecordReader:
         system.end = int(ends[-1])
         system.lengths += (np.diff(times[0 if known else 1 :]) / SECOND).tolist()
         closed = {kind: self._close(kind, found) for kind, found in rows.items()}
-        span.pools = closed.get(POOL_ACTIVITY)
+        span.pools = closed.get(Kind.POOL_ACTIVITY)
         tables = {
             TABLE_OF[kind]: self._table(kind, each, span)
             for kind, each in closed.items()
@@ -223,7 +227,7 @@ class RecordReader:
             )
         return ends
 
-    def _collect(self, records: Walk, sampled: Integers, sample: Integers, kind: int) -> Columns | None:
+    def _collect(self, records: Walk, sampled: Integers, sample: Integers, kind: Kind) -> Columns | None:
         """Rows of one kind, after those of the sample that is still open."""
         chosen = records.kind[sampled] == kind
         which = sampled[chosen]
@@ -232,7 +236,7 @@ class RecordReader:
             return held
         found: Columns = (
             self._activity(records, which, sample[chosen])
-            if kind == ACTIVITY
+            if kind == Kind.ACTIVITY
             else {"rows": self._rows(records, which, kind)}
         )
         found |= {
@@ -263,11 +267,11 @@ class RecordReader:
                 system.shift = decide.shift_of(raw, system.length, system.configuration.numbers)
             except decide.UndecidedError as error:
                 raise self._error(records, int(which[0]), f"D6R3, {error}: expected one to fit") from None
-        rows = self._rows(records, which, ACTIVITY, system.shift)
+        rows = self._rows(records, which, Kind.ACTIVITY, system.shift)
         columns = {name: rows[name].astype(np.uint32) for name in rows.dtype.names or ()}
         return columns | {"RDEVDEV": layouts.full_number(columns["RDEVSID"], columns["RDEVDEV"])}
 
-    def _close(self, kind: int, rows: Columns) -> Columns:
+    def _close(self, kind: Kind, rows: Columns) -> Columns:
         """Rows of samples that ended; the others wait for the end of theirs."""
         ended = rows["sample"] < self.system.samples
         if ended.all():
@@ -275,14 +279,14 @@ class RecordReader:
         self.system.open[kind] = {name: values[~ended] for name, values in rows.items()}
         return {name: values[ended] for name, values in rows.items()}
 
-    def _table(self, kind: int, rows: Columns, span: SampleSpan) -> pl.DataFrame | None:
+    def _table(self, kind: Kind, rows: Columns, span: SampleSpan) -> pl.DataFrame | None:
         """Table of one kind of record: what was counted since the sample before."""
         self._check_times(kind, rows, span)
         system = self.system
-        if kind == ACTIVITY:
-            rows = activity.prepare(rows, span, self.notes)
+        if kind == Kind.ACTIVITY:
+            rows = devices.prepare(rows, span, self.notes)
             if not self.pools_known:
-                activity.decide_bits(rows, span)
+                devices.decide_bits(rows, span)
         held = system.last.get(kind)
         newest = rows["sample"] == system.samples - 1
         system.last[kind] = {name: values[newest] for name, values in rows.items()}
@@ -293,16 +297,16 @@ class RecordReader:
             row = int(twice[0])
             raise ReportError(
                 self.path,
-                f"record {rows['line'][row]}: {layouts.name(kind)} of {_who(kind, rows, row)} a second time in "
+                f"record {rows['line'][row]}: {kind.words} of {_who(kind, rows, row)} a second time in "
                 "a sample: expected one; the end of a sample (D1R11) is perhaps missing",
             )
         self._come_and_go(kind, rows, before, span)
-        if kind == ACTIVITY:
-            before = activity.without_stopped(rows, before, span, self.notes)
-            return activity.table(rows, before, span, self.notes)
+        if kind == Kind.ACTIVITY:
+            before = devices.without_stopped(rows, before, span, self.notes)
+            return devices.table(rows, before, span, self.notes)
         return self._simple(kind, rows, before, span)
 
-    def _check_times(self, kind: int, rows: Columns, span: SampleSpan) -> None:
+    def _check_times(self, kind: Kind, rows: Columns, span: SampleSpan) -> None:
         """Records are built between the end of the sample before and that of their own."""
         at = rows["sample"] - span.first
         wrong = rows["time"] > span.times[at + 1] + SLACK
@@ -311,11 +315,11 @@ class RecordReader:
             row = int(wrong.argmax())
             raise ReportError(
                 self.path,
-                f"record {rows['line'][row]}: {layouts.name(kind)} built at {moment(int(rows['time'][row]))} in the "
+                f"record {rows['line'][row]}: {kind.words} built at {moment(int(rows['time'][row]))} in the "
                 f"sample that ends at {moment(int(span.times[at[row] + 1]))}: expected a time within its interval",
             )
 
-    def _come_and_go(self, kind: int, rows: Columns, before: Integers, span: SampleSpan) -> None:
+    def _come_and_go(self, kind: Kind, rows: Columns, before: Integers, span: SampleSpan) -> None:
         """Note what has no record in the sample before, or none in the one after."""
         followed = np.zeros(before.size, bool)
         followed[before[before >= 0]] = True
@@ -324,27 +328,26 @@ class RecordReader:
         come = (before < 0) & (rows["sample"] >= span.first) & (rows["sample"] > since)
         for which, reason in ((come, "came"), (gone, "went")):
             for row in np.flatnonzero(which).tolist():
-                self.notes.count(layouts.name(kind), reason, _who(kind, rows, row))
+                self.notes.count(kind.words, reason, _who(kind, rows, row))
 
-    def _simple(self, kind: int, rows: Columns, before: Integers, span: SampleSpan) -> pl.DataFrame | None:
+    def _simple(self, kind: Kind, rows: Columns, before: Integers, span: SampleSpan) -> pl.DataFrame | None:
         """Table of pools, data spaces, paging volumes or emulated devices."""
         pairs = Pairs.of(before)
         elapsed = span.elapsed(rows["sample"][pairs.now])
         if not elapsed.size:
             return None
         common: dict[str, Any] = span.common(rows["sample"][pairs.now], rows["line"][pairs.now])
-        if kind == POOL_ACTIVITY:
+        if kind == Kind.POOL_ACTIVITY:
             common["time"] = span.times[rows["sample"][pairs.now] - span.first + 1] / SECOND
-            if (wrong := pools.above_aliases(rows["rows"], pairs)) is not None:
+            if (wrong := storage.above_aliases(rows["rows"], pairs)) is not None:
                 row, problem = wrong
                 raise ReportError(self.path, f"record {rows['line'][pairs.now][row]}: D6R28, {problem}")
-            return pools.supply(rows["rows"], pairs, elapsed, span.usual(), common)
+            return storage.supply(rows["rows"], pairs, elapsed, span.usual(), common)
         _, fields, make = SIMPLE[kind]
         numbers, restarted = storage.rates(rows["rows"], pairs, elapsed, fields)
         if restarted.any():
-            for row in np.arange(before.size)[pairs.now][restarted].tolist():
-                self.notes.count(layouts.name(kind), "restarted", _who(kind, rows, row))
-                before[row] = -1
+            for row in pairs.drop(before, restarted):
+                self.notes.count(kind.words, "restarted", _who(kind, rows, row))
             return self._simple(kind, rows, before, span)
         return make(rows["rows"], pairs, numbers, common)
 
@@ -361,12 +364,12 @@ def _with_paging_together(tables: MonitorTables) -> MonitorTables:
     return replace(tables, devices=tables.devices.with_columns(there.alias("together")))
 
 
-def _keys(kind: int, rows: Columns) -> Any:
+def _keys(kind: Kind, rows: Columns) -> Any:
     """What tells the rows of a sample apart, as something that sorts."""
-    if kind == ACTIVITY:
+    if kind == Kind.ACTIVITY:
         numbers = rows["RDEVDEV"]
-        return numbers if (numbers > MOST_OF_A_SET).any() else numbers.astype(np.uint16)  # which sorts faster
-    if kind == POOL_ACTIVITY:
+        return numbers if (numbers >= NUMBERS).any() else numbers.astype(np.uint16)  # which sorts faster
+    if kind == Kind.POOL_ACTIVITY:
         return rows["rows"]["HPPOOLNM"].astype(np.uint16)
     names, *others = (rows["rows"][name] for name in SIMPLE[kind][0])
     if not others:
@@ -375,12 +378,12 @@ def _keys(kind: int, rows: Columns) -> Any:
     return np.unique(both, return_inverse=True)[1].reshape(-1)
 
 
-def _who(kind: int, rows: Columns, row: int) -> str:
+def _who(kind: Kind, rows: Columns, row: int) -> str:
     """How a message names a row."""
-    if kind == ACTIVITY:
+    if kind == Kind.ACTIVITY:
         return f"{rows['RDEVDEV'][row]:04X}"
     record = rows["rows"][row]
-    if kind == POOL_ACTIVITY:
+    if kind == Kind.POOL_ACTIVITY:
         return f"pool {record['HPPOOLNM']}"
     if "ASCNAME" in SIMPLE[kind][0]:
         return str(layouts.text(np.array([record["ASCNAME"]]))[0])

@@ -1,8 +1,8 @@
-"""What a reader keeps of a system from sample to sample, and the samples that ended in a piece of the file."""
+"""What a reader keeps from sample to sample: the system, its configuration, pairs of records, and what to say."""
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
@@ -13,17 +13,164 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.reports.monitor.blocks import Integers
+from planner.reports import schema
 from planner.reports.monitor.decide import PoolBits
-from planner.reports.monitor.devices import NUMBERS, DeviceConfiguration, Static
+from planner.reports.monitor.layouts import Integers, Kind, Words, full_number
 from planner.results import Array
 
 if TYPE_CHECKING:
     import polars as pl
 
+NUMBERS: Final = 2**16  # pool numbers, and device numbers of a subchannel set
+MOST_EVENTS: Final = 1e6  # 1/s; no device, pool or data space counts faster
+SHOWN: Final = 5  # names in a sentence
+REASONS: Final = {
+    "stopped": "measurement was switched off in between (D6R14)",
+    "restarted": "their counters started again",
+    "contradict": "their counts in 16 and in 32 bits contradict each other",
+    "came": "there is no record of them in the sample before",
+    "went": "the sample after has no record of them",
+}
+LEFT_OUT: Final = ("stopped", "restarted", "contradict", "came")
 SECOND: Final = 1e6  # us
 USUAL: Final = 99  # samples that the usual length of an interval is the median of
 Columns = dict[str, NDArray[Any]]
+
+
+def previous(keys: NDArray[Any], samples: Integers) -> tuple[Integers, Integers | None]:
+    """Row of the same key one sample before, or -1; and the second of two rows of one key in one sample, where any.
+
+    Rows stand in order of their samples.
+    """
+    order = np.argsort(keys, kind="stable")
+    same = keys[order[1:]] == keys[order[:-1]]
+    apart = samples[order[1:]] - samples[order[:-1]]
+    twice = np.flatnonzero(same & (apart == 0))
+    before = np.full(keys.size, -1, np.int64)
+    next_to = same & (apart == 1)
+    before[order[1:][next_to]] = order[:-1][next_to]
+    return before, order[twice + 1] if twice.size else None
+
+
+@dataclass(slots=True)
+class Pairs:
+    """Rows `now` that have a row `before`; as slices where they stand in the same order, sample after sample."""
+
+    now: Integers | slice
+    before: Integers | slice
+
+    @classmethod
+    def of(cls, before: Integers) -> Pairs:
+        """Pairs of rows from the row before each, -1 without one."""
+        now = np.flatnonzero(before >= 0)
+        then = before[now]
+        if now.size and now[-1] - now[0] == now.size - 1 and (now - then == now[0] - then[0]).all():
+            first, step = int(now[0]), int(now[0] - then[0])
+            return cls(slice(first, first + now.size), slice(first - step, first - step + now.size))
+        return cls(now, then)
+
+    def drop(self, before: Integers, which: NDArray[np.bool_]) -> list[int]:
+        """Take some of the pairs out of `before`, from which they were made; their rows."""
+        rows = np.arange(before.size)[self.now][which]
+        before[rows] = -1
+        return [int(row) for row in rows]
+
+    def rise(self, counter: Words) -> Words:
+        """Rise of a counter modulo 2**32."""
+        return counter[self.now] - counter[self.before]
+
+    def fell(self, counter: Words) -> NDArray[np.bool_]:
+        """Whether a counter is lower than before."""
+        return counter[self.now] < counter[self.before]
+
+
+class Notes:
+    """Collects sentences, and counts of rows by reason and name."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, None] = {}
+        self.counted: dict[tuple[str, str], Counter[str]] = {}
+        self.samples = 0
+
+    def add(self, sentence: str) -> None:
+        """Say something, once."""
+        self.said.setdefault(sentence)
+
+    def count(self, record: str, reason: str, name: str) -> None:
+        """Count a row of a kind of record that a reason of `REASONS` left out, or after which one is missing."""
+        self.counted.setdefault((record, reason), Counter())[name] += 1
+
+    def sentences(self) -> tuple[str, ...]:
+        """All of it."""
+        return (*self.said, *(self._sentence(*key) for key in self.counted))
+
+    def _sentence(self, record: str, reason: str) -> str:
+        names = self.counted[record, reason]
+        shown = ", ".join(
+            name if times == 1 else f"{name} ({times} times)" for name, times in names.most_common(SHOWN)
+        )
+        others = f" and {len(names) - SHOWN} others" if len(names) > SHOWN else ""
+        rows = names.total()
+        what = "intervals are left out" if reason in LEFT_OUT else "times"
+        what = what.replace("intervals are", "interval is") if rows == 1 else what
+        what = "time" if what == "times" and rows == 1 else what
+        return f"{record}: {rows} {what}, {REASONS[reason]}: {shown}{others}"
+
+
+@dataclass(slots=True)
+class DeviceConfiguration:
+    """What sample configuration records say: devices by subchannel, types, bases of classic aliases."""
+
+    numbers: dict[int, int] = field(default_factory=dict)
+    types: dict[int, str] = field(default_factory=dict)
+    bases: dict[int, int] = field(default_factory=dict)
+
+    def add(self, rows: NDArray[Any]) -> None:
+        """Take device configuration records (D1R6)."""
+        numbers = full_number(rows["RDEVSID"], rows["RDEVDEV"]).tolist()
+        bases = full_number(rows["CALRDEVSID"], rows["CALRDEVDEV"]).tolist()
+        columns = (rows["RDEVSID"].tolist(), numbers, rows["RDEVDVID"].tolist(), bases)
+        for sid, number, type_, base in zip(*columns, strict=True):
+            self.numbers[sid] = number
+            self.types[number] = f"{type_:04X}" if type_ else ""
+            if base and base != number:
+                self.bases[number] = base
+
+
+def highest(device: Integers | Words) -> int:
+    """Number of device numbers that there are: those of one subchannel set, or of all."""
+    return NUMBERS * (4 if (device >= NUMBERS).any() else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """Type, role and base of every device number, from the configuration."""
+
+    types: pl.Series
+    alias_of: pl.Series
+    eckd: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+    alias: NDArray[np.bool_]
+    helped: NDArray[np.bool_]  # bases of classic aliases
+
+    @classmethod
+    def of(cls, configuration: DeviceConfiguration, most: int) -> Static:
+        """Spread the configuration over all device numbers below `most`."""
+        import polars as pl
+
+        most = max(most, highest(np.array([*configuration.types], np.int64)))
+        flags = np.zeros((4, most), bool)
+        types: list[str | None] = [None] * most
+        alias_of = types.copy()
+        for device, type_ in configuration.types.items():
+            types[device] = type_ or None
+            flags[1, device] = True
+            flags[0, device] = type_ in schema.ECKD_DISKS
+        for device, base in configuration.bases.items():
+            if flags[0, device] and flags[0, base]:  # a base of another kind is none
+                types[device], alias_of[device] = f"->{base:04X}", f"{base:04X}"
+                flags[2, device] = flags[3, base] = True
+        return cls(pl.Series(types, dtype=pl.String), pl.Series(alias_of, dtype=pl.String), *flags)
 
 
 @dataclass(slots=True)
@@ -43,11 +190,11 @@ class RecordedSystem:
     queue: tuple[str, str] | None = None  # fields: I/Os found, high-frequency samples
     labels: dict[int, str | None] = field(default_factory=dict)
     samples: int = 0  # that ended
-    since: dict[int, int] = field(default_factory=dict)  # first sample that has a kind of record
+    since: dict[Kind, int] = field(default_factory=dict)  # first sample that has a kind of record
     end: int | None = None  # of the last [us]
     lengths: deque[float] = field(default_factory=lambda: deque(maxlen=USUAL))
-    last: dict[int, Columns] = field(default_factory=dict)
-    open: dict[int, Columns] = field(default_factory=dict)  # rows of a sample that has not ended
+    last: dict[Kind, Columns] = field(default_factory=dict)
+    open: dict[Kind, Columns] = field(default_factory=dict)  # rows of a sample that has not ended
     stops: list[tuple[int, int]] = field(default_factory=list)  # device, us
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import column
@@ -20,7 +20,6 @@ from planner.site.growth.goals import ENDS, Goal, answers, fitted
 from planner.site.growth.wording import AHEAD, loads, notes_on_days, percent, sentence, signed
 from planner.site.series import Daily
 from planner.sizing.gaps import Gaps, all_notes, first_words
-from planner.tabular import tabled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

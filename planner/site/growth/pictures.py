@@ -33,7 +33,10 @@ def draw_series(
     axes: Axes | None = None,
 ) -> Axes:
     """Measured days, the busy-day level with its 90 % band, the limit and the date it is reached."""
-    (axes,) = style.begin(axes, f"{_title(limit)}. Busy hour of each day, its level and trend.")
+    what = f"Busy hour of each day, its level and trend, {style.NINETY} bands."
+    (axes,) = style.begin(
+        axes, f"{_title(limit)}. {_ends(limit)}{what}", title=_title(limit), below=_ends(limit) + what
+    )
     measured = np.flatnonzero(np.isfinite(daily.values[series])).tolist()
     points: Any = axes  # matplotlib converts dates; its types do not say so
     points.plot([daily.day(at) for at in measured], daily.values[series, measured], ".", color=style.MEASURED,
@@ -56,7 +59,7 @@ def draw_series(
     top = max(np.nanmax(daily.values[series]), middle.max(), at or 0.0)
     axes.set(
         ylim=(0, 1.25 * top),
-        ylabel=f"{limit.grows.what}{f' [{unit}]' if unit else ''}",
+        ylabel=f"{_named(limit.grows.what)}{f' [{unit}]' if unit else ''}",
     )
     style.dated(axes)
     axes.legend(frameon=False, loc="lower right", fontsize="small")
@@ -79,19 +82,34 @@ def _mark_date(
     if reached is not None:
         points.plot([reached], [limit], "D", color=style.COLORS[1], markersize=6)
         points.annotate(
-            f"{reached}", (reached, limit), textcoords="offset points", xytext=(0, 8), ha="center"
+            f"{reached:%b %Y}", (reached, limit), textcoords="offset points", xytext=(0, 8), ha="center"
         )
 
 
 def _title(limit: Limit) -> str:
+    name = _named(limit.measured.name)
+    name = f"{name[:1].upper()}{name[1:]}"
     if limit.limit is None:
-        return f"{limit.measured.name}: {amount(limit.now, limit.measured.unit)} on a busy day"
+        return f"{name}: {amount(limit.now, limit.measured.unit)} on a busy day"
     words = {
-        "already": "already", "too few days": "too few days for a date", "within horizon": str(limit.reached),
-        "not within horizon": "not within the horizon", "": "no verdict",
-    }  # fmt: skip
-    at = amount(limit.limit, limit.measured.unit)
-    return f"{limit.measured.name} above {at}: {words[limit.verdict or '']}"
+        "already": "is past {} already", "too few days": "and {}: too few days for a date",
+        "within horizon": f"reaches {{}} in {limit.reached or date.max:%B %Y}",
+        "not within horizon": "does not reach {} within the horizon", "": "and {}: no verdict",
+    }[limit.verdict or ""]  # fmt: skip
+    return f"{name} {words.format(amount(limit.limit, limit.measured.unit))}"
+
+
+def _named(what: str) -> str:
+    """A column of a file as people say it."""
+    return what.replace("io_rate", "I/O rate").replace("_", " ")
+
+
+def _ends(limit: Limit) -> str:
+    """Between which months it is reached."""
+    if limit.reached is None or limit.reached_low is None:
+        return ""
+    high = "or later" if limit.reached_high is None else f"to {limit.reached_high:%B %Y}"
+    return f"{style.NINETY}: {limit.reached_low:%B %Y} {high}. "
 
 
 def draw_limits(limits: Sequence[Limit], horizon: int, axes: Axes | None = None) -> Axes:

@@ -8,12 +8,12 @@ from datetime import date, timedelta
 from typing import Final
 
 from planner import render
+from planner.answer import tabled
 from planner.interval import Interval
 from planner.quantity import column
 from planner.render.text import counted
 from planner.site.growth.dates import Limit
 from planner.site.series import SeriesLabel
-from planner.tabular import tabled
 
 AHEAD: Final = (90, 180, 365)  # days: three, six and twelve months
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

@@ -1,0 +1,190 @@
+"""``planner read``, ``collect`` and ``example``: measurements as data, in an archive, made up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planner import files
+from planner.cli import options
+from planner.errors import InputError
+
+ROWS = {"FCX108": "rows", "FCX134": "data_spaces"}  # what --json calls the rows of each report
+
+
+@options.expanded
+def read(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Measurements, or the folder of an archive.")],
+    volume_totals: Annotated[
+        bool,
+        typer.Option(
+            "--volume-totals", help="FILE holds volume counters (MRIODDEV): add up base and aliases."
+        ),
+    ] = False,
+    pools: options.Pools = None,
+    deltas: Annotated[
+        bool | None,
+        typer.Option(
+            "--deltas/--cumulative", help="Whether rows count since the row before, or counters only rise."
+        ),
+    ] = None,
+    map: options.Map = None,
+    *,
+    form: options.PlotForm,
+) -> None:
+    """Read measurements of any format, or an archive, and print them as a table, JSON or CSV.
+
+    DEVICE (FCX108) and DSPACESH (FCX134) listings, tables of volumes, monitor data and more are told apart by their
+    content; docs/formats.md has them all.
+
+    Example: planner read DEVICE.listing --csv
+
+    Example: planner read monday.listing --json
+
+    Example: planner read VOLUMES.csv --volume-totals --pools POOLS.csv
+
+    Example: planner read EXPORT.csv --map io_rate=IOPS,volume=Volser
+    """
+    from planner.measurements.read import is_folder, is_listing, standard_input
+
+    content = standard_input(file)
+    source = file if content is None else content
+    if volume_totals and (form.plot or form.report):
+        raise InputError(
+            "--volume-totals", "with --plot or --report", "its CSV first (-o), then planner read of that"
+        )
+    if form.plot is not None and is_folder(file):
+        raise InputError(
+            "--plot", "the folder of an archive", "a file of measurements; planner growth draws archives"
+        )
+    if volume_totals:
+        _volume_totals(file, pools, deltas, form)
+    elif is_folder(file):
+        from planner.measurements.archive import open_archive
+        from planner.measurements.shown import overview
+
+        options.show(overview(open_archive(file)), form)
+    elif pools is None and map is None and is_listing(source):
+        _listings(file, content, form)
+    else:
+        from planner.measurements.read import read as read_any
+        from planner.measurements.shown import MeasuredAnswer
+
+        options.show(MeasuredAnswer(read_any(source, pools, deltas=deltas, map=map)), form)
+
+
+def _listings(report: Path, content: bytes | None, form: options.PlotForm) -> None:
+    """Listings, one line a printed row; damaged rows are named below."""
+    from planner import render
+    from planner.reports.any_listing import listing_table, read_with_notes
+
+    found, notes = read_with_notes(report, content)
+    if form.csv and len(found) > 1:
+        raise InputError("--csv", " and ".join(found), "a file with listings of one report, or --json")
+    if form.plot is not None or form.report is not None:
+        from planner.measurements.read import read as read_any
+        from planner.measurements.shown import MeasuredAnswer
+
+        options.beside(MeasuredAnswer(read_any(report if content is None else content)), form)
+    tables = {name: listing_table(name, listings) for name, listings in found.items()}
+    every = [] if form.csv or form.json else [each for listings in found.values() for each in listings]
+    parts = [f"{listing}\n{render.to_text(listing.table())}" for listing in every]
+    text = "\n\n".join([*parts, *(["\n".join(map(render.wrap, notes))] if notes else [])])
+    data = {ROWS[name]: table.records() for name, table in tables.items()} if form.json else {}
+    options.emit(text, {**data, "notes": notes} if notes else data, next(iter(tables.values())), form)
+    if form.csv:
+        for note in notes:
+            files.complain(note)
+
+
+def _volume_totals(
+    report: Path,
+    pools: Path | None,
+    deltas: bool | None,
+    form: options.Form,
+) -> None:
+    """Volume counters to rates and times of whole volumes."""
+    from planner import render
+    from planner.measurements.read import membership
+    from planner.reports.volume_counters import read_volume_totals, totals_table
+
+    members = membership(pools)
+    totals = read_volume_totals(report, members, deltas=deltas)
+    table = totals_table(totals.volumes)
+    text = "\n".join([render.to_text(table), "", *map(render.wrap, totals.notes)]).rstrip()
+    data = {"volumes": table.records(), "aliases": list(totals.aliases), "notes": list(totals.notes)}
+    options.emit(text, data, table, form)
+
+
+@options.expanded
+def collect(
+    sources: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Listings, counters, tables.")],
+    archive: Annotated[
+        Path, typer.Option("--output", "-o", metavar="ARCHIVE", help="Folder of the archive.")
+    ],
+    system: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the system, where a file does not say it.")
+    ] = None,
+    pools: options.Pools = None,
+    anonymize: Annotated[
+        bool,
+        typer.Option(
+            "--anonymize", help="Replace names of systems, volumes, owners; shift dates; key beside ARCHIVE."
+        ),
+    ] = False,
+    map: options.Map = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+) -> None:
+    """Collect measurements of any format in an archive, a folder of Parquet files.
+
+    What is there already adds nothing; what contradicts it is refused, and the archive stays as it was.
+
+    Example: planner collect DEVICE.listing -o archive
+
+    Example: planner collect DEVICE.listing -o shared --anonymize
+    """
+    from planner.measurements.anonymize import names_of
+    from planner.measurements.collect import collect as add
+    from planner.measurements.collect import size_of
+
+    form = options.Form(json=json, csv=csv)
+    names = names_of(archive) if anonymize else None
+    with options.progress("Collecting", sum(size_of(source) for source in sources), of_bytes=True) as done:
+        answer = add(sources, archive, members=pools, system=system, names=names, map=map, done=done)
+    options.show(answer, form)
+
+
+def example(
+    days: Annotated[int, typer.Option(metavar="N", help="Days.")] = 365,
+    systems: Annotated[int, typer.Option(metavar="N", help="Systems.")] = 1,
+    pools: Annotated[int, typer.Option(metavar="N", help="Alias pools of each system.")] = 2,
+    volumes: Annotated[int, typer.Option(metavar="N", help="Volumes of each pool.")] = 4,
+    aliases: Annotated[int, typer.Option(metavar="N", help="Aliases of each pool.")] = 3,
+    hours: Annotated[int, typer.Option(metavar="N", help="Busiest hours of each day that are kept.")] = 24,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random noise.")] = 1,
+    output: options.Output = None,
+    force: options.Force = False,
+) -> None:
+    """Make an example: the volumes of a site hour by hour, with weeks, month ends, growth, a level shift and gaps.
+
+    The same seed gives the same file. Columns as in any table of volumes: system, start, interval_s, pool, aliases,
+    device, io_rate, service_ms.
+
+    Example: planner example --days 30 --pools 1 --volumes 2 -o site.csv
+    """
+    from planner.site.example import example_volumes
+
+    if output is not None:
+        files.writable(output, force=force)
+    made = example_volumes(
+        days=days, systems=systems, pools=pools, volumes=volumes, aliases=aliases, hours=hours, seed=seed
+    )
+    text = made.write_csv()
+    if output is None:
+        files.say(text.rstrip("\n"))
+        return
+    files.save(text, output, force=force)
+    files.say(f"{made.height} rows of {systems * pools} pools over {days} days in {output}")

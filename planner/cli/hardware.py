@@ -1,0 +1,204 @@
+"""``planner disk``, ``paging`` and ``processors``: what hardware carries and what it costs CP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planner.cli import options
+from planner.errors import InputError
+
+disk = typer.Typer(
+    cls=options.Once,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="ECKD, emulated FBA and native SCSI; minidisk cache; channel programs.\n\n"
+    "Example: planner disk rate --workload xedit --hit-ratio 0.9",
+)
+
+
+@disk.command(name="rate", no_args_is_help=True, short_help="Compare disks with and without minidisk cache.")
+@options.expanded
+def rate(
+    workload: Annotated[str, typer.Option(metavar="NAME", help="xedit or iozone.")],
+    hit_ratio: Annotated[str, typer.Option(metavar="SHARE", help="Share of reads that the cache answers, as 90%.")],
+    requesters: Annotated[int, typer.Option(metavar="N", help="Guests with one transaction each at a time.")] = 1,
+    processors: Annotated[int, typer.Option(metavar="N", help="Real processors.")] = 1,
+    disks: Annotated[int, typer.Option(metavar="N", help="Disks that the data are spread over.")] = 1,
+    kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of disk; all if left out.")] = None,
+    *,
+    form: options.PlotForm,
+) -> None:  # fmt: skip
+    """Transactions per second of each kind of disk, with and without minidisk cache.
+
+    Example: planner disk rate --workload xedit --hit-ratio 0.9 --requesters 8 --processors 2
+    """
+    from planner import units
+    from planner.advice.disk import Setting, disk_rates
+
+    for name, count in (("--requesters", requesters), ("--processors", processors), ("--disks", disks)):
+        if count < 1:
+            raise InputError(name, count, "a count of at least 1")
+    setting = Setting(
+        workload=workload,
+        hit_ratio=units.parse_share(hit_ratio, argument="--hit-ratio"),
+        requesters=requesters,
+        processors=processors,
+        disks=disks,
+    )
+    options.show(disk_rates(setting, kind or []), form)
+
+
+@disk.command(name="ccw", no_args_is_help=True, short_help="Show what channel programs cost CP.")
+@options.expanded
+def ccw(
+    read_write: Annotated[str, typer.Option(metavar="R:W", help="Data read to data written, as 70:30.")],
+    bits: Annotated[int, typer.Option(metavar="BITS", help="31 or 64: width of the addresses.")],
+    translation: Annotated[str, typer.Option(metavar="HOW", help="fast or slow.")] = "fast",
+    data_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Data moved, as 50MB/s.")] = None,
+    *,
+    form: options.PlotForm,
+) -> None:
+    """CP processor time per MB that the translation of channel programs takes, and what fast translation saves.
+
+    Example: planner disk ccw --read-write 70:30 --bits 64 --data-rate 50MB/s
+    """
+    from planner import units
+    from planner.advice.channel_program import channel_programs
+
+    if translation not in {"fast", "slow"}:
+        raise InputError("--translation", translation, "fast or slow")
+    moved = options.quantity(data_rate, "data rate", "--data-rate")
+    share = units.parse_ratio(read_write, argument="--read-write")
+    options.show(channel_programs(bits, share, fast=translation == "fast", data_rate=moved), form)
+
+
+@options.expanded
+def paging(
+    page_rate: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Pages read and written, as 225000/s.")
+    ] = None,
+    guests: Annotated[
+        int | None, typer.Option(metavar="N", help="Guests that fault; if left out, pages come at random.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(metavar="TIME", help="Page response time, as 4ms.")] = None,
+    kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of device; all if left out.")] = None,
+    scv: Annotated[
+        float, typer.Option(metavar="NUMBER", help="Squared coefficient of variation of a transfer's service.")
+    ] = 1.0,
+    devices: Annotated[int | None, typer.Option(metavar="N", help="Number of devices there are.")] = None,
+    per_guest: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Pages of each guest: how many guests the devices carry.")
+    ] = None,
+    cpu_speed: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MACHINE=FACTOR", help="How much faster a processor of MACHINE is than of the others."),
+    ] = None,
+    *,
+    form: options.PlotForm,
+) -> None:  # fmt: skip
+    """Count paging devices of each kind for a page rate.
+
+    With --devices in place of --page-rate: how many pages a second those devices carry, or with --per-guest how
+    many guests.
+
+    Example: planner paging --page-rate 225000/s --guests 20 --target 4ms
+
+    Example: planner paging --devices 20 --guests 20 --target 4ms
+
+    Example: planner paging --devices 20 --per-guest 2000/s --target 4ms
+    """
+    from planner.advice.paging import paging_devices
+    from planner.advice.paging_capacity import Load, Question, paging_capacity
+
+    for name, count in (("--guests", guests), ("--devices", devices)):
+        if count is not None and count < 1:
+            raise InputError(name, count, "a count of at least 1")
+    wanted = options.quantity(target, "time", "--target")
+    speeds = options.once(map(_speed, cpu_speed or []), "--cpu-speed")
+    if page_rate is None:
+        if devices is None:
+            raise InputError("--page-rate", None, "a page rate, or --devices to ask how much they carry")
+        if speeds:
+            raise InputError("--cpu-speed", "without --page-rate", "it with a page rate")
+        asked = Question(
+            devices=devices, guests=guests, target=wanted, scv=scv,
+            per_guest=options.quantity(per_guest, "rate", "--per-guest"),
+        )  # fmt: skip
+        options.exclusive({"--guests": guests, "--per-guest": per_guest}, "a page rate of each asks how many")
+        options.show(paging_capacity(asked, names=kind or []), form)
+        return
+    if per_guest is not None:
+        raise InputError("--per-guest", per_guest, "it without --page-rate, and --devices")
+    load = Load(
+        page_rate=options.quantity(page_rate, "rate", "--page-rate"),
+        guests=guests,
+        scv=scv,
+        target=wanted,
+    )
+    options.show(paging_devices(load, names=kind or [], count=devices, speeds=speeds), form)
+
+
+def _speed(text: str) -> tuple[str, float]:
+    """A machine and its factor."""
+    from planner import units
+
+    machine, equals, factor = text.partition("=")
+    if not equals or not machine:
+        raise InputError("--cpu-speed", text, "MACHINE=FACTOR, such as 2964-NC9=10")
+    value = units.parse_count(factor, argument="--cpu-speed")
+    if value == 0:
+        raise InputError("--cpu-speed", text, "a factor above zero")
+    return machine, value
+
+
+@options.expanded
+def processors(
+    measurements: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[CSV]",
+            help="A row a configuration: processors, and cpu_ms, or emulation_cpu_ms and cp_cpu_ms, or itr; "
+            "run and real_storage_GB are optional.",
+            show_default=False,
+        ),
+    ] = None,
+    count: Annotated[
+        list[int] | None,
+        typer.Option("--processors", metavar="N", help="Number of processors to predict; may be repeated."),
+    ] = None,
+    real_storage: Annotated[
+        str | None,
+        typer.Option("--real-storage", metavar="SIZE", help="Real storage to go with --processors."),
+    ] = None,
+    contention: Annotated[
+        str | None,
+        typer.Option(metavar="RATE", help="What 5.3 brings over 5.2: page reads per CPU-second, as 300/s."),
+    ] = None,
+    throughput: Annotated[
+        str | None, typer.Option(metavar="RATE", help="How many processors this takes, as 600/s.")
+    ] = None,
+    *,
+    form: options.PlotForm,
+) -> None:
+    """Predict throughput with more processors.
+
+    Without a file, the five configurations of z/VM 5.3 that the report on real storage measured. Each configuration is
+    predicted from the others, which shows how good the model is.
+
+    Example: planner processors --processors 14
+
+    Example: planner processors --throughput 600/s
+    """
+    from planner.advice.processors import scaling
+
+    wanted = options.quantity(contention, "rate", "--contention", zero=True)
+    size = options.quantity(real_storage, "storage", "--real-storage")
+    rate = options.quantity(throughput, "rate", "--throughput")
+    if size is not None and not count:
+        raise InputError("--real-storage", real_storage, "--processors with it")
+    with options.working("Predicting each configuration from the others"):
+        answer = scaling(measurements, count or (), real_storage=size, contention=wanted, wanted=rate)
+    options.show(answer, form)

@@ -1,0 +1,188 @@
+"""``planner calibrate``, ``predict``, ``whatif``, ``scoreboard``, ``figures``: models, what they answer, how well."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planner import files
+from planner.cli import options
+
+
+def calibrate(
+    data: Annotated[
+        list[Path],
+        typer.Argument(metavar="DATA...", help="DEVICE listings (FCX108), CSV files, or an archive."),
+    ],
+    kind: Annotated[
+        str,
+        typer.Option(metavar="KIND", help="volume, pool, paging, disk, channel-program or processors."),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="MODEL.toml", help="Model file to write.")
+    ],
+    population: Annotated[
+        int | None, typer.Option(metavar="N", help="Requesters of one volume; estimated if left out.")
+    ] = None,
+    fix: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="A parameter that is known.")
+    ] = None,
+    title: Annotated[str, typer.Option(metavar="TEXT", help="What was measured.")] = "",
+    device: Annotated[
+        str | None, typer.Option(metavar="DEVICES", help="Only these bases: a number, label, list or range.")
+    ] = None,
+    pool: Annotated[str | None, typer.Option(metavar="NAME", help="Only this pool.")] = None,
+    interval: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHICH",
+            help="worst, mean or a time; of an archive, the worst at each count of aliases where nothing is said.",
+        ),
+    ] = None,
+    system: options.System = None,
+    start: options.From = None,
+    end: options.To = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    force: options.Force = False,
+    plot: options.Plot = None,
+) -> None:
+    """Fit a model to measurements.
+
+    Example: planner calibrate 0-aliases.listing 8-aliases.listing --kind pool -o pool.toml
+    """
+    from planner import calibrate, files
+    from planner.library import write_model
+
+    chosen = calibrate.Chosen(
+        system=system, start=start, end=end, interval=interval, device=device, pool=pool
+    )
+    task = calibrate.Task(files=data, title=title, population=population, fix=fix or (), chosen=chosen)
+    form = options.PlotForm(json=json, csv=csv, force=force, plot=plot)
+    files.writable(output, force=force)
+    with options.working("Fitting"), options.spelled(start="--from", end="--to"):
+        found, model = calibrate.calibrate(kind, task)
+    options.draw(found.plot, form)
+    write_model(model, output, force=force)
+    options.emit(found.text(options.width()), found.to_dict(), found.residual_table(), form)
+
+
+ModelFile = Annotated[
+    str, typer.Argument(metavar="MODEL.toml", help="Model file, or the name of a shipped model.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="As aliases=2 or think_time=0.2ms; may be repeated."),
+]
+
+
+@options.expanded
+def predict(
+    model: ModelFile,
+    settings: Settings = None,
+    *,
+    form: options.PlotForm,
+) -> None:
+    """Ask a model for one scenario.
+
+    Example: planner predict hyperpav --set aliases=8 --set volumes=8
+    """
+    from planner import library, whatif
+
+    found = library.read_model(model)
+    asked = options.once((whatif.parse_setting(text, found.kind) for text in settings or []), "--set")
+    answer = whatif.predict(found, asked)
+    warn(answer.warnings, form)
+    options.show(answer, form)
+
+
+def warn(warnings: tuple[str, ...], form: options.Form) -> None:
+    """Say on standard error where a question leaves what was measured, if the answer is for a program."""
+    for warning in warnings if form.json or form.csv or form.output else ():
+        files.complain(f"planner: {warning}")
+
+
+@options.expanded
+def whatif(
+    model: ModelFile,
+    over: Annotated[
+        list[str],
+        typer.Option(
+            metavar="KEY=lo:hi:step", help="As aliases=0:24 or think_time=0.1ms:1ms:0.1ms; may be repeated."
+        ),
+    ],
+    settings: Settings = None,
+    *,
+    form: options.PlotForm,
+) -> None:
+    """Ask a model for a grid of scenarios.
+
+    Example: planner whatif hyperpav --set volumes=8 --over aliases=0:24
+    """
+    from planner import library, system, whatif
+
+    if system.is_system(model):
+        options.show(system.whatif(Path(model), over, settings or []), form)
+        return
+    found = library.read_model(model)
+    answer = whatif.predict(
+        found,
+        options.once((whatif.parse_setting(text, found.kind) for text in settings or []), "--set"),
+        options.once((whatif.parse_range(text, found.kind) for text in over), "--over"),
+    )
+    warn(answer.warnings, form)
+    options.show(answer, form)
+
+
+@options.expanded
+def scoreboard(
+    *,
+    form: options.PlotForm,
+) -> None:
+    """Compare every published figure with the planner.
+
+    Exit code 1 if an identity does not hold and no erratum says why, or a stated accuracy is not met.
+
+    Example: planner scoreboard --csv
+    """
+    from planner.published import scoreboard as compute
+    from planner.published.board import FIGURES
+
+    with options.progress("Comparing every figure", FIGURES) as done:
+        found = compute(done)
+    options.show(found, form)
+
+
+class Format(StrEnum):
+    """Kinds of picture."""
+
+    png = "png"
+    svg = "svg"
+
+
+def figures(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write to.")],
+    form: Annotated[Format, typer.Option("--format", help="Kind of file.")] = Format.png,
+    force: options.Force = False,
+) -> None:
+    """Draw the published figures.
+
+    Those that the reports do not display, and for each report its measurements beside the model.
+
+    Example: planner figures -o pictures --format svg
+    """
+    from rich.console import Console
+    from rich.progress import track
+
+    from planner.published import figures as known
+    from planner.published import save_figures
+
+    bar = Console(stderr=True)
+    drawn = save_figures(output, form.value, force=force)
+    for path in track(
+        drawn, "Drawing", total=len(known()), console=bar, disable=not bar.is_terminal, transient=True
+    ):
+        files.say(str(path))

@@ -1,0 +1,265 @@
+"""``planner site``, ``growth`` and ``report``: pools over their days, when a limit is reached, one page of all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner import files
+from planner.cli import options
+from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from planner.site.growth.limits import Given
+
+
+@options.expanded
+def site(
+    files: Annotated[list[Path], typer.Argument(metavar="ARCHIVE|FILE...", help="Measurements over days.")],
+    pool: Annotated[
+        str | None, typer.Option("--pool", metavar="NAME", help="Only this pool, over time.")
+    ] = None,
+    meet: Annotated[
+        str, typer.Option(metavar="SHARE", help="Share of the busy time in which the target is met.")
+    ] = "99%",
+    pools: Annotated[
+        Path | None,
+        typer.Option(
+            "--pools",
+            metavar="FILE.csv",
+            help="Members of pools (device, role, pool), or pools that systems share (system, pool, ssid).",
+        ),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATE", help="Compare what was predicted before this day with what was measured since."
+        ),
+    ] = None,
+    wait: options.Wait = None,
+    queued: options.Queued = None,
+    response: options.Response = None,
+    model: options.Model = options.DEFAULT_MODEL,
+    system: options.System = None,
+    start: options.From = None,
+    end: options.To = None,
+    together: options.Together = None,
+    map: options.Map = None,
+    allow_missing: options.AllowMissing = False,
+    scheduler: options.Scheduler = None,
+    workers: options.Workers = None,
+    *,
+    form: options.PlotForm,
+) -> None:
+    """Find what every pool needs over its days: which are short, which have aliases to spare, and when.
+
+    ARCHIVE is a folder of planner collect; FILEs are whatever planner aliases takes, with dates. Every pool, and every
+    volume with aliases of its own, has a row: the count that meets the target in the worst interval, and in 99 % and 95
+    % of the busy time. --pool shows one over time. Ends with 1 where any is short, with 2 where none has an answer.
+
+    Example: planner site SITE.csv
+
+    Example: planner site SITE.csv --pool P1 --meet 95% --plot need.png
+    """
+    from planner.demand import Target
+    from planner.site.question import site as ask
+    from planner.site.track import track_record
+
+    target = Target(
+        wait=options.quantity(wait, "time", "--wait"),
+        queued=options.quantity(queued, None, "--queued"),
+        response=options.quantity(response, "time", "--target-response"),
+    )
+    with (
+        options.spelled(
+            source="FILE",
+            start="--from",
+            end="--to",
+            members="--pools",
+            meet="--meet",
+            since="--since",
+            scheduler="--scheduler",
+            workers="--workers",
+        ),
+        options.progress("Answering every pool over its days", 0),
+    ):
+        asked: dict[str, Any] = {
+            "members": pools, "system": system, "start": start, "end": end, "pool": pool, "target": target,
+            "together": together, "model": model, "map": map, "scheduler": scheduler, "workers": workers,
+        }  # fmt: skip
+        if since is not None:
+            options.show(track_record(list(files), since, **asked), form)
+            return
+        answer = ask(list(files), meet=meet, allow_missing=allow_missing, **asked)
+    options.show(answer, form)
+
+
+@options.expanded
+def growth(
+    files: Annotated[list[Path], typer.Argument(metavar="ARCHIVE|FILE...", help="A site, or SERIES.csv.")],
+    value: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of a series that holds the number.")
+    ] = None,
+    limit: Annotated[
+        str | None, typer.Option(metavar="N", help="Limit of the series, in the unit of its column.")
+    ] = None,
+    horizon: Annotated[
+        str, typer.Option(metavar="TIME", help="How far ahead to look, as 18months or 400days.")
+    ] = "5years",
+    growth: Annotated[
+        str | None,
+        typer.Option(
+            "--growth", metavar="N%/year", help="Yearly growth, compounded, in place of the fitted trend."
+        ),
+    ] = None,
+    event: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DATE:+N%", help="A change of the load from a day on; may be repeated."),
+    ] = None,
+    pools: options.Pools = None,
+    real_storage: Annotated[
+        str | None, typer.Option("--real-storage", metavar="SIZE", help="Real storage, as 256GB.")
+    ] = None,
+    resident_pages: Annotated[
+        str | None,
+        typer.Option(
+            "--resident-pages", metavar="N", help="Mean resident pages in each in-use 1 MB segment."
+        ),
+    ] = None,
+    model: options.Model = options.DEFAULT_MODEL,
+    system: options.System = None,
+    start: options.From = None,
+    end: options.To = None,
+    together: options.Together = None,
+    map: options.Map = None,
+    allow_missing: options.AllowMissing = False,
+    *,
+    form: options.PlotForm,
+) -> None:
+    """Find the day on which a limit is reached, from trend, level shifts and weekly pattern.
+
+    SERIES.csv holds the column start (begin of each interval, as 2026-03-01T10:15), one number, and may hold the column
+    system. What counts is the busy hour of each day. Of a SITE, an archive or files of volumes or storage with dates,
+    the limits follow: aliases and addresses of each pool, 90 % busy, storage.
+
+    Example: planner growth SERIES.csv --value io_rate --limit 5000
+
+    Example: planner growth SERIES.csv --limit 5000 --growth 20%/year --event 2027-03-01:+30%
+
+    Example: planner growth SITE.csv
+    """
+    from planner.site.growth import growth as ask
+    from planner.site.growth.dates import parse_event, parse_growth, parse_horizon, parse_limit
+    from planner.site.series import is_series, read_series
+
+    most = None if limit is None else parse_limit(limit)
+    ahead = parse_horizon(horizon)
+    rate = None if growth is None else parse_growth(growth)
+    events = [parse_event(text) for text in event or []]
+    options.once(((str(day), factor) for day, factor in events), "--event")
+    if value is not None or (map is None and len(files) == 1 and is_series(files[0])):
+        if len(files) > 1:
+            raise InputError("--value", value, "one series")
+        chosen = {"--system": system, "--from": start, "--to": end, "--together": together, "--map": map}
+        for name, said in {"--pools": pools, "--real-storage": real_storage, **chosen}.items():
+            if said is not None:
+                raise InputError(name, str(said), "it with measurements of a site, not with a series")
+        options.show(ask(read_series(files[0], value), most, horizon=ahead, rate=rate, events=events), form)
+        return
+    if most is not None:
+        raise InputError(
+            "--limit", limit, "it with a series; the limits of a site follow from its measurements"
+        )
+    from planner.measurements.read import read
+    from planner.site.growth.limits import site_growth
+    from planner.site.members import checked_members, gaps_of
+
+    with (
+        options.spelled(start="--from", end="--to"),
+        options.progress("Fitting every load, sizing every pool", 0),
+    ):
+        given = _given(model, real_storage, resident_pages, together)
+        measured = read(list(files), pools, system=system, start=start, end=end, map=map)
+        rows = measured.devices.lazy()
+        measured = replace(measured, notes=(*measured.notes, *checked_members(pools, rows)))
+        lost = gaps_of(measured.missing, pools, rows, allowed=allow_missing)
+        answer = site_growth(measured, given, horizon=ahead, rate=rate, events=events, gaps=lost)
+    options.show(answer, form)
+
+
+def _given(model: str, real_storage: str | None, resident_pages: str | None, together: str | None) -> Given:
+    """What the options say of the site."""
+    from planner.demand import Law, Target
+    from planner.reports.membership import share_together
+    from planner.site.growth.limits import Given
+
+    if (real_storage is None) != (resident_pages is None):
+        raise InputError("--real-storage, --resident-pages", "one of them", "both or neither")
+    real = options.quantity(real_storage, "storage", "--real-storage")
+    return Given(
+        law=Law.from_model(model),
+        target=Target(),
+        together=None if together is None else share_together(together),
+        real_storage=real and int(real),
+        resident_pages=options.quantity(resident_pages, None, "--resident-pages"),
+    )
+
+
+@options.expanded
+def report(
+    sources: Annotated[
+        list[Path], typer.Argument(metavar="ARCHIVE|FILE...", help="An archive, listings, counters, tables.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The page; - for standard output.")
+    ],
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
+    pools: options.Pools = None,
+    growth: Annotated[
+        str, typer.Option(metavar="LIST", help="Growth of the demand for the slider; 0 for none.")
+    ] = "10%,20%,30%,50%,100%",
+    no_alias: Annotated[
+        str, typer.Option("--no-alias", metavar="SHARE", help="Of supply counters: tries without alias.")
+    ] = "1%",
+    model: options.Model = options.DEFAULT_MODEL,
+    system: options.System = None,
+    start: options.From = None,
+    end: options.To = None,
+    together: options.Together = None,
+    map: options.Map = None,
+    allow_missing: options.AllowMissing = False,
+    scheduler: options.Scheduler = None,
+    workers: options.Workers = None,
+    force: options.Force = False,
+) -> None:
+    """Write one self-contained HTML page: verdicts, pools and volumes, curves with their 90 % band, sources.
+
+    The page needs no network: styles, script, pictures and data stand in it. It can be sorted, filtered, printed, and
+    moved to a demand that grew. Measurements of one interval are answered as planner aliases does, of several as
+    planner site does; supply counters have their verdicts. Each pool is solved in full, and once more for each step of
+    growth: --growth 0 takes a fraction of the time. Exit code as the answers have it.
+
+    Example: planner report COUNTERS.csv -o report.html
+    """
+    from planner import units
+    from planner.page import growths
+    from planner.page import report as ask
+
+    to_file = str(output) != options.STANDARD_OUTPUT
+    if to_file:
+        files.writable(output, force=force)
+    with options.spelled(source="FILE", start="--from", end="--to", members="--pools"):
+        found = ask(
+            sources, command=options.said(), title=title, members=pools, system=system, start=start, end=end,
+            no_alias=units.share(no_alias, "--no-alias", zero=False), growth=growths(growth), model=model,
+            together=together, map=map, allow_missing=allow_missing, scheduler=scheduler, workers=workers,
+            progress=options.progress,
+        )  # fmt: skip
+    if to_file:
+        files.save(found.html, output, force=force)
+    files.say(found.headline if to_file else found.html.rstrip("\n"))
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)

@@ -1,0 +1,298 @@
+"""``planner storage`` and ``system``: limits, budgets and usage of storage; a whole system from one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.cli import options
+from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from planner.answer import Answer
+
+storage = typer.Typer(
+    cls=options.Once,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Find the storage limit that is met first, and what guests need.\n\n"
+    "Example: planner storage limits --release 5.3 --real-storage 256GB --resident-pages 50",
+)
+
+RealStorage = Annotated[
+    str | None, typer.Option("--real-storage", metavar="SIZE", help="Real storage, as 256GB.")
+]
+ResidentPages = Annotated[
+    str | None,
+    typer.Option(
+        "--resident-pages", metavar="N", help="Mean resident pages in each in-use 1 MB segment, 1 to 256."
+    ),
+]
+InUse = Annotated[
+    str | None, typer.Option("--in-use", metavar="SIZE", help="Virtual storage in use, as 900GB.")
+]
+Release = Annotated[str | None, typer.Option(metavar="N.N", help="z/VM release, as 5.3.")]
+PtrmSpaces = Annotated[
+    int | None,
+    typer.Option("--ptrm-spaces", metavar="N", help="PTRM data spaces; those of the release by default."),
+]
+
+
+@storage.command(name="limits", no_args_is_help=True)
+@options.expanded
+def limits(
+    release: Annotated[str, typer.Option(metavar="N.N", help="z/VM release, as 5.3.")],
+    real_storage: Annotated[
+        str, typer.Option("--real-storage", metavar="SIZE", help="Real storage, as 256GB.")
+    ],
+    resident_pages: Annotated[
+        str,
+        typer.Option(
+            "--resident-pages", metavar="N", help="Mean resident pages in each in-use segment, 1 to 256."
+        ),
+    ],
+    in_use: InUse = None,
+    ptrm_spaces: PtrmSpaces = None,
+    *,
+    form: options.PlotForm,
+) -> None:
+    """Show every limit on the virtual storage that can be in use.
+
+    Example: planner storage limits --release 5.3 --real-storage 256GB --resident-pages 50 --in-use 900GB
+    """
+    from planner.advice.storage import StorageBudget
+
+    answer = StorageBudget(
+        release=release,
+        real_storage=options.quantity(real_storage, "storage", "--real-storage"),
+        resident_pages=options.quantity(resident_pages, None, "--resident-pages"),
+        in_use=options.quantity(in_use, "storage", "--in-use"),
+        ptrm_spaces=ptrm_spaces,
+    ).limits()
+    options.show(answer, form)
+
+
+@storage.command(name="frames", no_args_is_help=True)
+@options.expanded
+def frames(
+    in_use: InUse = None,
+    resident_pages: ResidentPages = None,
+    guests: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[N]xSIZE,...", help="Guests and the storage of each, as 20x88GB or 60x16GB,4x128GB."
+        ),
+    ] = None,
+    instantiated: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="Share of guest storage that was touched, as 70%.")
+    ] = None,
+    real_storage: RealStorage = None,
+    *,
+    form: options.PlotForm,
+) -> None:
+    """Count the frames of virtual storage and its PGMBKs.
+
+    Either --in-use with --resident-pages, or --guests with --instantiated; guests touch their storage in
+    sequence (256 pages in each segment) unless --resident-pages says how many instantiated pages lie in
+    one.
+
+    How many fit: --guests 88GB without a count says how many of them --real-storage holds, --in-use with
+    --real-storage but without --resident-pages how many pages of each segment.
+
+    Example: planner storage frames --guests 60x16GB,4x128GB --instantiated 70%
+
+    Example: planner storage frames --in-use 900GB --real-storage 256GB
+    """
+    from planner.advice.storage import (
+        frame_budget,
+        guest_frame_budget,
+        guests_that_fit,
+        resident_pages_that_fit,
+    )
+
+    pages = options.quantity(resident_pages, None, "--resident-pages")
+    real = options.quantity(real_storage, "storage", "--real-storage")
+    if (in_use is None) == (guests is None):
+        given = "neither" if in_use is None else "both"
+        raise InputError(
+            "--in-use, --guests", given, "--in-use with --resident-pages, or --guests with --instantiated"
+        )
+    if in_use is not None:
+        virtual = options.quantity(in_use, "storage", "--in-use")
+        if instantiated is not None or (pages is None and real is None):
+            raise InputError("--in-use", in_use, "--resident-pages with it, and no --instantiated")
+        answer: Answer = (
+            resident_pages_that_fit(in_use=virtual, real_storage=real)
+            if pages is None and real is not None
+            else frame_budget(in_use=virtual, resident_pages=pages or 0.0, real_storage=real)
+        )
+    else:
+        if instantiated is None:
+            raise InputError("--guests", guests, "--instantiated with it, as 70%")
+        kinds = [_guests(part, str(guests)) for part in str(guests).split(",")]
+        numbers, sizes = [number for number, _ in kinds if number is not None], [each for _, each in kinds]
+        touched = options.quantity(instantiated, "share", "--instantiated")
+        if len(numbers) < len(sizes):
+            if real is None or len(sizes) > 1:
+                way = (
+                    "of each size, as 60x16GB,4x128GB"
+                    if len(sizes) > 1
+                    else "as 20x88GB, or --real-storage to ask how many fit"
+                )
+                raise InputError("--guests", guests, f"a count, {way}")
+            answer = guests_that_fit(
+                guest_storage=sizes[0], instantiated=touched, real_storage=real, resident_pages=pages
+            )
+        else:
+            answer = guest_frame_budget(
+                guests=numbers, guest_storage=sizes, instantiated=touched, real_storage=real,
+                **({} if pages is None else {"resident_pages": pages}),
+            )  # fmt: skip
+    options.show(answer, form)
+
+
+@storage.command(name="usage", no_args_is_help=True)
+@options.expanded
+def usage(
+    listings: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="DSPACESH listings (FCX134), monitor data or an archive."),
+    ],
+    release: Release = None,
+    real_storage: RealStorage = None,
+    resident_pages: ResidentPages = None,
+    ptrm_spaces: PtrmSpaces = None,
+    system: options.System = None,
+    start: options.From = None,
+    end: options.To = None,
+    *,
+    form: options.PlotForm,
+) -> None:
+    """Show how much of each limit the PTRM data spaces use.
+
+    From DSPACESH listings, monitor data or an archive; the release follows from them. The limit of real
+    storage needs --real-storage and --resident-pages. Two or more listings of different times show the growth
+    and the days that are left.
+
+    Example: planner storage usage monday.listing friday.listing --real-storage 120GB --resident-pages 1
+    """
+    from planner.advice.storage import storage_usage
+    from planner.measurements import read
+
+    with options.spelled(start="--from", end="--to"):
+        measured = read(list(listings), system=system, start=start, end=end)
+    answer = storage_usage(
+        measured,
+        release=release,
+        real_storage=options.quantity(real_storage, "storage", "--real-storage"),
+        resident_pages=options.quantity(resident_pages, None, "--resident-pages"),
+        ptrm_spaces=ptrm_spaces,
+    )
+    options.show(answer, form)
+
+
+def _guests(text: str, whole: str) -> tuple[int | None, float]:
+    """Number of guests (None without one) and storage of each, from text such as 20x88GB, a part of `whole`."""
+    from planner import units
+
+    number, separator, each = text.partition("x")
+    if not separator and not text.strip().isdecimal():
+        number, each = "", text
+    elif not separator or not number.strip().isdecimal() or int(number) < 1:
+        raise InputError(
+            "--guests", whole, "a count of at least 1, an x and a size, such as 20x88GB or 60x16GB,4x128GB"
+        )
+    return (int(number) if number else None), units.parse(each, "storage", argument="--guests")
+
+
+@options.expanded
+def system(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE.toml]", help="The system.", show_default=False)
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="TABLE.KEY=VALUE",
+            help="As storage.real=1088GiB, paging.depth=unlimited or guests[linux].count=17; may be repeated.",
+        ),
+    ] = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TABLE.KEY=lo:hi:step", help="As guests.count=10:40:2; may be repeated."),
+    ] = None,
+    compare: Annotated[
+        Path | None, typer.Option(metavar="OTHER.toml", help="Put another system beside it; --set changes both.")
+    ] = None,
+    template: Annotated[
+        str | None, typer.Option(metavar="xiv|hyperpav|minimal", help="Print a commented file to start from.")
+    ] = None,
+    measured: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="ARCHIVE|FILE", help="Print a file made from measurements, to be completed."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--system", metavar="NAME", help="Which system of --from, where it holds several.")
+    ] = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of the file, for editors.")] = False,
+    *,
+    form: options.PlotForm,
+) -> None:  # fmt: skip
+    """Solve a whole system from one file: storage, paging, devices, processors and throughput together.
+
+    The file is TOML; --template prints one to start from, --schema describes every key to an editor.
+
+    Example: planner system SYSTEM.toml --set storage.real=1088GiB --over guests.count=16:24
+    """
+    from planner import system as model
+
+    if name is not None and measured is None:
+        raise InputError("--system", name, "--from with it")
+    if template is not None or schema or measured is not None:
+        _alone(file, form, template=template, schema=schema, measured=measured, name=name)
+        return
+    if file is None:
+        raise InputError("FILE.toml", None, "a system file; --template minimal prints one to start from")
+    if over and compare is not None:
+        raise InputError("--over --compare", "both", "one of them")
+    answer: Answer
+    with options.working("Solving the system"):
+        if over:
+            answer = model.whatif(file, over, settings or [])
+        else:
+            answer = model.solve(file, settings or [])
+            if compare is not None:
+                answer = model.compare(answer, model.solve(compare, settings or []))
+    options.show(answer, form)
+
+
+def _alone(
+    file: Path | None,
+    form: options.PlotForm,
+    *,
+    template: str | None,
+    schema: bool,
+    measured: Path | None,
+    name: str | None,
+) -> None:
+    """What makes a file and needs none: a template, measurements, the schema."""
+    from planner import files, render
+    from planner import system as model
+
+    asked = {"--template": template is not None, "--from": measured is not None, "--schema": schema}
+    if file is not None or sum(asked.values()) > 1:
+        raise InputError(
+            next(key for key, said in asked.items() if said), str(file or ""), "nothing else beside it"
+        )
+    if schema:
+        text = render.to_json(model.json_schema())
+    elif measured is not None:
+        text = model.from_measurements(measured, name)
+    else:
+        text = model.template(template or "")
+    if form.output is None:
+        files.say(text.rstrip("\n"))
+    else:
+        files.save(text, form.output, force=form.force)

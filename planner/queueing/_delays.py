@@ -1,0 +1,392 @@
+"""Laws of wait and response, where they are known: of exponential stages, of M/PH/c and of M/D/c.
+
+Whoever finds n >= c requests at the station waits for n - c + 1 completions, each exponential of rate c/S. Own
+service, exponential of rate 1/S, is a geometric number of such stages (uniformization), so that both laws are
+P(T > t) = sum over l of Poisson(l; c t / S) P(K > l), K the number of stages: positive terms only.
+
+M/PH/c: who finds c + j requests waits for j + 1 ends of service. With pi_c R^j the states found, A and D the rates
+of the full station without and with an end of service, P(W > t) = pi_c Y(t) 1 where Y(0) = (I - R)^-1 and
+Y' = Y A + R Y D. At a rate theta no phase exceeds (uniformization) that is a Poisson mixture of positive numbers
+pi_c Y_l 1, Y_{l+1} = Y_l (I + A/theta) + R Y_l D/theta.
+
+M/D/c: with T_i = P(more than c + i at the station), x in [k - 1, k) service times and u = lambda (k - x),
+P(W > x) = sum over j < k c of Poisson(j; u) T_{kc-1-j} + P(Poisson(u) >= k c) (Franx 2001).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammainc, gammaln, lambertw, xlogy
+
+from planner.errors import ConvergenceError, InputError
+from planner.queueing._levels import inverse_dominant
+from planner.queueing._phases import Batch, open_in_phases, phase_type, shapes
+from planner.queueing._roots import enclose, increasing_root
+from planner.results import Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExponentialDelay:
+    """M/M/c: a share `delay` waits, exponentially with mean wait / delay; `plain` where service does not inflate.
+
+    All arrays have the shape of the result; times in seconds.
+    """
+
+    delay: Array
+    wait: Array
+    service: Array
+    plain: bool
+
+    def wait_quantile(self, p: Array) -> Array:
+        """Time t at which delay exp(-t delay / wait) = 1 - p."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            excess = np.log(self.delay) - np.log1p(-p)
+            quantile = np.where(excess > 0, excess * self.wait / self.delay, 0.0)
+        return np.where(np.isinf(self.wait), np.inf, quantile)
+
+    def response_quantile(self, p: Array) -> Array | None:
+        """Time at which the tail of wait plus exponential service is 1 - p."""
+        if not self.plain:
+            return None
+        saturated = np.isinf(self.wait)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spare = np.where((self.delay > 0) & ~saturated, self.delay * self.service / self.wait, 1.0)
+        shape = np.broadcast_shapes(p.shape, spare.shape)
+        goal, delay, spare = np.broadcast_arrays(-np.log1p(-p), self.delay, spare)
+        slow = np.minimum(spare, 1.0)
+        high = (goal + np.log1p(goal) + 1) / slow + np.log1p(delay / slow) / slow
+        reached = increasing_root(
+            lambda y, aim, d, s: -log_response_tail(y, d, s) - aim, 0 * goal, high, (goal, delay, spare)
+        )
+        return np.where(saturated, np.inf, np.broadcast_to(reached, shape) * self.service)
+
+
+def log_response_tail(y: Array, delay: Array, spare: Array) -> Array:
+    """Ln P(response > y S) of M/M/c with c - a = spare: service exponential, wait exponential of rate spare.
+
+    The tail is exp(-y) [1 + delay (1 - exp(-(spare - 1) y)) / (spare - 1)]; the smaller rate is taken out.
+    """
+    faster = np.abs(spare - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mixed = np.where(faster * y > 0, -np.expm1(-faster * y) / faster, y)
+    first = np.where(spare < 1, np.exp(-faster * y), 1.0)
+    return -np.minimum(spare, 1.0) * y + np.log(first + delay * mixed)
+
+
+BATCH: Final = 500_000  # numbers of one kind held side by side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiniteSourceDelay:
+    """M/M/c//N as an arrival sees it: N - 1 others, k of them thinking with weight (c Z / S)^k / k!."""
+
+    n: Array
+    z: Array
+    s: Array
+    c: Array
+    inflation: Array
+    delay: Array
+
+    def wait_quantile(self, p: Array) -> Array:
+        """Exact also with inflation: while anyone waits, all servers are busy."""
+        return _quantiles(p, self, own_service=False)
+
+    def response_quantile(self, p: Array) -> Array | None:
+        """Exact without inflation, where service does not depend on who comes later."""
+        return None if (self.inflation > 0).any() else _quantiles(p, self, own_service=True)
+
+    def waiting_room(self) -> Array:
+        """Largest number of stages of a wait."""
+        return np.maximum(self.n - self.c, 0)
+
+    def pace(self) -> Array:
+        """Rate of one stage [1/s]."""
+        busy: Array = np.minimum(self.n, self.c)
+        return busy / (self.s * (1 + self.inflation * (busy - 1)))
+
+    def log_weights(self, stages: Array) -> Array:
+        """Ln of the unnormalized probability of 1, 2, ... stages."""
+        thinking = self.waiting_room()[:, None] - stages
+        weight = xlogy(np.maximum(thinking, 0), (self.z * self.pace())[:, None]) - gammaln(
+            np.maximum(thinking, 0) + 1
+        )
+        return np.where(thinking >= 0, weight, -np.inf)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitedRoomDelay:
+    """M/M/c/K as an admitted arrival sees it: j - 1 waiting with weight rho^j, up to K - c stages."""
+
+    rate: Array
+    s: Array
+    c: Array
+    capacity: Array
+    delay: Array
+
+    def wait_quantile(self, p: Array) -> Array:
+        """Of the admitted requests."""
+        return _quantiles(p, self, own_service=False)
+
+    def response_quantile(self, p: Array) -> Array:
+        """Of the admitted requests."""
+        return _quantiles(p, self, own_service=True)
+
+    def waiting_room(self) -> Array:
+        """Largest number of stages of a wait."""
+        return self.capacity - self.c
+
+    def pace(self) -> Array:
+        """Rate of one stage [1/s]."""
+        return self.c / self.s
+
+    def log_weights(self, stages: Array) -> Array:
+        """Ln of the unnormalized probability of 1, 2, ... stages."""
+        weight = xlogy(stages, (self.rate * self.s / self.c)[:, None])
+        return np.where(stages <= self.waiting_room()[:, None], weight, -np.inf)
+
+
+StagedDelay = FiniteSourceDelay | LimitedRoomDelay
+
+
+def _quantiles(p: Array, law: StagedDelay, *, own_service: bool) -> Array:
+    """Quantiles in the broadcast shape of p and the law, some scenarios at a time."""
+    names = law.__dataclass_fields__
+    share, *columns = np.broadcast_arrays(p, *(getattr(law, name) for name in names))
+    flat = dict(zip(names, (column.ravel() for column in columns), strict=True))
+    aims = -np.log1p(-share.ravel())
+    result = np.zeros(aims.size)
+    room = type(law)(**flat).waiting_room()
+    for part in batches(room + 1):
+        scenario = type(law)(**{name: column[part] for name, column in flat.items()})
+        stages, ratio = _stage_tails(scenario, int(room[part].max()), own_service=own_service)
+        result[part] = stage_quantile(aims[part], stages, ratio) / scenario.pace()
+    return result.reshape(share.shape)
+
+
+def batches(size: Array, most: int = BATCH) -> Iterator[NDArray[np.int64]]:
+    """Scenarios by how many numbers each needs, so that few of a batch are empty; at least one a batch."""
+    order = np.argsort(size, kind="stable")
+    start = 0
+    while start < order.size:
+        # The sizes rise: as many scenarios as the largest of them lets into a batch.
+        ahead = order[start : start + max(1, int(most // max(size[order[start]], 1)))]
+        fits = np.arange(1, ahead.size + 1) * size[ahead] <= 2 * most
+        yield (part := ahead[: max(1, int(fits.sum()))])
+        start += part.size
+
+
+def _stage_tails(law: StagedDelay, room: int, *, own_service: bool) -> tuple[Array, Array]:
+    """P(K > l) for l = 0, 1, ... and by which factor it falls beyond."""
+    stages = np.arange(1, room + 1, dtype=np.float64)
+    chance = np.zeros((law.c.size, room + 1))  # of exactly l = 0.. stages of waiting
+    if room:
+        weight = law.log_weights(stages[None, :])
+        top = weight.max(1, keepdims=True)
+        weight = np.exp(weight - np.where(np.isfinite(top), top, 0.0))
+        total = weight.sum(1, keepdims=True)
+        chance[:, 1:] = law.delay[:, None] * weight / np.where(total > 0, total, 1.0)
+    waiting = np.zeros_like(chance)  # P(waiting stages > l)
+    waiting[:, :-1] = np.cumsum(chance[:, :0:-1], axis=1)[:, ::-1]
+    if not own_service:
+        return waiting, np.zeros(law.c.size)
+    chance[:, 0] = 1 - law.delay
+    busy = law.c * law.pace() * law.s / law.c  # servers that pace the stages
+    ratio = 1 - 1 / busy
+    serving = np.zeros(law.c.size)
+    for stage in range(room + 1):  # waited at most `stage` stages, not yet served within them
+        serving = ratio * serving + chance[:, stage]
+        waiting[:, stage] += serving
+    return waiting, ratio
+
+
+def stage_quantile(aim: Array, stages: Array, ratio: Array) -> Array:
+    """Time in units of one stage at which the tail is exp(-aim)."""
+
+    def excess(time: Array, row: Array, goal: Array) -> Array:
+        tail = _tail(time, stages[row.astype(np.int64)], ratio[row.astype(np.int64)])
+        with np.errstate(divide="ignore"):
+            return -np.log(tail) - goal
+
+    rows = np.arange(aim.size, dtype=np.float64)
+    high = enclose(lambda time: excess(time, rows, aim), (stages.shape[1] + aim) / (1 - ratio))
+    return increasing_root(excess, np.zeros_like(aim), high, (rows, aim)) * (stages[:, 0] > np.exp(-aim))
+
+
+def _tail(time: Array, stages: Array, ratio: Array) -> Array:
+    """Sum of Poisson(l; time) P(K > l), the geometric rest in closed form."""
+    length = stages.shape[1]
+    counts = np.arange(length, dtype=np.float64)
+    poisson = np.exp(xlogy(counts, time[:, None]) - time[:, None] - gammaln(counts + 1))
+    falls = np.where(ratio > 0, ratio, 1.0)
+    with np.errstate(divide="ignore"):
+        rest = np.log(gammainc(length, falls * time)) - (length - 1) * np.log(falls) - time * (1 - falls)
+    beyond = np.where(ratio > 0, stages[:, -1] * np.exp(rest), 0.0)
+    return np.asarray((poisson * stages).sum(1) + beyond)
+
+
+MOST_STAGES: Final = 200_000  # stages of a wait that are summed at most
+LARGEST_CIRCLE: Final = 2**20  # points of a transform at most
+SPREAD: Final = 12.0  # standard deviations of a Poisson variable, and as many units
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneralDelay:
+    """M/G/c by its two-moment law; flat or shaped arrays of one shape."""
+
+    load: Array
+    servers: Array
+    scv: Array
+    service: Array
+
+    def wait_quantile(self, p: Array) -> Array:
+        """Wait [s]."""
+        return self._quantile(p, own_service=False)
+
+    def response_quantile(self, p: Array) -> Array:
+        """Response time [s]."""
+        return self._quantile(p, own_service=True)
+
+    def _quantile(self, p: Array, *, own_service: bool) -> Array:
+        given = np.broadcast_arrays(-np.log1p(-p), self.load, self.servers, self.scv, self.service)
+        aim, load, servers, scv, service = (a.ravel() for a in given)
+        result = np.where(load < servers, 0.0, np.inf)
+        stable = (load < servers) & (load > 0)
+        index = np.flatnonzero(stable & (scv == 0))
+        if index.size:
+            result[index] = _deterministic_quantile(aim[index], load[index], servers[index])
+        if own_service:
+            result[scv == 0] += 1.0
+        # Without load there is no wait; a token load lets the same chain answer for the service alone.
+        index = np.flatnonzero((load < servers) & (scv > 0) & (own_service | (load > 0)))
+        token = np.where(load > 0, load, np.finfo(np.float64).tiny)
+        if index.size:
+            chosen = token[index], np.ones(index.size), servers[index], scv[index]
+            for batch in open_in_phases(
+                *chosen, 200
+            ):  # states of a level: the law takes thousands of products of such
+                rows = index[batch.index]
+                result[rows] = _phase_quantile(aim[rows], scv[rows], batch, own_service=own_service)
+        return np.asarray((result * service).reshape(given[0].shape))
+
+
+def _phase_quantile(aim: Array, scv: Array, batch: Batch, *, own_service: bool) -> Array:
+    """Quantiles of one batch in units of the service time."""
+    station, solution = batch.station, batch.solution
+    level = station.servers + 1
+    local, down = station.local(level), station.down(level)
+    states = local.shape[-1]
+    leaving = local.sum(-1) + down.sum(-1)
+    pace: Array = leaving.max(-1)
+    stay = local / pace[:, None, None]
+    k = np.arange(states)
+    stay[:, k, k] += 1 - leaving / pace[:, None]
+    end = down / pace[:, None, None]
+    enough = 1e-13 * np.exp(-aim)  # of the tail at the quantile
+    own = _ServiceStages.of(scv, station.law.phases, pace) if own_service else None
+    stages = _phase_tails(solution.full, solution.ratio, stay, end, own, enough)
+    return stage_quantile(aim, stages, np.zeros(len(aim))) / pace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ServiceStages:
+    """Own service in uniformized stages: where it starts, and the phase after one more stage."""
+
+    start: Array
+    step: Array
+
+    @classmethod
+    def of(cls, scv: Array, phases: int, pace: Array) -> _ServiceStages:
+        law = phase_type(scv, phases)
+        step = law.moves / pace[:, None, None]
+        k = np.arange(phases)
+        step[:, k, k] += 1 - (law.moves.sum(-1) + law.leaves) / pace[:, None]
+        return cls(start=law.start, step=step)
+
+
+def _phase_tails(
+    full: Array, ratio: Array, stay: Array, end: Array, own: _ServiceStages | None, enough: Array
+) -> Array:
+    """P(stages of the wait, or of the response, > l) for l = 0, 1, ... until that is less than `enough`."""
+    state = inverse_dominant(np.eye(ratio.shape[-1]) - ratio)
+    waiting = (full[:, None, :] @ state).sum((-1, -2))
+    serving = own.start * (1 - waiting)[:, None] if own else np.zeros((len(full), 1))
+    tails = [waiting + serving.sum(-1)]
+    for stage in range(1, MOST_STAGES):
+        if stage % 64 == 0 and (tails[-1] <= enough).all():
+            return np.stack(tails, axis=-1)
+        state = state @ stay + ratio @ (state @ end)
+        before, waiting = waiting, (full[:, None, :] @ state).sum((-1, -2))
+        if own:
+            serving = (serving[:, None, :] @ own.step)[:, 0] + own.start * (before - waiting)[:, None]
+        tails.append(waiting + serving.sum(-1))
+    raise ConvergenceError("the tail of a wait in stages", float(tails[-1].max()), MOST_STAGES)
+
+
+def _deterministic_quantile(aim: Array, load: Array, servers: Array) -> Array:
+    """Wait in units of the service time; scenarios with the same servers and the same reach side by side."""
+    decay = _decay(load, servers)
+    # exponent of what is left out beyond the largest number at the station
+    reach = np.exp2(np.ceil(np.log2((37.0 + aim) / decay + 2 * servers)))
+    if not (
+        reach <= LARGEST_CIRCLE
+    ).all():  # so near saturation some releases of scipy have no decay at all: nan
+        worst = int(np.argmax(reach))
+        told = f"less than a utilization of {load[worst] / servers[worst]:.6g} where a quantile is asked for"
+        raise InputError("arrival_rate", float(load[worst]), told, "erlang")
+    result = np.empty_like(load)
+    for index, (count, points) in shapes(servers, reach):
+        for part in np.array_split(index, max(1, index.size * points // 2_000_000)):
+            above = _more_than(load[part], count, points)
+            result[part] = _franx_quantile(aim[part], load[part], count, above)
+    return result
+
+
+def _decay(load: Array, servers: Array) -> Array:
+    """Rate ln z of the geometric tail of the number at the station: z > 1 with c ln z = load (z - 1)."""
+    rho = load / servers
+    z = -lambertw(-rho * np.exp(-rho), -1).real / rho
+    return np.log(z)
+
+
+def _more_than(load: Array, servers: int, points: int) -> Array:
+    """P(more than c + i at the station), i = 0, 1, ..., scenario x i, by inverting the generating function.
+
+    P(z) = (c - lambda) (z - 1) product of (z - z_k)/(1 - z_k) / (z^c e^(lambda (1 - z)) - 1), at the roots of one.
+    """
+    rho = load / servers
+    unit = np.exp(2j * np.pi * np.arange(1, servers) / servers)
+    roots = -lambertw(-(rho * np.exp(-rho))[:, None] * unit) / rho[:, None]
+    z = np.exp(2j * np.pi * np.arange(1, points) / points)
+    value = (servers - load)[:, None] * (z - 1) / (z**servers * np.exp(load[:, None] * (1 - z)) - 1)
+    for root in roots.T:
+        value *= (z - root[:, None]) / (1 - root[:, None])
+    values = np.concatenate([np.ones((load.size, 1)), value], axis=1)
+    law = np.maximum(np.fft.fft(values, axis=1).real / points, 0.0)
+    return np.cumsum(law[:, :servers:-1], axis=1)[:, ::-1]
+
+
+def _franx_quantile(aim: Array, load: Array, servers: int, above: Array) -> Array:
+    most = float(load.max())
+    counts = np.arange(int(most + SPREAD * np.sqrt(most) + SPREAD))
+
+    def excess(time: Array, row: Array, goal: Array) -> Array:
+        rows = row.astype(np.int64)
+        k = np.floor(time) + 1
+        u = load[rows] * (k - time)
+        poisson = np.exp(xlogy(counts, u[:, None]) - u[:, None] - gammaln(counts + 1))
+        place = (k * servers).astype(np.int64)[:, None] - 1 - counts
+        beyond = np.minimum(np.maximum(place, 0), above.shape[1] - 1)
+        tail = (poisson * np.where(place >= 0, above[rows[:, None], beyond], 0.0)).sum(1)
+        tail += gammainc(k * servers, u)
+        with np.errstate(divide="ignore"):
+            return np.asarray(-np.log(tail) - goal)
+
+    rows = np.arange(aim.size, dtype=np.float64)
+    nobody = excess(np.zeros_like(aim), rows, aim) > 0
+    high = enclose(lambda time: excess(time, rows, aim), np.ones_like(aim))
+    return np.where(nobody, 0.0, increasing_root(excess, np.zeros_like(aim), high, (rows, aim)))

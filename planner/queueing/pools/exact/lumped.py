@@ -1,0 +1,431 @@
+"""Small pools whose equal volumes are exchangeable: states and moves free of any rate, and the law of their chains.
+
+A volume is (base, in_service, in_gap, queued): the base is IDLE, SERVES or is in its GAP; aliases it holds
+are in service or in their gap. A pool is, class by class, how many of its volumes are in which state. A move
+carries what drives it and how many drive it, so that one chain serves all rates. A closed pool is solved as a whole,
+one open volume by levels of the number in the system, with a matrix-geometric tail above A + 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.errors import ConvergenceError, InputError
+from planner.queueing._levels import CYCLES, dwell_times, stationary, tail_ratio
+from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.pool import CheckedPool
+from planner.results import Array
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+
+IDLE, SERVES, GAP = 0, 1, 2
+
+Volume = tuple[int, int, int, int]
+State = tuple[tuple[tuple[Volume, int], ...], ...]
+Drive = tuple[str, int, int]
+"""What drives a move: ("think", class, 0), ("service", class, number in service), ("base_gap", 0, 0) or
+("alias_gap", 0, 0)."""
+Move = tuple[State, Drive, float]
+"""The next state, the drive, and how many independent drives of that kind lead there."""
+
+
+@dataclass(frozen=True, eq=False)
+class LumpedStates:
+    """The states of a pool, its moves, and what is read off each state."""
+
+    source: NDArray[np.int64]  # Of each move: states it joins, and the index of its drive in `drives`
+    target: NDArray[np.int64]
+    drive: NDArray[np.int64]
+    weight: Array  # How many drives of that kind make the move [1]
+    drives: tuple[Drive, ...]  # Every drive that occurs
+    queued: Array  # Totals over the volumes of a class, shape (states, classes) [1]
+    base_serves: Array
+    alias_serves: Array
+    thinking: Array
+    thinking_at_busy: Array
+    # Volumes whose base serves with a queue behind it, by the number in service of the volume, shape (in
+    # service, states, classes) [1]
+    turns: Array
+    free: NDArray[np.int64]  # Free aliases, shape (states,) [1]
+
+    @property
+    def size(self) -> int:
+        """Number of states [1]."""
+        return int(self.free.size)
+
+
+@dataclass(frozen=True)
+class PoolLayout:
+    """What fixes the states: aliases, volumes and requesters of each class, and which devices have a gap."""
+
+    aliases: int
+    volumes: tuple[int, ...]
+    population: tuple[int, ...]
+    base_gap: bool
+    alias_gap: bool
+
+
+@lru_cache(maxsize=64)
+def lumped_states(layout: PoolLayout, most: int) -> LumpedStates:
+    """Enumerate the states that the empty pool can reach."""
+    empty: State = tuple((((IDLE, 0, 0, 0), count),) for count in layout.volumes)
+    index = {empty: 0}
+    states = [empty]
+    drives: dict[Drive, int] = {}
+    moves: list[tuple[int, int, int, float]] = []
+    for here, state in enumerate(states):
+        for following, drive, weight in _moves(state, layout):
+            there = index.setdefault(following, len(states))
+            if there == len(states):
+                if there == most:
+                    raise InputError(
+                        "method", "exact", f"a pool of at most {most} states for the exact chain"
+                    )
+                states.append(following)
+            moves.append((here, there, drives.setdefault(drive, len(drives)), weight))
+    source, target, drive_index = (np.array([move[i] for move in moves], dtype=np.int64) for i in range(3))
+    return LumpedStates(
+        source,
+        target,
+        drive_index,
+        np.array([move[3] for move in moves]),
+        tuple(drives),
+        *_totals(states, layout),
+    )
+
+
+def _moves(state: State, layout: PoolLayout) -> Iterator[Move]:
+    """Every way out of a state."""
+    held = sum(count * (volume[1] + volume[2]) for volumes in state for volume, count in volumes)
+    waiting = [
+        (k, volume, count * volume[3])
+        for k, volumes in enumerate(state)
+        for volume, count in volumes
+        if volume[3]
+    ]
+    for k, volumes in enumerate(state):
+        for volume, count in volumes:
+            base, serving, in_gap, queued = volume
+            thinking = layout.population[k] - (base != IDLE) - serving - in_gap - queued
+            in_service = (base == SERVES) + serving
+            if thinking:
+                after = _arrival(volume, held < layout.aliases)
+                yield _replace(state, k, volume, after), ("think", k, 0), float(count * thinking)
+            if base == SERVES:
+                after = (IDLE, serving, in_gap, 0)
+                if queued:
+                    after = (GAP if layout.base_gap else SERVES, serving, in_gap, queued - 1)
+                yield _replace(state, k, volume, after), ("service", k, in_service), float(count)
+            if base == GAP:
+                yield (
+                    _replace(state, k, volume, (SERVES, serving, in_gap, queued)),
+                    ("base_gap", 0, 0),
+                    float(count),
+                )
+            if in_gap:
+                after = (base, serving + 1, in_gap - 1, queued)
+                yield _replace(state, k, volume, after), ("alias_gap", 0, 0), float(count * in_gap)
+            if serving:
+                freed = _replace(state, k, volume, (base, serving - 1, in_gap, queued))
+                drive = ("service", k, in_service)
+                if not waiting:
+                    yield freed, drive, float(count * serving)
+                yield from _alias_turns(freed, drive, count * serving, (k, volume), waiting, layout)
+
+
+def _alias_turns(
+    freed: State,
+    drive: Drive,
+    weight: int,
+    left: tuple[int, Volume],
+    waiting: list[tuple[int, Volume, int]],
+    layout: PoolLayout,
+) -> Iterator[Move]:
+    """An alias that ended at volume `left` takes a waiting I/O, each equally likely."""
+    total = sum(queued for _, _, queued in waiting)
+    k_left, before = left
+    changed = (before[0], before[1] - 1, before[2], before[3])
+    for k, volume, queued in waiting:
+        same = (k, volume) == (k_left, before)
+        # The volume that the alias left is one of those like it: it has before[3] of their `queued`.
+        choices = [(volume, queued - before[3]), (changed, before[3])] if same else [(volume, queued)]
+        for chosen, share in choices:
+            if share:
+                yield _replace(freed, k, chosen, _picked(chosen, layout)), drive, weight * share / total
+
+
+def _picked(volume: Volume, layout: PoolLayout) -> Volume:
+    base, serving, in_gap, queued = volume
+    if layout.alias_gap:
+        return (base, serving, in_gap + 1, queued - 1)
+    return (base, serving + 1, in_gap, queued - 1)
+
+
+def _arrival(volume: Volume, alias_free: bool) -> Volume:
+    base, serving, in_gap, queued = volume
+    if base == IDLE:
+        return (SERVES, serving, in_gap, queued)
+    if alias_free:
+        return (base, serving + 1, in_gap, queued)
+    return (base, serving, in_gap, queued + 1)
+
+
+def _replace(state: State, k: int, before: Volume, after: Volume) -> State:
+    """The state with one volume of class k changed, sorted again."""
+    volumes = dict(state[k])
+    if volumes[before] == 1:
+        del volumes[before]
+    else:
+        volumes[before] -= 1
+    volumes[after] = volumes.get(after, 0) + 1
+    return (*state[:k], tuple(sorted(volumes.items())), *state[k + 1 :])
+
+
+def _totals(
+    states: list[State], layout: PoolLayout
+) -> tuple[Array, Array, Array, Array, Array, Array, NDArray[np.int64]]:
+    """Per state and class totals, in the order of the fields of `LumpedStates` from `queued` on."""
+    shape = (len(states), len(layout.volumes))
+    queued, base_serves, alias_serves, thinking, at_busy = (np.zeros(shape) for _ in range(5))
+    turns = np.zeros((min(layout.aliases, max(layout.population)) + 2, *shape))
+    held = np.zeros(len(states), dtype=np.int64)
+    for i, state in enumerate(states):
+        for k, volumes in enumerate(state):
+            for (base, serving, in_gap, waiting), count in volumes:
+                idle_requesters = layout.population[k] - (base != IDLE) - serving - in_gap - waiting
+                queued[i, k] += count * waiting
+                base_serves[i, k] += count * (base == SERVES)
+                alias_serves[i, k] += count * serving
+                thinking[i, k] += count * idle_requesters
+                at_busy[i, k] += count * idle_requesters * (base != IDLE)
+                turns[serving + 1, i, k] += count * (base == SERVES and waiting > 0)
+                held[i] += count * (serving + in_gap)
+    return queued, base_serves, alias_serves, thinking, at_busy, turns, layout.aliases - held
+
+
+MAX_STATES = 30_000
+"""States up to which a closed pool is solved exactly."""
+DIRECT_STATES = 100
+"""States up to which the chain is eliminated densely."""
+MAX_SWEEPS = 3000
+"""Sweeps of Gauss and Seidel at most."""
+SETTLED = 1e-14
+SETTLED_RARE = 1e-9
+"""Change relative to the largest flow, and of each flow relative to itself, at which the sweeps end."""
+POLISHING = 20
+"""Sweeps, in positive terms alone, after a factorization that loses rare states."""
+RESIDUAL = 1e-10
+"""Imbalance of the flows, relative to the largest, up to which a law is an answer."""
+
+
+def layout_of(pool: CheckedPool, aliases: int) -> PoolLayout:
+    """What fixes the states of a closed pool."""
+    return PoolLayout(
+        aliases=aliases,
+        volumes=tuple(int(count) for count in pool.volumes),
+        population=tuple(int(count) for count in pool.population),
+        base_gap=pool.redrive_time > 0.0,
+        alias_gap=pool.alias_redrive_time > 0.0,
+    )
+
+
+def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Outcome:
+    """Solve a closed pool exactly, for exponential service, think times and gaps."""
+    states = lumped_states(layout_of(pool, aliases), most)
+    rates = np.array([drive_rate(pool, drive) for drive in states.drives])
+    move_rates = states.weight * rates[states.drive]
+    law, residual = stationary_law(states.source, states.target, move_rates, states.size)
+    per_volume = 1.0 / pool.volumes
+    at_busy = states.thinking_at_busy / pool.think_time
+    fails = law @ (at_busy * (states.free == 0)[:, None]) * per_volume
+    turn_rate = 1.0 / pool.service_growth(np.arange(float(states.turns.shape[0])))
+    base_pickups = turn_rate @ (law @ states.turns) * per_volume / pool.service
+    return Outcome(
+        throughput=law @ states.thinking / pool.think_time * per_volume,
+        tries=law @ at_busy * per_volume,
+        fails=fails,
+        queue=law @ states.queued * per_volume,
+        base_pickups=base_pickups,
+        alias_pickups=np.maximum(fails - base_pickups, 0.0),  # whoever fails is picked up by one of the two
+        base_in_service=law @ states.base_serves * per_volume,
+        alias_in_service=law @ states.alias_serves * per_volume,
+        free_law=np.bincount(states.free, weights=law, minlength=aliases + 1).astype(np.float64),
+        tries_by_free=np.bincount(
+            states.free, weights=law * at_busy.sum(axis=1), minlength=aliases + 1
+        ).astype(np.float64),
+        residual=residual,
+    )
+
+
+def stationary_law(
+    source: NDArray[np.int64], target: NDArray[np.int64], move_rates: Array, size: int
+) -> tuple[Array, float]:
+    """Stationary law of the chain whose moves go from `source` to `target`, and the residual of its balance equations.
+
+    Balance is written for the flow out of each state, `flow = step @ flow`, the columns of `step` summing to
+    1. Gauss-Seidel sweeps use positive terms only and need no fill-in; a chain that mixes too slowly for them
+    is narrow enough to be factorized.
+    """
+    outflow = np.bincount(source, weights=move_rates, minlength=size)
+    from scipy import sparse
+
+    inflow = sparse.csr_array((move_rates, (target, source)), shape=(size, size))
+    step = (inflow @ sparse.diags_array(1.0 / outflow)).tocsc()
+    flow = np.full(size, 1.0 / size)
+    if size > DIRECT_STATES:
+        flow, change = _gauss_seidel(step, flow)
+        if change > SETTLED:
+            flow, _ = _gauss_seidel(step, np.maximum(_direct(step, int(flow.argmax())), 0.0), POLISHING)
+    else:
+        flow = stationary(step.toarray().T[None])[0]
+    residual = float(np.abs(flow - step @ flow).max() / flow.max())
+    if not residual <= RESIDUAL:
+        raise ConvergenceError("exact chain of the pool", residual, MAX_SWEEPS)
+    law = np.maximum(flow, 0.0) / outflow
+    return law / law.sum(), residual
+
+
+def _gauss_seidel(step: sparse.csc_array, flow: Array, most: int = MAX_SWEEPS) -> tuple[Array, float]:
+    """Sweep until every flow settles, the rare ones too; the flow and its last change relative to the largest."""
+    from scipy import sparse
+    from scipy.sparse import linalg
+
+    size = step.shape[0]
+    lower = (sparse.eye_array(size, format="csc") - sparse.tril(step, -1, format="csc")).tocsc()
+    solver = linalg.splu(lower, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    upper = sparse.triu(step, format="csr")
+    change = np.inf
+    for _ in range(most):
+        swept = solver.solve(upper @ flow)
+        swept /= swept.sum()
+        moved = np.abs(swept - flow)
+        change = float(moved.max() / swept.max())
+        settled = change <= SETTLED and bool((moved <= SETTLED_RARE * swept).all())
+        flow = swept
+        if settled:
+            break
+    return flow, change
+
+
+def _direct(step: sparse.csc_array, reference: int) -> Array:
+    """Solve with the flow out of one likely state set to 1."""
+    from scipy import sparse
+    from scipy.sparse import linalg
+
+    size = step.shape[0]
+    others = np.delete(np.arange(size), reference)
+    matrix = (sparse.eye_array(size, format="csc") - step).tocsc()
+    inner = matrix[:, others][others]
+    right = -matrix[:, [reference]].toarray().ravel()[others]
+    return np.insert(np.asarray(linalg.splu(inner.tocsc()).solve(right)), reference, 1.0)
+
+
+def drive_rate(pool: CheckedPool, drive: Drive) -> float:
+    """Rate of one drive of the chain."""
+    kind, k, in_service = drive
+    if kind == "think":
+        return float(1.0 / pool.think_time[k])
+    if kind == "service":
+        return float(1.0 / pool.service_growth(np.array(float(in_service))) / pool.service[k])
+    return 1.0 / (pool.redrive_time if kind == "base_gap" else pool.alias_redrive_time)
+
+
+def solve_single_open(pool: CheckedPool, aliases: int) -> Outcome:
+    """Solve one volume with Poisson arrivals exactly, for exponential service and gaps.
+
+    Below A + 2 in the system every level has its own rates; from there on they repeat, so that
+    ``law[n + 1] = law[n] R`` with the least nonnegative R of ``R^2 down + R local + up = 0`` (Neuts 1981, chapter 1).
+    """
+    layout = PoolLayout(aliases, (1,), (aliases + 3,), pool.redrive_time > 0.0, pool.alias_redrive_time > 0.0)
+    states = lumped_states(layout, 1_000_000)  # 255 aliases need fewer; the largest level has 512 phases
+    rates = np.array([drive_rate(pool, drive) for drive in states.drives])[states.drive] * states.weight
+    arrivals = np.array([kind == "think" for kind, *_ in states.drives])[states.drive]
+    rates[arrivals] = pool.arrival_rate[0]
+    from scipy import sparse
+
+    moves = sparse.csr_array((rates, (states.source, states.target)), shape=(states.size, states.size))
+    levels = _levels(states, aliases + 3)
+
+    def block(start: int, end: int) -> Array:
+        return np.asarray(moves[levels[start]][:, levels[end]].toarray())
+
+    full = aliases + 1
+    repeated = block(full, full + 1), block(full + 1, full + 1), block(full + 2, full + 1)
+    ratio = tail_ratio(*(each[None] for each in repeated))[0]
+    residual = _imbalance(ratio, *repeated)
+    step, steps = ratio, []
+    for n in range(full, 0, -1):  # law[n] = law[n - 1] step
+        inner, down = block(n, n) + step @ block(n + 1, n), block(n, n - 1)
+        step = block(n - 1, n) @ dwell_times(inner[None], down.sum(axis=1)[None])[0]
+        steps.append(step)
+    laws = [np.ones(1)]
+    for step in reversed(steps):
+        laws.append(laws[-1] @ step)
+    return _outcome(pool, aliases, states, levels, laws, ratio, residual)
+
+
+def _levels(states: LumpedStates, most: int) -> list[NDArray[np.int64]]:
+    """States of each level, in one order of phases."""
+    level = most - np.rint(states.thinking[:, 0]).astype(np.int64)
+    order = np.lexsort((states.alias_serves[:, 0], states.base_serves[:, 0]))
+    return [order[level[order] == n] for n in range(most + 1)]
+
+
+def _imbalance(ratio: Array, up: Array, local: Array, down: Array) -> float:
+    """By how much R^2 down + R local + up misses zero."""
+    outflow = up.sum(axis=1) + down.sum(axis=1) + local.sum(axis=1)
+    residual = float(np.abs(up + ratio @ local - ratio * outflow + ratio @ ratio @ down).max())
+    if not residual <= RESIDUAL:
+        raise ConvergenceError("tail of an open volume", residual, CYCLES)
+    return residual
+
+
+def _outcome(
+    pool: CheckedPool,
+    aliases: int,
+    states: LumpedStates,
+    levels: list[NDArray[np.int64]],
+    laws: list[Array],
+    ratio: Array,
+    residual: float,
+) -> Outcome:
+    """Sum over the levels, those of the tail in closed form."""
+    full = aliases + 1
+    beyond = np.linalg.inv(np.eye(ratio.shape[0]) - ratio)
+    at_full = laws[full]
+    with_queue = at_full @ ratio @ beyond
+    law = np.zeros(states.size)
+    for n in range(full):
+        law[levels[n]] = laws[n]
+    law[levels[full]] = at_full + with_queue
+    total = law.sum()
+    law /= total
+    with_queue /= total
+    here = levels[full]
+    in_service = (states.base_serves + states.alias_serves)[here, 0]
+    base_pickups = with_queue @ (states.base_serves[here, 0] / pool.service_growth(in_service))
+    fails = pool.arrival_rate * law[here].sum()
+    busy = states.thinking_at_busy[:, 0] > 0.0
+    return Outcome(
+        throughput=pool.arrival_rate.copy(),
+        tries=pool.arrival_rate * float(law @ busy),
+        fails=fails,
+        queue=np.atleast_1d((with_queue @ beyond).sum()),
+        base_pickups=np.atleast_1d(base_pickups),
+        alias_pickups=np.maximum(fails - base_pickups, 0.0),
+        base_in_service=law @ states.base_serves,
+        alias_in_service=law @ states.alias_serves,
+        free_law=np.bincount(states.free, weights=law, minlength=aliases + 1).astype(np.float64),
+        tries_by_free=np.bincount(
+            states.free, weights=law * busy * pool.arrival_rate[0], minlength=aliases + 1
+        ).astype(np.float64),
+        residual=residual,
+    )

@@ -1,0 +1,174 @@
+"""A text file as blocks of lines, found by NumPy: where each line begins and ends, and its number."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.errors import ReportError
+
+EXPECTED: Final = "expected a Performance Toolkit listing as a text file"
+BLOCK: Final = 2**20  # bytes: small enough for the cache, large enough to hide the cost of a call
+LINE_FEED, FORM_FEED, TAB, DELETE, BLANK = 10, 12, 9, 127, 32
+_MARKS: Final = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_END_OF_FILE: Final = b"\x1a"
+Positions = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a file: its `number`, its `text`, and `offset`, the characters in front of the text."""
+
+    number: int
+    text: str
+    offset: int = 0
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing is printed on it."""
+        return not self.text.strip()
+
+    def error(self, path: Path, problem: str, position: int | None = None) -> ReportError:
+        """Say what is wrong with this line."""
+        column = None if position is None else self.offset + position + 1
+        return ReportError(path, problem, line=self.number, column=column)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines of one block: `data` and the same as `buffer`; for each its start, its end (exclusive), its number.
+
+    `edges` says where a line of the file begins whose part follows a form feed; `following` is the number of the first
+    line of the next block. The block ends without a line end where `is_open`.
+    """
+
+    data: bytes
+    buffer: NDArray[np.uint8]
+    starts: Positions
+    ends: Positions
+    numbers: Positions
+    edges: Positions
+    following: int
+    is_open: bool
+
+    def text(self, index: int) -> str:
+        """Decode a line: UTF-8, or else a one-byte code."""
+        return decoded(self.data[self.starts[index] : self.ends[index]])
+
+    def line(self, index: int) -> Line:
+        """Make a line with its place in the file."""
+        before = self.data[self.edges[index] : self.starts[index]]
+        return Line(int(self.numbers[index]), self.text(index), len(decoded(before)))
+
+
+def decoded(data: bytes) -> str:
+    """Decode UTF-8, or else a one-byte code that contains ASCII."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def unreadable(path: Path, error: Exception, expected: str) -> ReportError:
+    """Make the error of a file that cannot be opened."""
+    if isinstance(error, FileNotFoundError):
+        return ReportError(path, f"no such file; {expected}")
+    if isinstance(error, IsADirectoryError):
+        return ReportError(path, f"this is a folder; {expected}")
+    return ReportError(path, f"cannot be opened ({error}); {expected}")
+
+
+def read_bytes(path: Path, expected: str = EXPECTED) -> bytes:
+    """Read a whole file; a ReportError where it is missing, a folder or not readable."""
+    try:
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error, expected) from error
+
+
+def read_text(path: Path, data: bytes | None = None, expected: str = EXPECTED) -> str:
+    """Read a whole file of text as `read_lines` does."""
+    return decoded(b"".join([lines.data for lines in read_lines(path, data, expected)]))
+
+
+def read_lines(path: Path, data: bytes | None = None, expected: str = EXPECTED) -> Iterator[Lines]:
+    """Cut a file, or its content, into blocks of lines as an editor numbers them; none is empty, or no text.
+
+    A form feed ends a line without counting as one.
+    """
+    try:
+        with path.open("rb") if data is None else io.BytesIO(data) as file:
+            number, seen = 1, False
+            for block, is_last in _blocks(_as_bytes(path, file)):
+                lines = _split(path, block, number, expected, is_last=is_last)
+                number = lines.following
+                seen = seen or bool(block.strip())
+                yield lines
+    except (OSError, ValueError) as error:
+        if isinstance(error, ReportError):
+            raise
+        raise unreadable(path, error, expected) from error
+    if not seen:
+        raise ReportError(path, f"the file is empty; {expected}")
+
+
+def _as_bytes(path: Path, file: BinaryIO) -> BinaryIO:
+    """Skip a byte order mark; two-byte codes become UTF-8."""
+    mark = file.read(3)
+    if mark[:2] in _MARKS:
+        try:
+            return io.BytesIO((mark + file.read()).decode(_MARKS[mark[:2]]).encode())
+        except UnicodeDecodeError:
+            file.seek(0)
+            return file  # its zeros say that it is not text
+    if mark != b"\xef\xbb\xbf":
+        file.seek(0)
+    return file
+
+
+def _blocks(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
+    """Read blocks that end with a line feed, as long as there is one; and whether each is the last."""
+    parts: list[bytes] = []
+    while chunk := file.read(BLOCK):
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*parts, chunk[:end]]), False
+            parts = []
+        parts.append(chunk[end:])
+    yield b"".join(parts).rstrip(_END_OF_FILE), True
+
+
+def _split(path: Path, data: bytes, first: int, expected: str, *, is_last: bool) -> Lines:
+    """Find the lines of a block; what is no text is refused."""
+    if b"\r" in data:  # any number of them before a line feed, or one alone, is the end of a line
+        *ended, last = data.split(b"\n")
+        data = b"\n".join([*(part.rstrip(b"\r") for part in ended), last]).replace(b"\r", b"\n")
+    buffer = np.frombuffer(data, dtype=np.uint8)
+    places = np.flatnonzero(buffer < BLANK)
+    places = places[buffer[places] != TAB]
+    is_end, is_feed = buffer[places] == LINE_FEED, buffer[places] == FORM_FEED
+    if DELETE in data or not (is_end | is_feed).all():
+        at = min([*places[~(is_end | is_feed)][:1], *np.flatnonzero(buffer == DELETE)[:1]])
+        line = first + int(is_end[: np.searchsorted(places, at)].sum())
+        raise ReportError(path, f"not text: it holds the character 0x{buffer[at]:02X}; {expected}", line=line)
+    starts, ends = np.concatenate([[0], places + 1]), np.concatenate([places, [len(data)]])
+    begins = np.concatenate([[True], is_end])  # whether a piece begins its line
+    keep = np.ones(starts.size, dtype=bool)
+    for index in np.flatnonzero(
+        np.append(is_feed, False) | ~begins
+    ):  # beside a form feed, what is blank is nothing
+        keep[index] = bool(decoded(data[starts[index] : ends[index]]).strip())
+    is_open = bool(starts[-1] < len(data))
+    if not is_open and not is_last:
+        keep[-1] = False
+    numbers = first + np.concatenate([[0], np.cumsum(is_end)])
+    edges = np.maximum.accumulate(np.where(begins, starts, 0))
+    return Lines(
+        data, buffer, starts[keep], ends[keep], numbers[keep], edges[keep], int(numbers[-1]), is_open
+    )

@@ -1,0 +1,325 @@
+"""From a file to monitor records: the frame around them, their pages, and the headers of all pages side by side.
+
+Control records of MONWRITE, or control elements of /dev/monreader, say for each run of records whether it holds sample
+or event data and from which address to which it stood in storage. MONWRITE writes a control record of 4096 bytes and
+then the whole pages of each run; /dev/monreader delivers an element of 12 bytes and then just the bytes of its run.
+Records never cross a page of 4096 bytes, by address.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.errors import ReportError
+from planner.reports.lines import unreadable
+from planner.reports.monitor.layouts import HEADER, HIGHEST_DOMAIN, PAGE, Integers, Kind, Records
+
+SAMPLE: Final = 0xE2  # 'S'
+EVENT: Final = 0xC5  # 'E'
+FIRST: Final = 40  # bytes of a control record before its elements
+ELEMENT: Final = 12
+MOST: Final = (PAGE - FIRST) // ELEMENT
+CHUNK: Final = 4 * 2**20  # bytes that are decoded at a time: a chunk stays in the cache
+LARGEST: Final = 2**30  # bytes of one run; the storage of the monitor is smaller
+
+ElementTable = NDArray[np.void]
+
+_ELEMENT: Final = np.dtype(
+    {
+        "names": ["flag", "start", "end"],
+        "formats": ["u1", ">u4", ">u4"],
+        "offsets": [0, 4, 8],
+        "itemsize": ELEMENT,
+    }
+)
+
+
+@dataclass(slots=True)
+class Chunk:
+    """Bytes of some whole runs: where each page of records begins and ends in them, and whether it holds events."""
+
+    data: NDArray[np.uint8]
+    begins: Integers
+    ends: Integers
+    events: NDArray[np.bool_]
+    position: Integers  # of each page, in the file
+
+    def byte(self, page: int, offset: int) -> int:
+        """Place in the file of an offset of the data that lies in a page."""
+        return int(self.position[page] + offset - self.begins[page])
+
+
+def is_monwrite(head: bytes) -> bool:
+    """Tell by its first bytes whether a file begins with a control record and a page of records."""
+    if len(head) < PAGE + HEADER or head[FIRST] not in (SAMPLE, EVENT):
+        return False
+    first = elements(head[:PAGE])
+    if not len(first):
+        return False
+    at = PAGE + int(first["start"][0]) % PAGE
+    return is_header(head[at : at + HEADER]) if at + HEADER <= len(head) else True
+
+
+def is_capture(head: bytes) -> bool:
+    """Tell by its first bytes whether a file begins with a control element and a record."""
+    return (
+        len(head) >= ELEMENT + HEADER
+        and head[0] in (SAMPLE, EVENT)
+        and _sane(np.frombuffer(head[:ELEMENT], _ELEMENT))
+        and is_header(head[ELEMENT : ELEMENT + HEADER])
+    )
+
+
+def is_monitor(head: bytes) -> bool:
+    """Tell by its first bytes whether a file is monitor data, or was before it was cut or transferred as text."""
+    damaged = len(head) > FIRST and head[FIRST] in b"\xe2\xc5SE" and head[:FIRST].count(0) > FIRST // 2
+    return is_monwrite(head) or is_capture(head) or damaged
+
+
+def is_header(header: bytes) -> bool:
+    """Tell whether bytes can be the header of a record."""
+    length = int.from_bytes(header[:2], "big")
+    return (
+        len(header) >= HEADER
+        and HEADER <= length <= PAGE
+        and not any(header[2:4])
+        and header[4] <= HIGHEST_DOMAIN
+    )
+
+
+def elements(block: bytes) -> ElementTable:
+    """Elements of a control record: those before the first that is neither sample nor event; none if one is absurd."""
+    table = np.frombuffer(block, _ELEMENT, MOST, FIRST)
+    other = (table["flag"] != SAMPLE) & (table["flag"] != EVENT)
+    found = table[: int(other.argmax())] if other.any() else table
+    return found if _sane(found) else found[:0]
+
+
+def _sane(table: ElementTable) -> bool:
+    size = table["end"].astype(np.int64) - table["start"] + 1
+    return bool(((size >= HEADER) & (size <= LARGEST)).all())
+
+
+def chunks(path: Path, data: bytes | None = None, *, chunk: int = CHUNK) -> Iterator[Chunk]:
+    """Read a file of either form, or its bytes, some whole runs at a time."""
+    with _opened(path, data) as file:
+        head = file.read(2 * PAGE)
+        file.seek(0)
+        if is_monwrite(head):
+            yield from _gather(_monwrite(file, path), chunk)
+        elif is_capture(head):
+            yield from _gather(_capture(file, path), chunk)
+        else:
+            raise ReportError(path, not_monitor(head))
+
+
+def _opened(path: Path, data: bytes | None) -> BinaryIO:
+    if data is not None:
+        return io.BytesIO(data)
+    try:
+        return path.open("rb")
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error, "expected z/VM monitor data") from error
+
+
+def not_monitor(head: bytes) -> str:
+    """Say why a file is no monitor data, and what to do where it was transferred as text."""
+    found = head[:12].hex(" ").upper()
+    at_40 = f", and {head[FIRST]:02X} at byte {FIRST + 1}" if len(head) > FIRST else ""
+    problem = (
+        f"begins with {found or 'nothing'}{at_40}: expected monitor data, a MONWRITE file with E2 or C5 at byte 41 and "
+        "records from byte 4097 on, or a capture of /dev/monreader with E2 or C5 at byte 1 and a record at byte 13"
+    )
+    if len(head) > FIRST and (head[FIRST] in b"SE" or head[0] in b"SE"):
+        problem += "; it was perhaps transferred as text: transfer it in binary"
+    return problem
+
+
+@dataclass(slots=True)
+class _PageRun:
+    """Pages of one set as read: bytes, and begin, end and kind of each page in them."""
+
+    data: bytes
+    begins: Integers
+    ends: Integers
+    events: NDArray[np.bool_]
+    position: int = field(default=0)
+
+
+def _monwrite(file: BinaryIO, path: Path) -> Iterator[_PageRun]:
+    """Sets of a MONWRITE file: a control record and its pages."""
+    position = 0
+    while block := file.read(PAGE):
+        table = elements(block) if len(block) == PAGE else None
+        if table is None:
+            raise ReportError(path, _cut(position, "a control record", PAGE, len(block)))
+        if not len(table):
+            raise ReportError(
+                path,
+                f"byte {position + 1}: {block[FIRST : FIRST + ELEMENT].hex(' ').upper()} at byte {FIRST + 1} of what "
+                "should be a control record: expected its first element, which begins with E2 or C5; pages before it "
+                f"are missing or too many{_way_out(position)}",
+            )
+        begins, ends, events, size = windows(table, padded=True)
+        data = file.read(size)
+        if len(data) < size:
+            raise ReportError(
+                path, _cut(position, f"a set of {size // PAGE} pages", size + PAGE, len(data) + PAGE)
+            )
+        yield _PageRun(data, begins, ends, events, position + PAGE)
+        position += PAGE + size
+
+
+def _capture(file: BinaryIO, path: Path) -> Iterator[_PageRun]:
+    """Sets of a capture: a control element and its bytes."""
+    position = 0
+    while block := file.read(ELEMENT):
+        if len(block) < ELEMENT:
+            raise ReportError(path, _cut(position, "a control element", ELEMENT, len(block)))
+        table = np.frombuffer(block, _ELEMENT)
+        if block[0] not in (SAMPLE, EVENT) or not _sane(table):
+            raise ReportError(
+                path,
+                f"byte {position + 1}: {block.hex(' ').upper()} is no control element: expected E2 or C5, a start and "
+                f"an end address{_way_out(position)}",
+            )
+        begins, ends, events, size = windows(table, padded=False)
+        data = file.read(size)
+        if len(data) < size:
+            raise ReportError(path, _cut(position, "a run of records", size + ELEMENT, len(data) + ELEMENT))
+        yield _PageRun(data, begins, ends, events, position + ELEMENT)
+        position += ELEMENT + size
+
+
+def _cut(position: int, what: str, wanted: int, found: int) -> str:
+    return (
+        f"ends within {what} that begins at byte {position + 1} and needs {wanted} bytes: {found} are there"
+        f"{_way_out(position)}"
+    )
+
+
+def _way_out(position: int) -> str:
+    return f"; the file is whole up to there: head -c {position}" if position else ""
+
+
+def windows(table: ElementTable, *, padded: bool) -> tuple[Integers, Integers, NDArray[np.bool_], int]:
+    """Where each page of records begins and ends in the bytes of a set, whether it holds events, and their number."""
+    start, end = table["start"].astype(np.int64), table["end"].astype(np.int64)
+    pages = (end >> 12) - (start >> 12) + 1
+    size = pages * PAGE if padded else end - start + 1
+    origin = np.cumsum(size) - size - (0 if padded else start % PAGE)
+    run = np.repeat(np.arange(len(table)), pages)
+    number = np.arange(run.size) - np.repeat(np.cumsum(pages) - pages, pages)
+    page = origin[run] + number * PAGE
+    begins = np.where(number == 0, page + start[run] % PAGE, page)
+    ends = np.where(number == pages[run] - 1, page + end[run] % PAGE + 1, page + PAGE)
+    return begins, ends, table["flag"][run] == EVENT, int(size.sum())
+
+
+def _gather(runs: Iterator[_PageRun], chunk: int) -> Iterator[Chunk]:
+    """Join sets until there are enough bytes to be worth decoding at once."""
+    held: list[_PageRun] = []
+    size = 0
+    for run in runs:
+        held.append(run)
+        size += len(run.data)
+        if size >= chunk:
+            yield _join(held)
+            held, size = [], 0
+    if held:
+        yield _join(held)
+
+
+def _join(held: list[_PageRun]) -> Chunk:
+    data = np.frombuffer(b"".join(run.data for run in held) if len(held) > 1 else held[0].data, np.uint8)
+    before = np.cumsum([0] + [len(run.data) for run in held[:-1]])
+    begins = np.concatenate([run.begins + at for run, at in zip(held, before, strict=True)])
+    return Chunk(
+        data,
+        begins,
+        np.concatenate([run.ends + at for run, at in zip(held, before, strict=True)]),
+        np.concatenate([run.events for run in held]),
+        np.concatenate([run.begins + run.position for run in held]),
+    )
+
+
+@dataclass(slots=True)
+class Walk:
+    """The records of a chunk in the order of the file: offset in `data`, length, kind, page, whether an event."""
+
+    chunk: Chunk
+    offset: Integers
+    length: Integers
+    kind: Integers
+    page: Integers
+    event: NDArray[np.bool_]
+    first: int  # number of its first record in the file, from 1
+
+    def byte(self, record: int) -> int:
+        """Place of a record in the file, from 1."""
+        return self.chunk.byte(int(self.page[record]), int(self.offset[record])) + 1
+
+
+def overlapping(data: NDArray[np.uint8], form: Any) -> Records:
+    """View of bytes as items of a type that begin at every byte."""
+    type_ = np.dtype(form)
+    return np.ndarray((max(data.size - type_.itemsize + 1, 0),), type_, buffer=data, strides=(1,))
+
+
+def walk(chunk: Chunk, path: Path, first: int) -> Walk:
+    """Find all records of a chunk; a header that is none is an error with its place."""
+    headers = overlapping(chunk.data, ">u8")
+    at, page = chunk.begins.copy(), np.arange(chunk.begins.size)
+    found: list[tuple[Integers, Integers, Integers]] = []
+    while page.size:
+        left = chunk.ends[page] - at
+        short = left < HEADER
+        header = headers[np.where(short, 0, at)].astype(np.int64)
+        length = np.where(short, 0, (header >> 48) & 0xFFFF)
+        wrong = (length < HEADER) | ((header >> 32) & 0xFFFF != 0) | (length > left)
+        wrong |= (header >> 24) & 0xFF > HIGHEST_DOMAIN
+        if wrong.any():
+            for k in np.flatnonzero(wrong).tolist():
+                _check_padding(chunk, path, int(page[k]), int(at[k]))
+            keep = ~wrong
+            at, page, header, length = at[keep], page[keep], header[keep], length[keep]
+        what = (header >> 8 & 0xFF0000) | (header & 0xFFFF)
+        found.append((page, at, what << 16 | length))
+        going = (what != Kind.END_OF_FRAME) & (at + length < chunk.ends[page])
+        at, page = (at + length)[going], page[going]
+    return _in_order(chunk, found, first)
+
+
+def _in_order(chunk: Chunk, found: list[tuple[Integers, Integers, Integers]], first: int) -> Walk:
+    """Put the records of all steps in the order of the file: pages one after the other."""
+    if not found:
+        nothing = np.zeros(0, np.int64)
+        return Walk(chunk, nothing, nothing, nothing, nothing, nothing.astype(bool), first)
+    pages = chunk.begins.size
+    offset = np.zeros((pages, len(found)), np.int64)
+    packed = np.zeros((pages, len(found)), np.int64)
+    for step, (page, at, both) in enumerate(found):
+        offset[page, step], packed[page, step] = at, both
+    there = packed > 0
+    of_page = np.broadcast_to(np.arange(pages)[:, None], there.shape)[there]
+    both = packed[there]
+    return Walk(chunk, offset[there], both & 0xFFFF, both >> 16, of_page, chunk.events[of_page], first)
+
+
+def _check_padding(chunk: Chunk, path: Path, page: int, at: int) -> None:
+    """What follows the last record of a page is zeros, or there is no telling what was lost."""
+    rest = chunk.data[at : int(chunk.ends[page])]
+    if rest.any():
+        place = chunk.byte(page, at) + 1
+        raise ReportError(
+            path,
+            f"byte {place}: {rest[:HEADER].tobytes().hex(' ').upper()} is no record header: expected a length of "
+            f"{HEADER} to {PAGE} that ends within the page, two zero bytes and a domain of 0 to {HIGHEST_DOMAIN}",
+        )

@@ -1,0 +1,371 @@
+"""What people write of a system, read and checked: a file, and settings such as storage.real=1088GiB."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from planner import library
+from planner.errors import InputError, ReportError
+from planner.quantity import span
+from planner.system.description import GIVEN, Entry, Given, System, complete
+from planner.system.schema import TABLES, Key, TomlTable, did_you_mean, nearest, one_of
+from planner.units import EXAMPLES, half_digit, parse, resolution
+
+_POSITION: Final = re.compile(r" \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
+_HEADER: Final = re.compile(r"\s*\[\[?(?P<name>[^\]]*)\]\]?\s*(#.*)?$")
+_KEY: Final = re.compile(r"""\s*["']?(?P<key>[A-Za-z0-9_-]+)["']?\s*=""")
+_SELECTOR: Final = re.compile(r"(?P<table>\w+)(\[(?P<name>[^\]]*)\])?\.(?P<key>\w+)")
+EXAMPLE: Final = "TABLE.key=value such as storage.real=1088GiB, or TABLE[name].key=value"
+
+
+class Digits(float):
+    """A number of a file with the digits that it was written in."""
+
+    text: str
+
+    def __new__(cls, text: str) -> Digits:
+        """Read it."""
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
+
+
+def read_system(path: Path | str) -> System:
+    """Read a system file.
+
+    Parameters
+    ----------
+    path : Path or str
+        A TOML file.
+
+    Returns
+    -------
+    System
+        Its tables, completed by the models that it names.
+
+    Raises
+    ------
+    ReportError
+        The file cannot be read, is not TOML, or a table or key is unknown, missing, twice or outside its bounds.
+    InputError
+        There is no such model.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ReportError(
+            path, f"cannot be read: {error.strerror}; expected a system file in TOML"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ReportError(path, "expected a system file in TOML, found bytes that are no text") from error
+    return parse_system(text, path)
+
+
+def parse_system(text: str, path: Path | str = "system.toml") -> System:
+    """Read the text of a system file.
+
+    Parameters
+    ----------
+    text : str
+        TOML.
+    path : Path or str, optional
+        Where it stands, for messages.
+
+    Returns
+    -------
+    System
+        Its tables, completed by the models that it names.
+
+    Raises
+    ------
+    ReportError
+        The text is not TOML, or a table or key is unknown, missing, twice or outside its bounds.
+    InputError
+        There is no such model.
+    """
+    try:
+        content = library.parse_toml(text, Digits)
+    except tomllib.TOMLDecodeError as error:
+        at = _POSITION.search(str(error))
+        line, column = (int(at["line"]), int(at["column"])) if at else (None, None)
+        problem = f"expected TOML: {_POSITION.sub('', str(error))}; `planner system --template minimal` shows a file"
+        raise ReportError(path, problem, line=line, column=column) from error
+    if "schema_version" in content:
+        raise ReportError(path, "expected a system file, found a model; `planner predict` asks a model")
+    reader = _Reader(Path(path), _lines(text))
+    entries = tuple(entry for name, tables in content.items() for entry in reader.table(name, tables))
+    return complete(System(entries=entries, source=Path(path).stem))
+
+
+def is_system(path: Path | str) -> bool:
+    """Tell a system file from a model file, which says its `kind`.
+
+    Parameters
+    ----------
+    path : Path or str
+        A file, which need not exist.
+
+    Returns
+    -------
+    bool
+        Whether it is TOML with tables of a system and no `schema_version`.
+    """
+    try:
+        content = library.parse_toml(Path(path).read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        return False
+    return "schema_version" not in content and bool(set(content) & (set(TABLES) - {"processors", "pool"}))
+
+
+def _lines(text: str) -> dict[tuple[str, int, str], int]:
+    """Line of every key, by table, its number among those of that name, and key ("" for the header)."""
+    found: dict[tuple[str, int, str], int] = {}
+    counts: dict[str, int] = {}
+    table, number = "", 0
+    for line, content in enumerate(text.splitlines(), start=1):
+        if header := _HEADER.match(content):
+            table = header["name"].strip("\"' \t")
+            number = counts.get(table, 0)
+            counts[table] = number + 1
+            found.setdefault((table, number, ""), line)
+        elif key := _KEY.match(content):
+            found.setdefault((table, number, key["key"]), line)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Turns what TOML gave into entries; knows the file and the lines."""
+
+    path: Path
+    lines: Mapping[tuple[str, int, str], int]
+
+    def error(self, problem: str, table: str, number: int = 0, key: str = "") -> ReportError:
+        line = self.lines.get((table, number, key)) or self.lines.get((table, number, ""))
+        return ReportError(self.path, problem, line=line)
+
+    def table(self, name: str, content: Any) -> list[Entry]:
+        """All tables under one name."""
+        if name not in TABLES:
+            hint = did_you_mean(name, TABLES)
+            raise self.error(f"unknown table {name!r}: {hint}a system has {', '.join(TABLES)}", name)
+        declared = TABLES[name]
+        parts = content if isinstance(content, list) else [content]
+        if not all(isinstance(part, dict) for part in parts):
+            raise self.error(f"expected a table, as [{'[' * declared.many}{name}{']' * declared.many}]", name)
+        if not declared.many and isinstance(content, list) and len(parts) > 1:
+            raise self.error(f"expected one table [{name}], found {len(parts)}", name, 1)
+        return [self.entry(declared, part, k) for k, part in enumerate(parts)]
+
+    def entry(self, declared: TomlTable, content: Mapping[str, Any], number: int) -> Entry:
+        """One table, as written."""
+        found: dict[str, Given] = {}
+        for file_key, value in content.items():
+            key, factor = self._declared(declared, file_key, value, number)
+            if key.key in found:
+                raise self.error(
+                    f"{declared.name}.{key.key} twice: expected it once", declared.name, number, file_key
+                )
+            try:
+                found[key.key] = Given(*value_of(key, value, factor, f"{declared.name}.{file_key}"))
+            except InputError as error:
+                raise self.error(str(error), declared.name, number, file_key) from error
+        name = str(found.pop("name").value) if declared.many and "name" in found else ""
+        if declared.many and not name:
+            raise self.error(f"{declared.name}: expected a `name`", declared.name, number)
+        line = self.lines.get((declared.name, number, ""))
+        place = f"{self.path}, line {line}" if line else str(self.path)
+        return Entry(table=declared.name, name=name, place=place, values=found)
+
+    def _declared(self, declared: TomlTable, file_key: str, value: Any, number: int) -> tuple[Key, float]:
+        """Declaration of a key and the unit of its suffix; a text under a bare key carries its own unit."""
+        found = declared.find(file_key)
+        if found is not None:
+            return found
+        bare = declared.bare(file_key)
+        if bare is None:
+            known = [key.file_key for key in declared.keys]
+            hint = did_you_mean(file_key, [*known, *(key.key for key in declared.keys)])
+            problem = f"unknown key {file_key!r} in {declared.name}: {hint}it has {', '.join(known)}"
+            raise self.error(problem, declared.name, number, file_key)
+        if not isinstance(value, str) or value in bare.words:
+            problem = (
+                f"{declared.name}.{file_key} = {value!r}: a unit is missing; write {bare.file_key} = ..., or a text "
+                f"with its unit, {EXAMPLES[bare.dimension] if bare.dimension else ''}"
+            )
+            raise self.error(problem, declared.name, number, file_key)
+        return bare, 1.0
+
+
+def value_of(key: Key, value: Any, factor: float, argument: str) -> tuple[float | str, float]:
+    """SI value of what was written, and what its digits leave open."""
+    if key.text:
+        if not isinstance(value, str) or not value:
+            raise InputError(
+                argument, value, "a text" if not key.words else " or ".join(map(repr, key.words))
+            )
+        if key.words and value not in key.words:
+            raise InputError(argument, value, one_of(value, key.words))
+        return value, 0.0
+    if key.unit == "yes or no":
+        if not isinstance(value, bool):
+            raise InputError(argument, value, "true or false")
+        return float(value), 0.0
+    if isinstance(value, str):
+        if value in key.words:
+            return float("inf"), 0.0
+        return _typed(key, value, argument)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InputError(argument, value, "a number" + (f" or {' or '.join(key.words)}" if key.words else ""))
+    half = half_digit(value.text) * factor if key.digits and isinstance(value, Digits) else 0.0
+    try:
+        number = float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        number = math.inf
+    return bounded(key, number * factor, argument), half
+
+
+def _typed(key: Key, text: str, argument: str) -> tuple[float, float]:
+    """A quantity as people type it."""
+    dimension = key.dimension
+    if key.unit == "share" and not text.strip().endswith("%"):
+        dimension = None
+    if dimension is not None:
+        value = parse(text, dimension, argument=argument, zero=True)
+        half = resolution(text, dimension, argument=argument)
+    else:
+        try:
+            value, half = float(text), half_digit(text.strip())
+        except ValueError as error:
+            near = nearest(text, key.words)
+            wanted = "a bare number" + "".join(f" or {word!r}" for word in key.words)
+            raise InputError(
+                argument, text, wanted + (f"; did you mean {near!r}?" if near else "")
+            ) from error
+    written = any(sign in text for sign in ".eE")  # whole numbers are exact, as in a file
+    return bounded(key, value, argument), half if key.digits and written else 0.0
+
+
+def bounded(key: Key, value: float, argument: str) -> float:
+    """The value, finite and inside the bounds of its key; what has no end is said in words."""
+    whole = key.whole and not float(value).is_integer()
+    if not key.low <= value <= key.high or not math.isfinite(value) or whole:
+        noun = "a whole number" if key.whole else "a number"
+        most = "" if key.high == float("inf") else f", at most {key.high:g}"
+        raise InputError(argument, value, f"{noun} of at least {key.low:g}{most}", key.si_unit)
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selected:
+    """What a setting changes: the `key` of `entries` of a table; `factor` is the unit that the key carried."""
+
+    label: str
+    entries: tuple[Entry, ...]
+    key: Key
+    factor: float | None
+
+
+def find(system: System, selector: str, option: str = "--set") -> Selected:
+    """Look up TABLE.key or TABLE[name].key, the key with or without its unit."""
+    match = _SELECTOR.fullmatch(selector.strip())
+    if match is None:
+        raise InputError(option, selector, EXAMPLE)
+    table, name = match["table"], match["name"]
+    if table not in TABLES:
+        raise InputError(option, selector, one_of(table, TABLES, "one of the tables"))
+    entries = system.of(table) if name is None else tuple(e for e in system.of(table) if e.name == name)
+    if not entries:
+        names = [entry.name for entry in system.of(table)]
+        there = one_of(name or "", names) if any(names) else f"a table that the file has; it has no [{table}]"
+        raise InputError(option, selector, there)
+    declared = TABLES[table]
+    bare = declared.bare(match["key"])
+    found = declared.find(match["key"]) if bare is None or bare.file_key == bare.key else None
+    key, factor = (bare, None) if bare is not None else found if found is not None else (None, None)
+    if key is None or key.key in {"name", "like"}:
+        known = [each.key for each in declared.keys if each.key not in {"name", "like"}]
+        raise InputError(option, selector, one_of(match["key"], known, "one of the keys"))
+    label = f"{table}[{name}].{key.key}" if name is not None else f"{table}.{key.key}"
+    return Selected(label=label, entries=entries, key=key, factor=factor)
+
+
+def read(target: Selected, text: str, option: str) -> tuple[float | str, float]:
+    """Value of a setting, SI, and what its digits leave open."""
+    text = text.strip()
+    key = target.key
+    if key.unit == "yes or no":
+        if text not in {"true", "false"}:
+            raise InputError(option, f"{target.label}={text}", "true or false")
+        return float(text == "true"), 0.0
+    if target.factor is not None and text not in key.words:
+        try:
+            return value_of(key, float(text), target.factor, target.label)
+        except ValueError as error:
+            if isinstance(error, InputError):
+                raise
+            # The key carries a unit and so does the value: the value's counts.
+    return value_of(key, text, 1.0, target.label)
+
+
+def apply(system: System, settings: Sequence[str]) -> System:
+    """Set what was asked; later settings of the same thing are refused."""
+    seen: set[tuple[str, str, str]] = set()
+    for text in settings:
+        selector, sign, value = text.partition("=")
+        if not sign:
+            raise InputError("--set", text, EXAMPLE)
+        target = find(system, selector)
+        said, half = read(target, value, "--set")
+        for entry in target.entries:
+            place = (entry.table, entry.name, target.key.key)
+            if place in seen:
+                raise InputError("--set", f"{target.label} twice", "each of them once")
+            seen.add(place)
+        system = system.changed((entry, target.key.key, said, half) for entry in target.entries)
+    return recheck(system) if settings else system
+
+
+def recheck(system: System) -> System:
+    """Complete and check a system that was changed: a new model brings its numbers, a reference has to exist."""
+    entries = tuple(
+        replace(entry, values={key: each for key, each in entry.values.items() if each.origin == GIVEN})
+        for entry in system.entries
+    )
+    return complete(replace(system, entries=entries))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """What varies: a target and its values, SI."""
+
+    target: Selected
+    values: tuple[float | str, ...]
+
+
+def parse_range(system: System, text: str) -> Range:
+    """Read ``guests.count=10:40:2``, ``storage.real=1024GiB:1280GiB:64GiB`` or ``paging.depth=1:unlimited``."""
+    selector, sign, value = text.partition("=")
+    target = find(system, selector, "--over")
+    parts = [part.strip() for part in value.split(":")]
+    if sign and target.key.words and any(part in target.key.words for part in parts):
+        return Range(target=target, values=tuple(read(target, part, "--over")[0] for part in parts))
+    example = "guests.count=10:40:2"
+    expected = f"TABLE.key=first:last:step, as {example} (counts step by 1 without it)"
+    if target.key.text:
+        raise InputError("--over", text, expected)
+    free = replace(
+        target, key=replace(target.key, low=0.0)
+    )  # a step may lie below the bounds of the value itself
+    values = span(
+        text, lambda part: read(target, part, "--over")[0], lambda part: read(free, part, "--over")[0],
+        whole=target.key.whole, expected=expected, example=example,
+    )  # fmt: skip
+    return Range(target=target, values=values)
