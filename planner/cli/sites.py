@@ -13,7 +13,7 @@ from planner.cli import options
 from planner.errors import InputError
 
 if TYPE_CHECKING:
-    from planner.site.growth.limits import Given
+    from planner.site.growth.limits import GrowthQuestion
 
 
 @options.expanded
@@ -175,16 +175,18 @@ def growth(
     options.show(answer, form)
 
 
-def _given(model: str, real_storage: str | None, resident_pages: str | None, together: str | None) -> Given:
+def _given(
+    model: str, real_storage: str | None, resident_pages: str | None, together: str | None
+) -> GrowthQuestion:
     """What the options say of the site."""
     from planner.demand import Law, Target
     from planner.reports.membership import share_together
-    from planner.site.growth.limits import Given
+    from planner.site.growth.limits import GrowthQuestion
 
     if (real_storage is None) != (resident_pages is None):
         raise InputError("--real-storage, --resident-pages", "one of them", "both or neither")
     real = options.quantity(real_storage, "storage", "--real-storage")
-    return Given(
+    return GrowthQuestion(
         law=Law.from_model(model),
         target=Target(),
         together=None if together is None else share_together(together),

@@ -11,7 +11,7 @@ that is declared, or aliases in use and further rows show it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -30,7 +30,7 @@ from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
 from planner.demand.readings import Readings
 from planner.demand.rowwise import MeasuredRows
 from planner.demand.target import Target
-from planner.demand.together import FAILED, Spectrum, above, beyond, failing, in_batches, mean_excess, one_of
+from planner.demand.together import FAILED, above, beyond, failing, in_batches, mean_excess, one_of
 from planner.demand.unlimited import AliasUse, asked, service_rates
 from planner.interval import Interval
 from planner.results import Array
@@ -228,38 +228,36 @@ def _reached(target: Target, rows: MeasuredRows, queues: Array) -> bool:
 
 def drawn(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
     """I/Os queued in the whole pool with 0 to `most` aliases, (most + 1, draws), one candidate a volume each time."""
-    size, each = _transformed(asks, many)
+    size = _length(asks)
+    usage = np.fft.rfft(asks.usage, n=size, axis=0)
     product = np.ones((size // 2 + 1, many), dtype=np.complex128)
-    for usage, _ in each(asks.usage, asks.usage[:1]):
-        product *= usage
+    for which in _picked(asks, many):
+        product *= usage[:, which]
     return HELD * np.maximum(mean_excess(np.fft.irfft(product, n=size, axis=0), most), 0.0)
 
 
 def drawn_fails(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
     """Rate of I/Os that find no alias in the same draws, (most + 1, draws) [1/s]."""
-    size, each = _transformed(asks, many)
-    _, ends = one_of(each(asks.usage, asks.ends))
-    return FAILED * np.maximum(above(np.fft.irfft(ends, n=size, axis=0), most), 0.0)
+    size = _length(asks)
+    usage, ends = (np.fft.rfft(each, n=size, axis=0) for each in (asks.usage, asks.ends))
+    _, sums = one_of((usage[:, which], ends[:, which]) for which in _picked(asks, many))
+    return FAILED * np.maximum(above(np.fft.irfft(sums, n=size, axis=0), most), 0.0)
 
 
-def _transformed(
-    asks: AliasUse, many: int
-) -> tuple[int, Callable[[Array, Array], Iterator[tuple[Spectrum, Spectrum]]]]:
-    """Numbers that hold all sums, and what transforms two arrays of the candidate that each volume has in each draw."""
+def _length(asks: AliasUse) -> int:
+    """Numbers that hold all sums."""
     spread = 8 * np.sqrt(asks.second_moment.sum())
-    size = 1 << int(np.ceil(np.log2(asks.usage.shape[0] + 2 * asks.in_use.sum() + spread)))
+    return 1 << int(np.ceil(np.log2(asks.usage.shape[0] + 2 * asks.in_use.sum() + spread)))
+
+
+def _picked(asks: AliasUse, many: int) -> Iterator[Indices]:
+    """Candidate of each volume in turn, (draws,), by weight."""
     rng = np.random.default_rng(many)  # the same ones every time
     places = (rng.permuted(np.tile(np.arange(many), (asks.volumes, 1)), axis=1) + 0.5) / many
     ends = np.searchsorted(asks.volume, np.arange(asks.volumes + 1))
-
-    def each(first: Array, second: Array) -> Iterator[tuple[Spectrum, Spectrum]]:
-        first_of, second_of = (np.fft.rfft(value, n=size, axis=0) for value in (first, second))
-        for volume, (begin, end) in enumerate(pairwise(ends.tolist())):
-            which = np.searchsorted(np.cumsum(asks.weight[begin:end]), places[volume])
-            which = begin + np.minimum(which, end - begin - 1)
-            yield first_of[:, which], second_of[:, which]
-
-    return size, each
+    for volume, (first, last) in enumerate(pairwise(ends.tolist())):
+        which = np.searchsorted(np.cumsum(asks.weight[first:last]), places[volume])
+        yield first + np.minimum(which, last - first - 1)
 
 
 class PoolRow(NamedTuple):

@@ -34,7 +34,7 @@ class Target:
         Largest share of tries that find no alias.
     wait_percentile : tuple of float or None
         Share of the I/Os, and the longest that so many may wait [s]: ``"95%:2ms"``. Of those that wait the waits are
-        taken as exponential (docs/target.md has the error of that).
+        taken as exponential (docs/supply-methods.md has the error).
     wait_share : float
         Largest mean wait in units of the mean service time, where nothing else is given.
     """

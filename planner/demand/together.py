@@ -50,7 +50,7 @@ def beyond(use: AliasUse, most: int, share: ArrayLike) -> Array:
 
     Each volume has the mean of its candidates' distributions.
     """
-    laws, _ = _laws(use)
+    (laws,) = _laws(use)
     return mean_excess(_joint(laws, share), most)
 
 
@@ -59,18 +59,19 @@ def failing(use: AliasUse, most: int, share: ArrayLike) -> Array:
 
     With unlimited servers as many find A or more aliases in use as end at aliases while more than A are.
     """
-    laws, ends = _laws(use)
+    laws, ends = _laws(use, use.ends)
     return above(FAILED * _joint(laws, share, ends), most)
 
 
-def _laws(use: AliasUse) -> tuple[Array, Array]:
-    """Distribution of each volume, (numbers, volumes), and the rate at which I/Os end with so many in use [1/s]."""
-    laws, ends = np.zeros((2, use.usage.shape[0], use.volumes))
-    np.add.at(laws.T, use.volume, (use.usage * use.weight).T)
-    np.add.at(ends.T, use.volume, (use.ends * use.weight).T)
-    last = int(np.flatnonzero(laws.max(axis=1) > LEAST_TAIL)[-1])
-    rate = np.divide(ends, laws, out=np.zeros_like(ends), where=laws > 0)[: last + 1]
-    return laws[: last + 1] / laws[: last + 1].sum(axis=0), rate
+def _laws(use: AliasUse, *values: Array) -> tuple[Array, ...]:
+    """Distribution of the aliases in use of each volume, (numbers, volumes), and means of values given so many."""
+    every = np.zeros((1 + len(values), use.usage.shape[0], use.volumes))
+    for found, each in zip(every, (use.usage, *values), strict=True):
+        np.add.at(found.T, use.volume, (each * use.weight).T)
+    laws, *others = every[:, : int(np.flatnonzero(every[0].max(axis=1) > LEAST_TAIL)[-1]) + 1]
+    return laws / laws.sum(axis=0), *(
+        np.divide(each, laws, out=np.zeros_like(laws), where=laws > 0) for each in others
+    )
 
 
 def _joint(laws: Array, share: ArrayLike, rates: Array | None = None) -> Array:

@@ -345,10 +345,10 @@ def _over_days(asked: PageQuestion) -> Answered:
 
 def _growing(asked: PageQuestion) -> list[Answered]:
     """From when on limits no longer hold; nothing where no load has one."""
-    from planner.site.growth.limits import Given, site_growth
+    from planner.site.growth.limits import GrowthQuestion, site_growth
 
     share = asked.told["together"]
-    given = Given(
+    given = GrowthQuestion(
         law=Law.from_model(asked.model),
         target=asked.target,
         together=None if share is None else share_together(share),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.demand import Target
+from planner.quantity import column
 from planner.render.text import counted
 from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, WEEKDAYS, PoolNeed
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_notes, first_words
@@ -219,18 +220,13 @@ def _range(need: PoolNeed) -> str | None:
 
 def table(pools: Sequence[PoolNeed]) -> render.Table:
     """One row a pool, all columns."""
-    rows = [each.to_dict() for each in pools]
     names = (
         "system", "pool", "volumes", "in_use", "needed_worst", "needed_99", "needed_95", "needed_low", "needed_high",
         "verdict", "worst_start", "intervals", "busy_intervals", "solved_in_full", "kind", "needed", "short_intervals",
         "taught_by", "to_add", "to_gain", "busiest_hour", "supply", "problem", "decided_start",
     )  # fmt: skip
-    columns = [render.Column(name=name, unit="", values=[row[name] for row in rows]) for name in names]
-    columns += [
-        render.Column(name=f"rule_{name}", unit="", values=[each.rules.get(name) for each in pools])
-        for name in RULES
-    ]
-    return render.Table(columns=tuple(columns))
+    rows = [each.to_dict() | {f"rule_{name}": each.rules.get(name) for name in RULES} for each in pools]
+    return tabled(rows, map(column, (*names, *(f"rule_{name}" for name in RULES))))
 
 
 def sections(pools: Sequence[PoolNeed], meet: float) -> tuple[render.Section, ...]:
@@ -239,36 +235,35 @@ def sections(pools: Sequence[PoolNeed], meet: float) -> tuple[render.Section, ..
         return _of_one(pools[0])
     shown = pools[:MOST_SHOWN]
     systems = len({each.system for each in pools}) > 1
-    columns: list[tuple[str, str, list[Any]]] = [
-        ("pool", "pool", [each.name if systems else each.pool for each in shown]),
-        ("volumes", "volumes", [each.volumes for each in shown]),
-        ("in_use", "in use", [each.in_use for each in shown]),
-        ("needed_worst", "worst", [each.needed_worst for each in shown]),
-        ("needed_99", "99 %", [each.needed_99 for each in shown]),
-        ("needed_95", "95 %", [each.needed_95 for each in shown]),
-        ("range", "range", [_range(each) for each in shown]),
-        ("verdict", "verdict", [_verdict(each) for each in shown]),
-        ("short_share", "short", [f"{100 * each.short_share:.0f} %" for each in shown]),
-        ("busiest_hour", "most", [each.busiest_hour or None for each in shown]),
+    columns = [
+        column("pool", "", "pool", 0, lambda need: need.name if systems else need.pool),
+        column("volumes", decimals=0),
+        column("in_use", "", "in use", 0),
+        column("needed_worst", "", "worst", 0),
+        column("needed_99", "", "99 %", 0),
+        column("needed_95", "", "95 %", 0),
+        column("range", "", "range", 0, _range),
+        column("verdict", "", "verdict", 0, _verdict),
+        column("short_share", "", "short", 0, lambda need: f"{100 * need.short_share:.0f} %"),
+        column("busiest_hour", "", "most", 0, lambda need: need.busiest_hour or None),
     ]
-    if any(each.rules.get("in_use_plus_queue") is not None for each in shown):
-        columns.append(("rule", "rule", [each.rules.get("in_use_plus_queue") for each in shown]))
+    rule = column("rule", "", "rule", 0, lambda need: need.rules.get("in_use_plus_queue"))
+    ruled = any(rule.in_row(each) is not None for each in shown)
+    columns += [rule] if ruled else []
     if any(each.supply for each in shown):
-        columns.append(("supply", "counters", [each.supply or None for each in shown]))
-    made = render.Table(
-        columns=tuple(
-            render.Column(name=name, unit="", values=values, label=label, decimals=0)
-            for name, label, values in columns
-        )
-    )
+        columns.append(column("supply", "", "counters", 0, lambda need: need.supply or None))
     more = len(pools) - len(shown)
     caption = (
         f"needed in the worst interval, in 99 % and 95 % of the busy time; range: 90 %, of the count in "
         f"{share(meet)}; short: share of the busy intervals; most: hour of the week"
     )
-    if any(name == "rule" for name, _, _ in columns):
+    if ruled:
         caption += "; rule: in use + queue"
-    return (render.Section(table=made, caption=caption + (f". {more} more rows in --csv." if more else ".")),)
+    return (
+        render.Section(
+            table=tabled(shown, columns), caption=caption + (f". {more} more rows in --csv." if more else ".")
+        ),
+    )
 
 
 def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
@@ -277,46 +272,26 @@ def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
     hours = need.hours
     if np.isfinite(hours).any():
         measured = np.flatnonzero(np.isfinite(hours).any(axis=1))
-        columns = [render.Column(name="hour", unit="", values=list(range(24)), label="hour", decimals=0)]
-        columns += [
-            render.Column(
-                name=WEEKDAYS[day], unit="", decimals=0,
-                values=[None if np.isnan(value) else int(value) for value in hours[day]],
-            )
-            for day in measured
-        ]  # fmt: skip
-        found.append(
-            render.Section(
-                table=render.Table(columns=tuple(columns)), title="Largest need by hour of the week"
-            )
-        )
+        days = [column("hour", decimals=0), *(column(WEEKDAYS[day], decimals=0) for day in measured)]
+        rows = [(hour, *(_whole(hours[day, hour]) for day in measured)) for hour in range(24)]
+        found.append(render.Section(table=tabled(rows, days), title="Largest need by hour of the week"))
     series = need.series
     order = np.argsort(-np.nan_to_num(series.needed, nan=-1.0), kind="stable")[:WORST_SHOWN]
-    starts = [
-        None if np.isnat(series.start[k]) else f"{series.start[k].item():%Y-%m-%d %H:%M}" for k in order
-    ]
-    columns = [
-        render.Column(name="start", unit="", values=starts),
-        render.Column(name="needed", unit="", values=[_whole(series.needed[k]) for k in order], decimals=0),
-        render.Column(
-            name="in_use", unit="", values=[int(series.in_use[k]) for k in order], label="in use", decimals=0
+    columns = (
+        column(
+            "start",
+            of=lambda k: None if np.isnat(series.start[k]) else f"{series.start[k].item():%Y-%m-%d %H:%M}",
         ),
-        render.Column(name="io_rate", unit="1/s", values=series.io_rate[order].tolist(), label="I/O rate", decimals=0),
-        render.Column(
-            name="response", unit="ms", values=[_known(value / MILLISECOND) for value in series.response[order]],
-            decimals=2,
-        ),
-        render.Column(name="queued", unit="", values=[_known(value) for value in series.queued[order]], decimals=2),
-    ]  # fmt: skip
-    found.append(render.Section(table=render.Table(columns=tuple(columns)), title="Worst intervals"))
+        column("needed", decimals=0, of=lambda k: _whole(series.needed[k])),
+        column("in_use", "", "in use", 0, lambda k: int(series.in_use[k])),
+        column("io_rate", "1/s", "I/O rate", 0, lambda k: float(series.io_rate[k])),
+        column("response", "ms", decimals=2, of=lambda k: _known(series.response[k] / MILLISECOND)),
+        column("queued", decimals=2, of=lambda k: _known(series.queued[k])),
+    )
+    found.append(render.Section(table=tabled(order, columns), title="Worst intervals"))
     rules = [(RULES[name], value) for name, value in need.rules.items() if value is not None]
     if rules:
-        made = render.Table(
-            columns=(
-                render.Column(name="rule", unit="", values=[name for name, _ in rules]),
-                render.Column(name="says", unit="", values=[value for _, value in rules], decimals=0),
-            )
-        )
+        made = tabled(rules, (column("rule"), column("says", decimals=0)))
         found.append(render.Section(table=made, title="Rules of the field"))
     return tuple(found)
 

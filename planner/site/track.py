@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from planner import parallel, render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.demand import Law, Target
 from planner.errors import InputError
 from planner.library import DEFAULT_MODEL
@@ -19,6 +19,7 @@ from planner.measurements import Run
 from planner.measurements.choose import moment
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
+from planner.quantity import Quantity, column
 from planner.render.text import counted
 from planner.reports.membership import share_together
 from planner.site.parts import SitePart, parts_of, rows_of_part
@@ -248,27 +249,22 @@ class TrackRecord(Answer):
     def table(self) -> render.Table:
         """One row a pair."""
         rows = [(each, pair) for each in self.pools for pair in each.pairs]
+        clock = "%Y-%m-%d %H:%M"
 
-        def times(name: str) -> Sequence[float]:
-            return [getattr(pair, name) / MILLISECOND for _, pair in rows]
+        def time(name: str) -> Quantity:
+            return column(name, "ms", decimals=2, of=lambda row: getattr(row[1], name) / MILLISECOND)
 
-        return render.Table(
-            columns=(
-                render.Column(name="system", unit="", values=[each.system for each, _ in rows]),
-                render.Column(name="pool", unit="", values=[each.pool for each, _ in rows]),
-                render.Column(name="before", unit="", values=[each.before for each, _ in rows], decimals=0),
-                render.Column(name="after", unit="", values=[each.after for each, _ in rows], decimals=0),
-                render.Column(name="interval_before", unit="", values=[f"{p.before:%Y-%m-%d %H:%M}" for _, p in rows],
-                              label="from"),
-                render.Column(name="interval_after", unit="", values=[f"{p.after:%Y-%m-%d %H:%M}" for _, p in rows],
-                              label="against"),
-                render.Column(name="told", unit="ms", values=times("told"), decimals=2),
-                render.Column(name="low", unit="ms", values=times("low"), decimals=2),
-                render.Column(name="high", unit="ms", values=times("high"), decimals=2),
-                render.Column(name="measured", unit="ms", values=times("measured"), decimals=2),
-                render.Column(name="held", unit="", values=["yes" if pair.held else "no" for _, pair in rows]),
-            )
-        )  # fmt: skip
+        columns = (
+            column("system", of=lambda row: row[0].system),
+            column("pool", of=lambda row: row[0].pool),
+            column("before", decimals=0, of=lambda row: row[0].before),
+            column("after", decimals=0, of=lambda row: row[0].after),
+            column("interval_before", "", "from", of=lambda row: format(row[1].before, clock)),
+            column("interval_after", "", "against", of=lambda row: format(row[1].after, clock)),
+            *map(time, ("told", "low", "high", "measured")),
+            column("held", of=lambda row: "yes" if row[1].held else "no"),
+        )
+        return tabled(rows, columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""

@@ -10,10 +10,11 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.demand import Law, Target
 from planner.devices import Performance
 from planner.interval import Interval
+from planner.quantity import column
 from planner.results import Array
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Gain
@@ -397,33 +398,25 @@ class AliasAnswer(Answer):
 
     def table(self) -> render.Table:
         """One row an alias count; the recommended one and those that were measured are marked."""
-        rows, ms = self.rows, MILLISECOND
+        rows, ms, digits = self.rows, MILLISECOND, self._decimals
+        values = (
+            rows.aliases.astype(int), rows.io_rate, self.rate.low, self.rate.high, rows.service_time / ms,
+            rows.wait_time / ms, rows.response_time / ms, rows.queued, rows.no_alias, self.response.low / ms,
+            self.response.high / ms,
+        )  # fmt: skip
         columns = (
-            ("aliases", "", rows.aliases.astype(int), "aliases", 0),
-            ("io_rate", "1/s", rows.io_rate, "I/O rate", self._decimals),
-            ("io_rate_low", "1/s", self.rate.low, "from", self._decimals),
-            ("io_rate_high", "1/s", self.rate.high, "to", self._decimals),
-            ("service", "ms", rows.service_time / ms, "service", 2),
-            ("wait", "ms", rows.wait_time / ms, "wait", 2),
-            ("response", "ms", rows.response_time / ms, "response", 2),
-            ("queued", "", rows.queued, "queued", 2),
-            (
-                "no_alias",
-                "share",
-                [None if math.isnan(each) else each for each in rows.no_alias.tolist()],
-                "no alias",
-                3,
-            ),
-            ("response_low", "ms", self.response.low / ms, "from", 2),
-            ("response_high", "ms", self.response.high / ms, "to", 2),
+            column("aliases", decimals=0),
+            column("io_rate", "1/s", "I/O rate", digits),
+            column("io_rate_low", "1/s", "from", digits),
+            column("io_rate_high", "1/s", "to", digits),
+            *(column(name, "ms", decimals=2) for name in ("service", "wait", "response")),
+            column("queued", decimals=2),
+            column("no_alias", "share", "no alias", 3, lambda row: None if math.isnan(row[8]) else row[8]),
+            column("response_low", "ms", "from", 2),
+            column("response_high", "ms", "to", 2),
         )
-        return render.Table(
-            columns=tuple(
-                render.Column(name=name, unit=unit, values=_list(values), label=label, decimals=decimals)
-                for name, unit, values, label, decimals in columns
-            ),
-            marks=tuple(self._mark(int(count)) for count in rows.aliases),
-        )
+        marks = (self._mark(int(count)) for count in rows.aliases)
+        return tabled(zip(*(each.tolist() for each in values), strict=True), columns, marks)
 
     @property
     def _decimals(self) -> int:
@@ -473,15 +466,14 @@ class AliasAnswer(Answer):
         """What the supply counters of the pool would show, one row an alias count."""
         rows = self.rows
         columns = (
-            ("aliases", "", rows.aliases.astype(int)),
-            ("tries_rate", "1/s", rows.tries),
-            ("fails_rate", "1/s", rows.fails),
-            ("fewest_free", "", [None if math.isnan(n) else int(n) for n in rows.fewest_free]),
-            ("most_free", "", [None if math.isnan(n) else int(n) for n in rows.most_free]),
+            column("aliases"),
+            column("tries_rate", "1/s"),
+            column("fails_rate", "1/s"),
+            column("fewest_free", of=lambda row: None if math.isnan(row[3]) else int(row[3])),
+            column("most_free", of=lambda row: None if math.isnan(row[4]) else int(row[4])),
         )
-        return render.Table(
-            columns=tuple(render.Column(name=name, unit=unit, values=_list(values)) for name, unit, values in columns)
-        )  # fmt: skip
+        values = (rows.aliases.astype(int), rows.tries, rows.fails, rows.fewest_free, rows.most_free)
+        return tabled(zip(*(each.tolist() for each in values), strict=True), columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, with unit suffixes, as `--json` prints it."""
@@ -564,10 +556,6 @@ def unmeasured(sentences: Iterable[str]) -> str:
     return (
         " Service times were not measured, but taken from response and utilization." if any(sentences) else ""
     )
-
-
-def _list(values: Array | Sequence[Any]) -> list[Any]:
-    return list(values.tolist() if hasattr(values, "tolist") else values)
 
 
 def _aliases(count: int) -> str:

@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import Any, Final, Protocol, TypeVar, cast
 
 from planner import render
+from planner.answer import tabled
 from planner.errors import InputError
+from planner.quantity import column
 
 PLATFORMS: Final = ("zvm", "linux", "zos")
 DEVICE: Final = re.compile(r"[0-9A-Fa-f]{4}")
@@ -129,8 +131,5 @@ def section(found: Sequence[Command]) -> tuple[render.Section, ...]:
     """The commands as people see them; none where there are none."""
     if not found:
         return ()
-    columns = tuple(
-        render.Column(name=name, unit="", values=[command[k] for command in found], label=label)
-        for k, (name, label) in enumerate((("command", "to paste"), ("for", "for")))
-    )
-    return (render.Section(table=render.Table(columns=columns)),)
+    columns = (column("command", "", "to paste"), column("for"))
+    return (render.Section(table=tabled(found, columns)),)

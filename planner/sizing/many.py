@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.demand import Law, Target
 from planner.errors import PlannerError
 from planner.measurements import Run
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
+from planner.quantity import Quantity, column
 from planner.render.text import word
 from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured
 from planner.sizing.commands import Command, section
@@ -66,11 +67,7 @@ class VolumeRow:
 
 def volume_row(run: Run, found: Need | None) -> VolumeRow:
     """The row of a volume: of what was found of it, below the floor where None."""
-    queued = float(run.total_queue.value) if run.queue_known else 0.0
-    measured = Traffic(
-        io_rate=float(run.total_rate.value), response_time=run.mean_response if run.queue_known else math.nan,
-        queued=queued,
-    )  # fmt: skip
+    measured = Traffic.measured(run)
     if found is None:
         return VolumeRow(
             name=run.name, verdict=BELOW, in_use=run.aliases, now=measured, interval=run.interval
@@ -83,10 +80,7 @@ def volume_row(run: Run, found: Need | None) -> VolumeRow:
     except PlannerError as problem:
         return unanswered(run.name, str(problem), problem.exit_code, in_use=run.aliases, now=measured)
     at = [min(k, rows.aliases.size - 1) for k in (run.aliases, count)]
-    rates, responses, queues = (
-        [float(each[k]) for k in at] for each in (rows.io_rate, rows.response_time, rows.queued)
-    )
-    now, then = (Traffic(io_rate=rates[k], response_time=responses[k], queued=queues[k]) for k in (0, 1))
+    now, then = (Traffic.of(rows, k) for k in at)
     helps = helped(rows, *at)
     return VolumeRow(
         name=run.name, verdict=_verdict(sized.saturated, count, run.aliases, helps, run.waiting), in_use=run.aliases,
@@ -278,28 +272,23 @@ def _table(rows: Sequence[VolumeRow], *, shown: bool = False) -> render.Table:
 
     rates = [row.now.io_rate for row in rows if row.now is not None]
     decimals = 0 if not rates or min(rates) >= 30.0 else 1  # noqa: PLR2004 - three digits or so
-    columns: tuple[tuple[str, str, str, int | None, Callable[[VolumeRow], Any]], ...] = (
-        ("device", "", "device", None, lambda row: row.name),
-        ("in_use", "", "in use", 0, lambda row: row.in_use),
-        ("recommended", "", "aliases", 0, lambda row: row.recommended),
-        ("recommended_low", "", "from", 0, lambda row: row.range and row.range[0]),
-        ("recommended_high", "", "to", 0, lambda row: row.range and row.range[1]),
-        ("io_rate", "1/s", "I/O rate", decimals, traffic(lambda t: t.io_rate, "now")),
-        ("io_rate_after", "1/s", "then", decimals, traffic(lambda t: t.io_rate, "then")),
-        ("response", "ms", "response", 2, traffic(lambda t: t.response_time / MILLISECOND, "now")),
-        ("response_after", "ms", "then", 2, traffic(lambda t: t.response_time / MILLISECOND, "then")),
-        ("queued", "", "queued", 2, traffic(lambda t: t.queued, "now")),
-        ("verdict", "", "", None, lambda row: row.verdict),
+    columns: tuple[Quantity, ...] = (
+        column("device", of=lambda row: row.name),
+        column("in_use", "", "in use", 0),
+        column("recommended", "", "aliases", 0),
+        column("recommended_low", "", "from", 0, lambda row: row.range and row.range[0]),
+        column("recommended_high", "", "to", 0, lambda row: row.range and row.range[1]),
+        column("io_rate", "1/s", "I/O rate", decimals, traffic(lambda t: t.io_rate, "now")),
+        column("io_rate_after", "1/s", "then", decimals, traffic(lambda t: t.io_rate, "then")),
+        column("response", "ms", "response", 2, traffic(lambda t: t.response_time / MILLISECOND, "now")),
+        column("response_after", "ms", "then", 2, traffic(lambda t: t.response_time / MILLISECOND, "then")),
+        column("queued", "", "queued", 2, traffic(lambda t: t.queued, "now")),
+        column("verdict", "", " "),
     )
     if shown:
-        said = ("verdict", "", "verdict", None, lambda row: word(row.verdict))
-        columns = (columns[0], said, *(each for each in columns[1:] if each[0] not in ("queued", "verdict")))
-    return render.Table(
-        columns=tuple(
-            render.Column(name=name, unit=unit, values=[of(row) for row in rows], label=label or " ", decimals=digits)
-            for name, unit, label, digits, of in columns
-        )
-    )  # fmt: skip
+        said = column("verdict", of=lambda row: word(row.verdict))
+        columns = (columns[0], said, *(each for each in columns[1:] if each.key not in ("queued", "verdict")))
+    return tabled(rows, columns)
 
 
 def verdict(answer: AliasAnswer) -> str:

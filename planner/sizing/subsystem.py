@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.demand import Law, Target
 from planner.devices import Performance
 from planner.errors import InputError, PlannerError
+from planner.quantity import column
 from planner.sizing.answer import SCOPE, unmeasured
 from planner.sizing.commands import Command, section
 from planner.sizing.gaps import LOOK, Gaps, all_notes, first_words, reasons
@@ -88,13 +89,7 @@ def _row(pool: MeasuredPool, found: Need) -> PoolCount:
             classic=0, notes=("no I/O",),
         )  # fmt: skip
     run = pool.runs[-1]
-    now = None
-    if run.queue_known:
-        now = Traffic(
-            io_rate=float(run.total_rate.value),
-            response_time=run.mean_response,
-            queued=float(run.total_queue.value),
-        )
+    now = Traffic.measured(run) if run.queue_known else None
     unanswered = PoolCount(
         name=pool.name, volumes=pool.volumes, in_use=pool.aliases, rule_of_thumb=run.rule_of_thumb, now=now,
         problem=found.problem, exit_code=found.exit_code,
@@ -109,19 +104,10 @@ def _row(pool: MeasuredPool, found: Need) -> PoolCount:
         return replace(unanswered, problem=str(problem), exit_code=problem.exit_code)
     return PoolCount(
         name=pool.name, volumes=pool.volumes, in_use=pool.aliases, recommended=count, range=(found.low, found.high),
-        rule_of_thumb=run.rule_of_thumb, classic=classic, now=_traffic(rows, run.aliases), then=_traffic(rows, count),
-        grouping_error=sized.grouping_error,
+        rule_of_thumb=run.rule_of_thumb, classic=classic, now=Traffic.of(rows, run.aliases),
+        then=Traffic.of(rows, count), grouping_error=sized.grouping_error,
         notes=("bursty volumes",) if found.decided == "bursty demand" else run.notes,
     )  # fmt: skip
-
-
-def _traffic(rows: Performance, count: int) -> Traffic:
-    k = min(count, rows.aliases.size - 1)
-    return Traffic(
-        io_rate=float(rows.io_rate[k]),
-        response_time=float(rows.response_time[k]),
-        queued=float(rows.queued[k]),
-    )
 
 
 ALL: Final = "all"
@@ -346,6 +332,23 @@ class Traffic:
     response_time: float
     queued: float
 
+    @classmethod
+    def measured(cls, run: Run) -> Traffic:
+        """As it was measured; without a queue no response."""
+        known = run.queue_known
+        return cls(
+            io_rate=float(run.total_rate.value), response_time=run.mean_response if known else math.nan,
+            queued=float(run.total_queue.value) if known else 0.0,
+        )  # fmt: skip
+
+    @classmethod
+    def of(cls, rows: Performance, count: int) -> Traffic:
+        """With a count of aliases, or with the largest that was solved."""
+        k = min(count, rows.aliases.size - 1)
+        return cls(
+            io_rate=float(rows.io_rate[k]), response_time=float(rows.response_time[k]), queued=float(rows.queued[k])
+        )  # fmt: skip
+
     @property
     def service_time(self) -> float:
         """Response time less wait [s]; nan where the queue grows without bound."""
@@ -407,7 +410,6 @@ class PoolCount:
 
 
 Value = Callable[[PoolCount], Any]
-Columns = tuple[tuple[str, str, Value, str, int | None], ...]
 
 
 def _of(when: str, name: str, unit: float = 1.0) -> Value:
@@ -420,33 +422,28 @@ def _of(when: str, name: str, unit: float = 1.0) -> Value:
     return value
 
 
-COLUMNS: Final[Columns] = (
-    ("pool", "", lambda p: p.name, "pool", None),
-    ("volumes", "", lambda p: p.volumes, "volumes", 0),
-    ("in_use", "", lambda p: p.in_use, "in use", 0),
-    ("recommended", "", lambda p: p.recommended, "recommended", 0),
-    ("recommended_low", "", lambda p: p.range and p.range[0], "from", 0),
-    ("recommended_high", "", lambda p: p.range and p.range[1], "to", 0),
-    ("rule_of_thumb", "", lambda p: p.rule_of_thumb, "rule", 0),
-    ("classic_aliases", "", lambda p: p.classic, "classic", 0),
-    ("saved", "", lambda p: p.saved, "saved", 0),
-    ("io_rate", "1/s", _of("now", "io_rate"), "I/O rate", 0),
-    ("io_rate_after", "1/s", _of("then", "io_rate"), "then", 0),
-    ("response", "ms", _of("now", "response_time", MILLISECOND), "response", 2),
-    ("response_after", "ms", _of("then", "response_time", MILLISECOND), "then", 2),
-    ("queued", "", _of("now", "queued"), "queued", 2),
-    ("queued_after", "", _of("then", "queued"), "then", 2),
+COLUMNS: Final = (
+    column("pool", of=lambda p: p.name),
+    column("volumes", decimals=0),
+    column("in_use", "", "in use", 0),
+    column("recommended", decimals=0),
+    column("recommended_low", "", "from", 0, lambda p: p.range and p.range[0]),
+    column("recommended_high", "", "to", 0, lambda p: p.range and p.range[1]),
+    column("rule_of_thumb", "", "rule", 0),
+    column("classic_aliases", "", "classic", 0, lambda p: p.classic),
+    column("saved", decimals=0),
+    column("io_rate", "1/s", "I/O rate", 0, _of("now", "io_rate")),
+    column("io_rate_after", "1/s", "then", 0, _of("then", "io_rate")),
+    column("response", "ms", "response", 2, _of("now", "response_time", MILLISECOND)),
+    column("response_after", "ms", "then", 2, _of("then", "response_time", MILLISECOND)),
+    column("queued", "", "queued", 2, _of("now", "queued")),
+    column("queued_after", "", "then", 2, _of("then", "queued")),
 )
 
 
 def table_of(pools: Sequence[PoolCount]) -> render.Table:
     """One row a pool."""
-    return render.Table(
-        columns=tuple(
-            render.Column(name=name, unit=unit, values=[value(pool) for pool in pools], label=label, decimals=digits)
-            for name, unit, value, label, digits in COLUMNS
-        )
-    )  # fmt: skip
+    return tabled(pools, COLUMNS)
 
 
 def all_traffic(each: Sequence[Traffic | None]) -> Traffic | None:

@@ -56,9 +56,8 @@ def volume_remarks(
     left_out: Sequence[str] = (),
 ) -> Remarks:
     """Sentences for one volume."""
-    readings, recommended, helps = answer.named, answer.count, answer.helps
-    run, more = runs[-1], [*left_out, *runs[-1].notes]
-    several = len({reading.count for reading in readings}) > 1
+    more = []
+    several = len({reading.count for reading in answer.named}) > 1
     if bursty and several and len(runs) == 1:
         more.append(
             "One row of averages does not tell how the I/Os come together, hence the range. A row with another number "
@@ -78,8 +77,20 @@ def volume_remarks(
             "More than 3 I/Os in service at once, as many as the model was measured with: from there on the growth of "
             "the service time is extrapolated."
         )
-    step = next_step(runs, recommended, helps=helps, open_yet=several or len(readings) > 1)
-    return Remarks(why=demand(readings, recommended), more=(*more, *_grown(growth), *behind(run)), step=step)
+    return _remarks(runs, answer, left_out, more, growth=growth, open_yet=several or len(answer.named) > 1)
+
+
+def _remarks(
+    runs: Sequence[Run], answer: AnswerParts, first: Sequence[str], more: Sequence[str] = (), *, growth: float,
+    open_yet: bool,
+) -> Remarks:  # fmt: skip
+    """The demand in words, sentences before and after those of the measurement, and the next step."""
+    run = runs[-1]
+    return Remarks(
+        why=demand(answer.named, answer.count),
+        more=(*first, *_joined(run), *run.notes, *more, *_grown(growth), *behind(run)),
+        step=next_step(runs, answer.count, helps=answer.helps, open_yet=open_yet),
+    )
 
 
 def _most(count: int) -> str:
@@ -170,24 +181,14 @@ def pool_remarks(
     left_out: Sequence[str] = (),
 ) -> Remarks:
     """Sentences for one pool."""
-    readings, recommended, helps, gains = answer.named, answer.count, answer.helps, answer.gains
-    run = runs[-1]
-    more = [*left_out]
-    more += _classic(answer.classic, recommended)
-    more += _gained(gains, recommended)
+    more = [*left_out, *_classic(answer.classic, answer.count), *_gained(answer.gains, answer.count)]
     if error >= LEAST_ERROR:
         classes = render.counted(len(pool.classes), "class", "classes")
         bound = f"about {error:.1%}" if math.isfinite(error) else "an unknown share"
         more.append(
-            f"{run.bases} volumes taken as {classes}, by which the wait of a volume may be off by {bound}."
+            f"{runs[-1].bases} volumes taken as {classes}, by which the wait of a volume may be off by {bound}."
         )
-    open_yet = len(readings) > 1
-    step = next_step(runs, recommended, helps=helps, open_yet=open_yet)
-    return Remarks(
-        why=demand(readings, recommended),
-        more=(*more, *_joined(run), *run.notes, *_grown(growth), *behind(run)),
-        step=step,
-    )
+    return _remarks(runs, answer, more, growth=growth, open_yet=len(answer.named) > 1)
 
 
 def _classic(classic: int | None, recommended: int) -> list[str]:
@@ -210,8 +211,6 @@ def _gained(gains: Sequence[Gain], recommended: int) -> list[str]:
 
 def bursty_remarks(runs: Sequence[Run], answer: AnswerParts, *, growth: float) -> Remarks:
     """Sentences for a pool with bursty volumes."""
-    readings, recommended = answer.named, answer.count
-    run = runs[-1]
     more = [
         "Volumes are bursty: each is read for itself, and the pool drawn many times with one reading of each. The "
         "range is that of the draws; supply counters of the pool (planner aliases supply) decide."
@@ -220,10 +219,5 @@ def bursty_remarks(runs: Sequence[Run], answer: AnswerParts, *, growth: float) -
         more.append(
             "Draws count as far as they have the queues that were measured with the other numbers of aliases."
         )
-    more += [*_classic(answer.classic, recommended), *_gained(answer.gains, recommended)]
-    step = next_step(runs, recommended, helps=answer.helps, open_yet=True)
-    return Remarks(
-        why=demand(readings, recommended),
-        more=(*more, *_joined(run), *run.notes, *_grown(growth), *behind(run)),
-        step=step,
-    )
+    more += [*_classic(answer.classic, answer.count), *_gained(answer.gains, answer.count)]
+    return _remarks(runs, answer, more, growth=growth, open_yet=True)

@@ -15,7 +15,7 @@ from planner.errors import ReportError
 from planner.measurements.choose import refuse_twice
 from planner.measurements.read import read
 from planner.reports import schema
-from planner.site.growth.limits import Given, site_growth
+from planner.site.growth.limits import GrowthQuestion, site_growth
 from planner.site.question import site
 
 BEGIN = datetime(2026, 3, 2)
@@ -33,7 +33,7 @@ def hours(step: int, many: int = 24) -> pl.DataFrame:
 
 
 def ask_growth(sources: object) -> object:
-    return site_growth(read(sources), Given(law=Law.from_model("hyperpav"), target=Target()))
+    return site_growth(read(sources), GrowthQuestion(law=Law.from_model("hyperpav"), target=Target()))
 
 
 def ask_site(sources: object) -> object:
@@ -85,7 +85,7 @@ def test_an_hour_that_clocks_repeat_adds_up_to_nothing_higher() -> None:
         (7200 - 3600 * nights).cast(pl.Int32).alias("utc_offset")
     )
     again = rows.filter(start.dt.hour() == 2).with_columns(pl.col("utc_offset") - 3600)
-    given = Given(law=Law.from_model("hyperpav"), target=Target())
+    given = GrowthQuestion(law=Law.from_model("hyperpav"), target=Target())
     plain, repeated = (
         site_growth(read(frame), given).to_dict()["limits"][0]["now"]
         for frame in (rows, pl.concat([rows, again]))

@@ -14,7 +14,7 @@ from pathlib import Path
 from planner.demand import Law, Target
 from planner.measurements.read import read
 from planner.site.example import example_volumes
-from planner.site.growth.limits import Given, site_growth
+from planner.site.growth.limits import GrowthQuestion, site_growth
 from tests.site.scale import cpu_seconds
 
 
@@ -25,7 +25,9 @@ def main(pools: int = 200, workers: int | None = None) -> None:
         example_volumes(days=400, pools=pools, volumes=8, hours=3, aliases=3).write_csv(path)
         measured = read(path)
     begin, used = time.monotonic(), cpu_seconds()
-    found = site_growth(measured, Given(law=Law.from_model("hyperpav"), target=Target()), workers=workers)
+    found = site_growth(
+        measured, GrowthQuestion(law=Law.from_model("hyperpav"), target=Target()), workers=workers
+    )
     print(
         f"{pools} pools, {len(found.limits)} limits: {time.monotonic() - begin:.1f} s by the clock, "
         f"{cpu_seconds() - used:.1f} s of the processors"

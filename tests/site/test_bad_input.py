@@ -20,12 +20,12 @@ from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Measured, read
 from planner.site.example import example_volumes
 from planner.site.growth.goals import _says_nothing
-from planner.site.growth.limits import Given, site_growth
+from planner.site.growth.limits import GrowthQuestion, site_growth
 from planner.site.members import checked_members
 from planner.site.pool_need import notes_of as notes_of_runs
 from planner.site.question import site
 
-GIVEN = Given(law=Law.from_model("hyperpav"), target=Target())
+GIVEN = GrowthQuestion(law=Law.from_model("hyperpav"), target=Target())
 MONTH = 30  # days ahead: where the trend of a few days leads in five years takes minutes to solve
 JUMP = datetime(2026, 1, 12)
 NOT_MEASURED = "0005-0006"

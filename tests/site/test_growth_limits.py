@@ -19,13 +19,13 @@ from planner.measurements.read import Measured, read
 from planner.reports import schema
 from planner.site.example import FIRST, GROWTH, SHIFT, daily_levels, example_series, example_volumes
 from planner.site.growth import Growth
-from planner.site.growth.limits import Given, site_growth
+from planner.site.growth.limits import GrowthQuestion, site_growth
 from tests.checkout import ROOT
 
 
 @pytest.fixture(scope="module")
-def given() -> Given:
-    return Given(law=Law.from_model("hyperpav"), target=Target())
+def given() -> GrowthQuestion:
+    return GrowthQuestion(law=Law.from_model("hyperpav"), target=Target())
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def site() -> Measured:
 
 
 @pytest.fixture(scope="module")
-def answer(site: Measured, given: Given) -> Growth:
+def answer(site: Measured, given: GrowthQuestion) -> Growth:
     return site_growth(site, given)
 
 
@@ -78,7 +78,7 @@ def test_what_breaks_first_comes_first(answer: Growth) -> None:
 
 
 @pytest.mark.long
-def test_an_archive_is_a_site(answer: Growth, given: Given, tmp_path: Path) -> None:
+def test_an_archive_is_a_site(answer: Growth, given: GrowthQuestion, tmp_path: Path) -> None:
     collect([ROOT / "docs" / "examples" / "site.csv"], tmp_path / "archive")
     kept = site_growth(read(tmp_path / "archive"), given)
     assert [each.record() for each in kept.limits[:2]] == [each.record() for each in answer.limits[:2]]
@@ -94,7 +94,7 @@ def test_the_date_is_when_the_level_passes_the_load(answer: Growth) -> None:
 
 
 @pytest.mark.slow
-def test_growth_and_events_go_through_the_model_too(site: Measured, given: Given) -> None:
+def test_growth_and_events_go_through_the_model_too(site: Measured, given: GrowthQuestion) -> None:
     calm = by_name(site_growth(site, given, rate=0.0))
     assert {each.verdict for each in calm.values()} == {"not within horizon"}
     event = datetime(2027, 3, 1).date()
@@ -118,7 +118,7 @@ def measured(devices: pl.DataFrame | None = None, storage: pl.DataFrame | None =
     )
 
 
-def test_a_volume_of_its_own_is_full_at_ninety_percent(given: Given) -> None:
+def test_a_volume_of_its_own_is_full_at_ninety_percent(given: GrowthQuestion) -> None:
     rates = np.linspace(300, 600, 200)
     devices = table(200, rates, device=["522A"] * 200, kind=["volume"] * 200, service=[1e-3] * 200)
     (limit,) = site_growth(measured(devices), given).limits
@@ -128,7 +128,7 @@ def test_a_volume_of_its_own_is_full_at_ninety_percent(given: Given) -> None:
     assert abs((limit.reached - limit.last).days - 199) <= 4
 
 
-def test_storage_in_use_meets_its_data_spaces_and_real_storage(given: Given) -> None:
+def test_storage_in_use_meets_its_data_spaces_and_real_storage(given: GrowthQuestion) -> None:
     days, spaces = 120, 2
     first = datetime(2026, 1, 5)
     frames = []
@@ -154,7 +154,9 @@ def test_storage_in_use_meets_its_data_spaces_and_real_storage(given: Given) -> 
 
 
 @pytest.mark.long
-def test_a_pool_that_appears_or_ends_counts_its_own_days_and_is_named(site: Measured, given: Given) -> None:
+def test_a_pool_that_appears_or_ends_counts_its_own_days_and_is_named(
+    site: Measured, given: GrowthQuestion
+) -> None:
     pool, start = pl.col("pool"), pl.col("start")
     devices = site.devices.filter(
         ((pool == "P1") & (start >= datetime(2026, 5, 1))) | ((pool == "P3") & (start < datetime(2026, 9, 1)))
@@ -169,7 +171,9 @@ def test_a_pool_that_appears_or_ends_counts_its_own_days_and_is_named(site: Meas
 
 
 @pytest.mark.long
-def test_intervals_with_half_of_the_volumes_are_left_out_and_said(site: Measured, given: Given) -> None:
+def test_intervals_with_half_of_the_volumes_are_left_out_and_said(
+    site: Measured, given: GrowthQuestion
+) -> None:
     rows = site.devices.filter((pl.col("pool") == "P1") & (pl.col("start") >= datetime(2026, 12, 1)))
     two = rows.filter((pl.col("device") == "0001") | (pl.col("start").dt.day() != 13))
     third = rows.filter((pl.col("device") == "0001") & (pl.col("start").dt.day() != 13))
@@ -178,12 +182,12 @@ def test_intervals_with_half_of_the_volumes_are_left_out_and_said(site: Measured
     assert "intervals without half of its volumes are left out" in notes
 
 
-def test_a_unit_that_changes_in_one_series_of_many_is_said(given: Given) -> None:
+def test_a_unit_that_changes_in_one_series_of_many_is_said(given: GrowthQuestion) -> None:
     rates = np.where(np.arange(100) < 50, 300.0, 300000.0)
     devices = table(100, rates, device=["522A"] * 100, kind=["volume"] * 100, service=[1e-3] * 100)
     assert "as if its unit had changed" in " ".join(site_growth(measured(devices), given).notes)
 
 
-def test_without_dates_there_is_nothing_to_grow(given: Given) -> None:
+def test_without_dates_there_is_nothing_to_grow(given: GrowthQuestion) -> None:
     with pytest.raises(InputError, match="dates"):
         site_growth(measured(), given)

@@ -14,7 +14,7 @@ from planner.demand import Law, Target
 from planner.measurements.read import read
 from planner.reports import schema
 from planner.site.growth.goals import Goal
-from planner.site.growth.limits import Given, site_growth
+from planner.site.growth.limits import GrowthQuestion, site_growth
 from planner.site.growth.pools import (
     NEARNESS,
     PoolQuestion,
@@ -29,7 +29,7 @@ from planner.sizing.need import need
 from tests.checkout import ROOT
 
 LAW = Law.from_model("hyperpav")
-GIVEN = Given(law=LAW, target=Target())
+GIVEN = GrowthQuestion(law=LAW, target=Target())
 SITE = ROOT / "docs" / "examples" / "site.csv"
 HOURLY = np.arange("2026-03-02", "2026-03-05", dtype="datetime64[h]").astype("datetime64[us]")
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.errors import InputError
 from planner.interval import Interval
+from planner.quantity import column
 from planner.site.growth.dates import HORIZON, Future, Limit, check_given, iso
 from planner.site.growth.draws import TrendDraws
 from planner.site.growth.goals import ENDS, Goal, answers, fitted
@@ -92,13 +93,7 @@ class Growth(Answer):
     def table(self) -> render.Table:
         """Lay out the limits with all keys of ``--json``."""
         records = [each.record() for each in self.limits]
-        names = tuple(records[0]) if records else ("system",)
-        return render.Table(
-            columns=tuple(
-                render.Column(name=name, unit="", values=[record[name] for record in records])
-                for name in names
-            )
-        )
+        return tabled(records, map(column, records[0] if records else ("system",)))
 
     def sections(self) -> tuple[render.Section, ...]:
         """Lay out limits, levels ahead, level shifts and the pattern of the week."""

@@ -43,7 +43,7 @@ NOT_MEASURED: Final = "measurements with dates over several days: the column sta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class GrowthQuestion:
     """What a site says beside its measurements: real storage [bytes], resident pages a segment, the law, the target.
 
     `together` is how much the I/Os of a pool's volumes come together; None where the measurements say it.
@@ -59,7 +59,7 @@ class Given:
 
 def site_growth(
     measured: Measured,
-    given: Given,
+    given: GrowthQuestion,
     *,
     horizon: int = HORIZON,
     rate: float | None = None,
@@ -152,7 +152,7 @@ class GrowingLoad:
     hours: Array
     rows: Any = None  # of the volumes of a pool, hour by hour
 
-    def goals(self, index: int, given: Given, now: float) -> list[Goal]:
+    def goals(self, index: int, given: GrowthQuestion, now: float) -> list[Goal]:
         """Limits of the load."""
         raise NotImplementedError
 
@@ -177,7 +177,7 @@ class PoolLoad(GrowingLoad):
 class BusyLoad(GrowingLoad):
     """Busy share of a volume that is in no pool."""
 
-    def goals(self, index: int, given: Given, now: float) -> list[Goal]:
+    def goals(self, index: int, given: GrowthQuestion, now: float) -> list[Goal]:
         """90 % busy."""
         at = Interval(BUSY, BUSY, BUSY)
         return [Goal(series=index, measured=self.measured, now=now, limit=BUSY, load=at)]
@@ -186,7 +186,7 @@ class BusyLoad(GrowingLoad):
 class StorageLoad(GrowingLoad):
     """In-use virtual storage by the PTRM data spaces [GB]."""
 
-    def goals(self, index: int, given: Given, now: float) -> list[Goal]:
+    def goals(self, index: int, given: GrowthQuestion, now: float) -> list[Goal]:
         """PTRM data spaces, and real storage where it was given."""
         release = self.rows["release"].drop_nulls()
         found = []

@@ -8,7 +8,9 @@ from datetime import date, timedelta
 from typing import Final
 
 from planner import render
+from planner.answer import tabled
 from planner.interval import Interval
+from planner.quantity import column
 from planner.render.text import counted
 from planner.site.growth.dates import Limit
 from planner.site.series import SeriesLabel
@@ -144,15 +146,18 @@ def listed(names: Sequence[str]) -> str:
 
 def limit_table(limits: Sequence[Limit]) -> render.Table:
     """One row a limit, in order of date."""
-    columns = [_column("what", _names([each.measured for each in limits], limits))]
-    columns += [
-        _column("now", [amount(each.now, each.measured.unit) for each in limits]),
-        _column("trend a year", [None if each.trend is None else _range(each.trend) for each in limits]),
-        _column("limit", [None if each.limit is None else number(each.limit) for each in limits]),
-        _column("date", [each.reached or each.verdict for each in limits]),
-        _column("90 % range", [_dates(each) for each in limits]),
-    ]
-    return render.Table(columns=tuple(columns))
+    rows = [
+        (
+            name, amount(each.now, each.measured.unit), None if each.trend is None else _range(each.trend),
+            None if each.limit is None else number(each.limit), each.reached or each.verdict, _dates(each),
+        )
+        for name, each in zip(_names([each.measured for each in limits], limits), limits, strict=True)
+    ]  # fmt: skip
+    return _table(rows, "now", "trend a year", "limit", "date", "90 % range")
+
+
+def _table(rows: Sequence[tuple[object, ...]], *labels: str) -> render.Table:
+    return tabled(rows, map(column, ("what", *labels)))
 
 
 def _dates(limit: Limit) -> str | None:
@@ -174,11 +179,11 @@ def loads(limits: Sequence[Limit]) -> list[Limit]:
 def level_table(limits: Sequence[Limit]) -> render.Table:
     """Levels three, six and twelve months ahead; one row a load."""
     known = [each for each in loads(limits) if each.levels]
-    columns = [_column("what", _names([each.grows for each in known], limits))]
-    columns += [
-        _column(f"in {days} days", [_level(each.levels[k]) for each in known]) for k, days in enumerate(AHEAD)
+    rows = [
+        (name, *map(_level, each.levels[: len(AHEAD)]))
+        for name, each in zip(_names([each.grows for each in known], limits), known, strict=True)
     ]
-    return render.Table(columns=tuple(columns))
+    return _table(rows, *(f"in {days} days" for days in AHEAD))
 
 
 def _level(level: Interval) -> str:
@@ -188,12 +193,11 @@ def _level(level: Interval) -> str:
 def need_table(limits: Sequence[Limit]) -> render.Table:
     """What is needed now and three, six and twelve months ahead; one row a limit that the queueing model answered."""
     known = [each for each in limits if each.needs]
-    columns = [_column("what", _names([each.measured for each in known], limits))]
-    columns.append(_column("now", [_needed(Interval(each.now, each.now, each.now)) for each in known]))
-    columns += [
-        _column(f"in {days} days", [_needed(each.needs[k]) for each in known]) for k, days in enumerate(AHEAD)
+    rows = [
+        (name, *map(_needed, (Interval(each.now, each.now, each.now), *each.needs[: len(AHEAD)])))
+        for name, each in zip(_names([each.measured for each in known], limits), known, strict=True)
     ]
-    return render.Table(columns=tuple(columns))
+    return _table(rows, "now", *(f"in {days} days" for days in AHEAD))
 
 
 def _needed(need: Interval) -> str:
@@ -206,37 +210,40 @@ def _needed(need: Interval) -> str:
 
 def shift_table(limits: Sequence[Limit]) -> render.Table:
     """One row a level shift."""
-    rows = [(each, shift) for each in loads(limits) for shift in each.shifts]
-    columns = (
-        _column("what", _names([each.grows for each, _ in rows], limits)),
-        _column("from", [shift.day for _, shift in rows]),
-        _column("by", [signed(shift.size.value) for _, shift in rows]),
-        _column(
-            "90 % range", [f"{percent(shift.size.low)} to {percent(shift.size.high)}" for _, shift in rows]
-        ),
-    )
-    return render.Table(columns=columns)
+    rows = [
+        (
+            name,
+            shift.day,
+            signed(shift.size.value),
+            f"{percent(shift.size.low)} to {percent(shift.size.high)}",
+        )
+        for each in loads(limits)
+        for name in _names([each.grows], limits)
+        for shift in each.shifts
+    ]
+    return _table(rows, "from", "by", "90 % range")
 
 
 def week_table(limits: Sequence[Limit]) -> render.Table:
     """One row a series: factors of the weekdays and of the month end."""
     known = [each for each in loads(limits) if each.trend is not None]
-    columns = [_column("what", _names([each.grows for each in known], limits))]
-    columns += [_column(day, [f"{each.week[k]:.2f}" for each in known]) for k, day in enumerate(WEEKDAYS)]
-    if any(each.month_end for each in known):
-        ends = [
-            None if each.month_end is None else f"{each.month_end[0]}: {each.month_end[1].value:.2f}"
-            for each in known
-        ]
-        columns.append(_column("month end", ends))
-    return render.Table(columns=tuple(columns))
+    ends = any(each.month_end for each in known)
+    rows = [
+        (
+            name,
+            *(f"{factor:.2f}" for factor in each.week[: len(WEEKDAYS)]),
+            *([_month_end(each)] if ends else []),
+        )
+        for name, each in zip(_names([each.grows for each in known], limits), known, strict=True)
+    ]
+    return _table(rows, *WEEKDAYS, *(["month end"] if ends else []))
+
+
+def _month_end(limit: Limit) -> str | None:
+    return None if limit.month_end is None else f"{limit.month_end[0]}: {limit.month_end[1].value:.2f}"
 
 
 def _names(measured: Sequence[SeriesLabel], limits: Sequence[Limit]) -> list[str]:
     """Names, with their system where there are several."""
     several = len({each.measured.system for each in limits}) > 1
     return [each.name if several else each.what for each in measured]
-
-
-def _column(label: str, values: Sequence[object]) -> render.Column:
-    return render.Column(name=label, unit="", values=values)
