@@ -185,6 +185,13 @@ def test_a_queueing_law_cites_its_equation_and_shows_an_example(law: Callable[..
     assert ">>>" in titles.get("Examples", "")
 
 
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_a_queueing_law_says_which_arguments_may_be_left_out(law: Callable[..., object]) -> None:
+    told = dict(re.findall(r"^(\w+) : (.*)$", inspect.getdoc(law) or "", re.MULTILINE))
+    for name, argument in inspect.signature(law).parameters.items():
+        assert ("optional" in told[name]) == (argument.default is not argument.empty), name
+
+
 GOOD = '''
 """A module."""
 def f(a, *rest, b=1, **options) -> int:
