@@ -20,7 +20,7 @@ COMMANDS: Final = {
     "storage": ("systems", ""),
     "system": ("systems", "Answer for a whole system from one file."),
     "processors": ("hardware", ""),
-    "paging": ("hardware", ""),
+    "paging": ("hardware", "Count paging devices for a page rate."),
     "disk": ("hardware", "Compare disks, minidisk cache, channel programs."),
     "calibrate": ("models", ""),
     "predict": ("models", ""),
