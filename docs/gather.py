@@ -7,7 +7,6 @@ Help of the commands, formulas and columns of the tables are pages that are gene
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import importlib.util
 import io
@@ -43,8 +42,8 @@ NOT_SEARCHED = ("changelog", "contributing", "decisions")  # they name everythin
 ENTRY = re.compile(r"^(?:.* <)?([\w/*-]+)>?$")
 TOCTREE = re.compile(r"(?<=```{toctree}\n)(.*?)(?=```)", re.DOTALL)
 OPTION = re.compile(r"^:\w+:")
-PICTURE = re.compile(r"!\[([^\]]+)\]\((pictures/[\w-]+\.png)\)")
-FIGURE = "notebooks/pictures/{name}.png"
+PICTURE = re.compile(r"!\[([^\]]+)\]\((pictures/[\w-]+\.svg)\)")
+FIGURE = "notebooks/pictures/{name}.svg"
 COLUMNS = "96"  # of a page of help
 
 
@@ -140,7 +139,7 @@ def notebook_gallery(site: Path) -> str:
         drawn = next(pictures(cells), None)
         place = FIGURE.format(name=path.stem)
         if drawn is not None:
-            (site / place).write_bytes(drawn)
+            (site / place).write_text(drawn, encoding="utf-8")
         image = f"[![{title}]({place})](notebooks/{path.name})\n" if drawn is not None else ""
         items.append(f"{image}[{title}](notebooks/{path.name})\n")
     return ":::{container} gallery\n\n" + "\n".join(items) + "\n:::\n"
@@ -156,12 +155,12 @@ def picture_gallery(site: Path) -> str:
     return ":::{container} gallery\n\n" + "\n".join(shown[name] for name in sorted(shown)) + "\n:::\n"
 
 
-def pictures(cells: list[dict]) -> Iterator[bytes]:  # type: ignore[type-arg] # as JSON gives it
-    """Each picture that a notebook shows, PNG."""
+def pictures(cells: list[dict]) -> Iterator[str]:  # type: ignore[type-arg] # as JSON gives it
+    """Each picture that a notebook shows, SVG."""
     for cell in cells:
         for output in cell.get("outputs", ()):
-            if "image/png" in output.get("data", {}):
-                yield base64.b64decode(output["data"]["image/png"])
+            if "image/svg+xml" in output.get("data", {}):
+                yield "".join(output["data"]["image/svg+xml"])
 
 
 def formulas() -> str:

@@ -111,14 +111,14 @@ def kept() -> dict[str, Any]:
 
 def sha256(name: str) -> str:
     """Of the committed picture."""
-    return hashlib.sha256((FOLDER / f"{name}.png").read_bytes()).hexdigest()
+    return hashlib.sha256((FOLDER / f"{name}.svg").read_bytes()).hexdigest()
 
 
 if __name__ == "__main__":
     written = {}
     for name, picture in PICTURES.items():
         axes = picture()
-        files.save_axes(axes, FOLDER / f"{name}.png", force=True)
+        files.save_axes(axes, FOLDER / f"{name}.svg", force=True)
         written[name] = {"sha256": sha256(name), "drawn": drawn(axes)}
     rows = (f'  "{name}": {json.dumps(entry)}' for name, entry in sorted(written.items()))
     KEPT.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")

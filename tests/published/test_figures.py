@@ -127,7 +127,7 @@ def test_the_pictures_of_answers_show_what_is_drawn(name: str) -> None:
 
 
 def test_every_committed_picture_is_compared() -> None:
-    committed = {path.stem for path in pictures.FOLDER.glob("*.png")}
+    committed = {path.stem for path in pictures.FOLDER.glob("*.svg")}
     assert committed == set(pictures.kept()) == set(pictures.PICTURES)
 
 
