@@ -132,7 +132,8 @@ def parted(headline: str) -> tuple[str, str]:
         if ends:
             at = ends[-1]
             more = headline[at.end() :]
-            return headline[: at.start()], f"{more[0].upper()}{more[1:]}" if signs != " " else f"... {more}"
+            broken = signs in (" ", r"(?<=\)) ")  # within a clause
+            return headline[: at.start()], f"... {more}" if broken else f"{more[0].upper()}{more[1:]}"
     return f"{headline[: LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}", headline
 
 
