@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # help, and a shorter line for the list where the help begins with a long one.
 COMMANDS: Final = {
     "aliases": ("aliases", "Count the aliases that a volume or a pool needs."),
-    "storage": ("systems", ""),
+    "storage": ("systems", "Find the storage limit that is met first."),
     "system": ("systems", "Answer for a whole system from one file."),
     "processors": ("hardware", ""),
     "paging": ("hardware", "Count paging devices for a page rate."),
