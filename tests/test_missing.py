@@ -63,6 +63,7 @@ def test_a_damaged_or_missing_row_of_a_member(
         assert code == 2 and out.startswith("1 of 8 volumes could not be read: at least ")
 
 
+@pytest.mark.long
 def test_a_damaged_alias_is_counted_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = asked(
         capsys, "pool", str(damaged(tmp_path, "524B", "cell")), "--pools", str(members(tmp_path))

@@ -90,6 +90,7 @@ def test_a_damaged_row_stands_first(table: Path, capsys: pytest.CaptureFixture[s
         assert first in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_limits_may_come_earlier(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, members = tmp_path / "site.csv", tmp_path / "members.csv"
     frame = example_volumes(days=8, pools=1, volumes=2).with_columns(
@@ -108,6 +109,7 @@ def test_limits_may_come_earlier(tmp_path: Path, capsys: pytest.CaptureFixture[s
         )
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("command", ["site", "growth", "report"])
 def test_columns_under_other_names(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, plain = tmp_path / "other.csv", tmp_path / "plain.csv"
