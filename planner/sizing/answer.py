@@ -321,7 +321,7 @@ class AliasAnswer(Answer):
             )
         most = self.removes(0.9)
         if most is not None and self.recommended - most > most - self.in_use > 0:
-            said += f"; {most} remove 90 % of the wait"
+            said += f"; {most} {'removes' if most == 1 else 'remove'} 90 % of the wait"
         return said
 
     def removes(self, share: float) -> int | None:

@@ -185,7 +185,9 @@ class VolumesAnswer(Answer):
                 sum(max((row.range or (0, 0))[end] - row.in_use, 0) for row in gaining) for end in (0, 1)
             )
             word = "gains" if len(gaining) == 1 else "gain"
-            parts.append(f"{len(gaining)} {word} from {more} aliases more in all ({low} to {high})")
+            parts.append(
+                f"{len(gaining)} {word} from {render.counted(more, 'alias', 'aliases')} more in all ({low} to {high})"
+            )
         counts = (
             (SHIFTS, "waits, but aliases do not help", "wait, but aliases do not help"),
             (SPARES, "could spare some", "could spare some"),
