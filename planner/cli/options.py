@@ -129,6 +129,30 @@ class PlotForm(Form):
             files.writable(self.report, force=self.force)
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SiteRows:
+    """Which rows of a site are taken, and how they are read.
+
+    Attributes
+    ----------
+    system, start, end : str or None
+        Only this system, and only intervals from `start` on and before `end`.
+    together : str or None
+        How much the volumes of a pool act together.
+    map : str or None
+        Columns of a table by other names.
+    allow_missing : bool
+        Whether members without a readable row are known.
+    """
+
+    system: System = None
+    start: From = None
+    end: To = None
+    together: Together = None
+    map: Map = None
+    allow_missing: AllowMissing = False
+
+
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Show on a terminal that work is going on, where it may take more than two seconds."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,15 +43,10 @@ def site(
     queued: options.Queued = None,
     response: options.Response = None,
     model: options.Model = options.DEFAULT_MODEL,
-    system: options.System = None,
-    start: options.From = None,
-    end: options.To = None,
-    together: options.Together = None,
-    map: options.Map = None,
-    allow_missing: options.AllowMissing = False,
+    *,
+    rows: options.SiteRows,
     scheduler: options.Scheduler = None,
     workers: options.Workers = None,
-    *,
     form: options.PlotForm,
 ) -> None:
     """Find what every pool needs over its days: which are short, which have aliases to spare, and when.
@@ -75,9 +70,10 @@ def site(
     )
     with options.spelled(), options.progress("Answering every pool over its days", 0):
         asked: dict[str, Any] = {
-            "members": pools, "system": system, "start": start, "end": end, "pool": pool, "target": target,
-            "together": together, "model": model, "map": map, "scheduler": scheduler, "workers": workers,
+            "members": pools, "pool": pool, "target": target, "model": model, "scheduler": scheduler,
+            "workers": workers, **asdict(rows),
         }  # fmt: skip
+        allow_missing = asked.pop("allow_missing")
         if since is not None:
             options.show(track_record(list(files), since, **asked), form)
             return
@@ -118,13 +114,8 @@ def growth(
         ),
     ] = None,
     model: options.Model = options.DEFAULT_MODEL,
-    system: options.System = None,
-    start: options.From = None,
-    end: options.To = None,
-    together: options.Together = None,
-    map: options.Map = None,
-    allow_missing: options.AllowMissing = False,
     *,
+    rows: options.SiteRows,
     form: options.PlotForm,
 ) -> None:
     """Find the day on which a limit is reached, from trend, level shifts and weekly pattern.
@@ -148,10 +139,13 @@ def growth(
     rate = None if growth is None else parse_growth(growth)
     events = [parse_event(text) for text in event or []]
     options.once(((str(day), factor) for day, factor in events), "--event")
-    if value is not None or (map is None and len(files) == 1 and is_series(files[0])):
+    if value is not None or (rows.map is None and len(files) == 1 and is_series(files[0])):
         if len(files) > 1:
             raise InputError("--value", value, "one series")
-        chosen = {"--system": system, "--from": start, "--to": end, "--together": together, "--map": map}
+        chosen = {
+            "--system": rows.system, "--from": rows.start, "--to": rows.end, "--together": rows.together,
+            "--map": rows.map,
+        }  # fmt: skip
         for name, said in {"--pools": pools, "--real-storage": real_storage, **chosen}.items():
             if said is not None:
                 raise InputError(name, str(said), "it with measurements of a site, not with a series")
@@ -166,11 +160,11 @@ def growth(
     from planner.site.members import checked_members, gaps_of
 
     with options.spelled(), options.progress("Fitting every load, sizing every pool", 0):
-        given = _given(model, real_storage, resident_pages, together)
-        measured = read(list(files), pools, system=system, start=start, end=end, map=map)
-        rows = measured.devices.lazy()
-        measured = replace(measured, notes=(*measured.notes, *checked_members(pools, rows)))
-        lost = gaps_of(measured.missing, pools, rows, allowed=allow_missing)
+        given = _given(model, real_storage, resident_pages, rows.together)
+        measured = read(list(files), pools, system=rows.system, start=rows.start, end=rows.end, map=rows.map)
+        devices = measured.devices.lazy()
+        measured = replace(measured, notes=(*measured.notes, *checked_members(pools, devices)))
+        lost = gaps_of(measured.missing, pools, devices, allowed=rows.allow_missing)
         answer = site_growth(measured, given, horizon=ahead, rate=rate, events=events, gaps=lost)
     options.show(answer, form)
 
@@ -189,7 +183,7 @@ def _given(
     return GrowthQuestion(
         law=Law.from_model(model),
         target=Target(),
-        together=None if together is None else share_together(together),
+        together=share_together(together),
         real_storage=real and int(real),
         resident_pages=options.quantity(resident_pages, None, "--resident-pages"),
     )
@@ -212,12 +206,8 @@ def report(
         str, typer.Option("--no-alias", metavar="SHARE", help="Of supply counters: tries without alias.")
     ] = "1%",
     model: options.Model = options.DEFAULT_MODEL,
-    system: options.System = None,
-    start: options.From = None,
-    end: options.To = None,
-    together: options.Together = None,
-    map: options.Map = None,
-    allow_missing: options.AllowMissing = False,
+    *,
+    rows: options.SiteRows,
     scheduler: options.Scheduler = None,
     workers: options.Workers = None,
     force: options.Force = False,
@@ -240,10 +230,9 @@ def report(
         files.writable(output, force=force)
     with options.spelled():
         found = ask(
-            sources, command=options.said(), title=title, members=pools, system=system, start=start, end=end,
+            sources, command=options.said(), title=title, members=pools, **asdict(rows),
             no_alias=units.share(no_alias, "--no-alias", zero=False), growth=growths(growth), model=model,
-            together=together, map=map, allow_missing=allow_missing, scheduler=scheduler, workers=workers,
-            progress=options.progress,
+            scheduler=scheduler, workers=workers, progress=options.progress,
         )  # fmt: skip
     if to_file:
         files.save(found.html, output, force=force)

@@ -89,10 +89,7 @@ def above(rates: Array, most: int) -> Array:
 
 def mean_excess(chances: Array, most: int) -> Array:
     """E[(O - A)+] for A from 0 to `most`, (most + 1, ...), from the chances of O = 0, 1, ..., (numbers, ...)."""
-    at_least = np.cumsum(chances[:0:-1], axis=0)  # of the largest, the largest but one, ... 1 and more
-    found = np.zeros((max(chances.shape[0], most + 1), *chances.shape[1:]))
-    found[: chances.shape[0] - 1] = np.cumsum(at_least, axis=0)[::-1]
-    return found[: most + 1]
+    return above(np.cumsum(chances[::-1], axis=0)[::-1], most)  # chances of n and more, summed over n above A
 
 
 def _all_at_once(laws: Array, rates: Array | None = None) -> Array:

@@ -196,7 +196,7 @@ def report(
     asked = PageQuestion(
         sources=tuple(sources), members=members, system=system, start=start, end=end, target=target or Target(),
         model=model, growth=tuple(growth), workers=workers, scheduler=scheduler, progress=progress or silent,
-        told={"together": together, "map": map, "allow_missing": allow_missing},
+        together=together, map=map, allow_missing=allow_missing,
     )  # fmt: skip
     tables = asked.tables()
     found: list[Answered] = []
@@ -258,9 +258,9 @@ class PageQuestion:
     workers: int | None = None
     scheduler: str | None = None
     progress: Progress = silent
-    told: Mapping[str, Any] = field(
-        default_factory=lambda: {"together": None, "map": None, "allow_missing": False}
-    )  # as `planner.aliases` takes them
+    together: float | str | None = None
+    map: str | None = None
+    allow_missing: bool = False
 
     @property
     def source(self) -> Any:
@@ -272,7 +272,8 @@ class PageQuestion:
         """Arguments of `planner.aliases`."""
         return {
             "members": self.members, "system": self.system, "start": self.start, "end": self.end,
-            "target": self.target, "model": self.model, **self.told,
+            "target": self.target, "model": self.model, "together": self.together, "map": self.map,
+            "allow_missing": self.allow_missing,
         }  # fmt: skip
 
     @property
@@ -284,14 +285,14 @@ class PageQuestion:
         """Read the sources, with the members of their pools unless these are shared by systems."""
         return read(
             list(self.sources), self.own_members, system=self.system, start=self.start, end=self.end,
-            map=self.told["map"],
+            map=self.map,
         )  # fmt: skip
 
     def tables(self) -> Readable:
         """Look what there is; the rows of an archive stay where they are."""
         import polars as pl
 
-        if len(self.sources) == 1 and is_folder(self.sources[0]) and self.told["map"] is None:
+        if len(self.sources) == 1 and is_folder(self.sources[0]) and self.map is None:
             archive = open_archive(self.sources[0])
             chosen: dict[str, Any] = {
                 "systems": None if self.system is None else [self.system],
@@ -336,8 +337,7 @@ def _over_days(asked: PageQuestion) -> Answered:
     """What every pool needs over its days."""
     with asked.progress("Need over time", 0):
         answer = site(
-            asked.source, members=asked.members, system=asked.system, start=asked.start, end=asked.end,
-            target=asked.target, model=asked.model, scheduler=asked.scheduler, workers=asked.workers, **asked.told,
+            asked.source, scheduler=asked.scheduler, workers=asked.workers, **asked.question,
         )  # fmt: skip
     pools, law = pools_of(answer)
     return _further(answer, pools, law, asked)
@@ -347,16 +347,11 @@ def _growing(asked: PageQuestion) -> list[Answered]:
     """From when on limits no longer hold; nothing where no load has one."""
     from planner.site.growth.limits import GrowthQuestion, site_growth
 
-    share = asked.told["together"]
     given = GrowthQuestion(
-        law=Law.from_model(asked.model),
-        target=asked.target,
-        together=None if share is None else share_together(share),
+        law=Law.from_model(asked.model), target=asked.target, together=share_together(asked.together)
     )
     measured = asked.measured()
-    lost = gaps_of(
-        measured.missing, asked.own_members, measured.devices.lazy(), allowed=asked.told["allow_missing"]
-    )
+    lost = gaps_of(measured.missing, asked.own_members, measured.devices.lazy(), allowed=asked.allow_missing)
     with asked.progress("What breaks first", 0):
         try:
             answer = site_growth(measured, given, gaps=lost)

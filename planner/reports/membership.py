@@ -127,8 +127,10 @@ def _by_role(table: CsvTable) -> dict[str, Member]:
     return members
 
 
-def share_together(given: str | float, argument: str = TOGETHER) -> float:
-    """How far I/Os come together with those of others: none, full or a share."""
+def share_together(given: str | float | None, argument: str = TOGETHER) -> float | None:
+    """How far I/Os come together with those of others: none, full or a share; None where nothing is said."""
+    if given is None:
+        return None
     words = {"none": 0.0, "full": 1.0}
     if isinstance(given, str) and given.lower() in words:
         return words[given.lower()]
@@ -145,7 +147,7 @@ def share_together(given: str | float, argument: str = TOGETHER) -> float:
 def _together(table: CsvTable, row: int, text: str | None) -> float | None:
     """The same of a cell; None where it is empty."""
     try:
-        return share_together(text) if text else None
+        return share_together(text or None)
     except InputError as error:
         raise table.error(row, TOGETHER, f"{shown(str(text))}: expected {error.expected}") from None
 

@@ -101,7 +101,7 @@ def site(
         raise InputError("meet", meet, "a share above 0 and at most 100%")
     asked = {
         "law": Law.from_model(model), "target": target or Target(), "meet": share, "curves": curves,
-        "together": None if together is None else share_together(together),
+        "together": share_together(together),
     }  # fmt: skip
     begin, stop = moment(start, "start"), moment(end, "end")
     parts, notes, lost = parts_of(

@@ -14,7 +14,7 @@ from planner.demand import Target
 from planner.quantity import column
 from planner.render.text import counted
 from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, WEEKDAYS, PoolNeed
-from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_notes, first_words
+from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
@@ -48,8 +48,7 @@ class SiteAnswer(Answer):
     @property
     def exit_code(self) -> int:
         """1 where a pool is short; 2 where a part failed, no pool has an answer, or members could not be read."""
-        unread = any(each.exit_code for each in self.gaps.values())
-        if unread or self.failed or len(self.of(UNKNOWN)) == len(self.pools):
+        if worst_code(self.gaps) or self.failed or len(self.of(UNKNOWN)) == len(self.pools):
             return 2
         return 1 if self.of(SHORT) else 0
 
@@ -147,7 +146,7 @@ class SiteAnswer(Answer):
                 "checked_short": 0,
             },
             "headline": self.headline,
-            "volumes_missing": sum(len(each.volumes) for each in self.gaps.values()),
+            "volumes_missing": all_missing(self.gaps),
             "target": str(self.target),
             "meet": self.meet,
             "failed": [{"part": name, "problem": problem} for name, problem in self.failed],

@@ -96,7 +96,7 @@ def track_record(
     when = when.replace(tzinfo=None)  # by the clock of the system
     asked = {
         "law": Law.from_model(model), "target": target or Target(),
-        "together": None if together is None else share_together(together),
+        "together": share_together(together),
     }  # fmt: skip
     begin, stop = moment(start, "start"), moment(end, "end")
     parts, notes, lost = parts_of(

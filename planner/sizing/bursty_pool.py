@@ -19,7 +19,7 @@ from planner.results import Array
 from planner.sizing.answer import AnswerParts, NamedReading, Remarks
 from planner.sizing.bounds import NORMAL_90, measured_rate, measured_response, spaced
 from planner.sizing.comparison import Gain
-from planner.sizing.sized import Sized
+from planner.sizing.sized import Sized, tries_of
 from planner.sizing.volumes import alike
 from planner.sizing.wording import bursty_remarks
 
@@ -164,10 +164,10 @@ def _rows(pool: PoolReadings, counts: Array) -> Performance:
         np.asarray(each, dtype=np.float64) for each in (found.rate, found.service, found.queue)
     )
     without, fails = (np.broadcast_to(each, counts.shape) for each in (found.no_alias, found.waits))
-    tries = np.divide(fails, without, out=np.full(counts.shape, np.nan), where=without > 0)
     return Performance(
         aliases=counts, io_rate=rate, service_time=service, queued=np.minimum.accumulate(queue),
-        no_alias=np.asarray(without), tries=tries, fails=np.asarray(fails), fewest_free=nothing, most_free=nothing,
+        no_alias=np.asarray(without), tries=tries_of(fails, without), fails=np.asarray(fails),
+        fewest_free=nothing, most_free=nothing,
         volume_rates=(rate / pool.readings.volumes)[:, None], volume_responses=(service + queue / rate)[:, None],
     )  # fmt: skip
 

@@ -72,6 +72,16 @@ def first_words(found: Mapping[str, Gaps], then: str = "at least what follows") 
     return f"{said[:1].upper()}{said[1:]}{more}: {then}. "
 
 
+def all_missing(found: Mapping[str, Gaps]) -> int:
+    """Volumes without a readable row, of all pools."""
+    return sum(len(each.volumes) for each in found.values())
+
+
+def worst_code(found: Mapping[str, Gaps]) -> int:
+    """What a command returns for them."""
+    return max((each.exit_code for each in found.values()), default=0)
+
+
 def all_notes(found: Mapping[str, Gaps]) -> list[str]:
     """Which, pool by pool."""
     return [f"Pool {name}: {note}" if name else note for name, each in found.items() for note in each.notes]

@@ -288,7 +288,7 @@ def aliases(
     share = units.share(growth, "growth")
     question = AliasQuestion(
         law=Law.from_model(model), target=target, growth=share, floor=checked_floor(floor), curves=curves,
-        joined=None if together is None else share_together(together),
+        joined=share_together(together),
     )  # fmt: skip
     if source is None:
         return _of_numbers(numbers, question, pooled=kind == "pool" or volumes is not None)

@@ -25,6 +25,12 @@ from planner.units import MILLISECOND
 ROWS_BEYOND: Final = 2
 
 
+def tries_of(fails: Array, no_alias: Array) -> Array:
+    """Rate of I/Os in need of an alias from that of those that find none, and their share; nan where none does."""
+    tries: Array = np.divide(fails, no_alias, out=np.full(fails.shape, np.nan), where=no_alias > 0)
+    return tries
+
+
 class Sized(ABC):
     """What was measured of one volume or pool with the demand that it was read as.
 

@@ -17,7 +17,7 @@ from planner.errors import InputError, PlannerError
 from planner.quantity import column
 from planner.sizing.answer import SCOPE, unmeasured
 from planner.sizing.commands import Command, section
-from planner.sizing.gaps import LOOK, Gaps, all_notes, first_words, reasons
+from planner.sizing.gaps import LOOK, Gaps, all_missing, all_notes, first_words, reasons, worst_code
 from planner.sizing.need import Need, need
 from planner.sizing.wording import LEAST_ERROR
 from planner.units import MILLISECOND
@@ -148,9 +148,7 @@ class Subsystem(Answer):
     @property
     def exit_code(self) -> int:
         """0 if every pool has an answer, 1 if one has no feasible one, 2 if one could not be solved or read whole."""
-        return max(
-            *(pool.exit_code for pool in self.pools), *(each.exit_code for each in self.gaps.values()), 0
-        )
+        return max(*(pool.exit_code for pool in self.pools), worst_code(self.gaps), 0)
 
     def total(self) -> PoolCount:
         """Sums over the pools with an answer; the response time is weighted by rate."""
@@ -195,7 +193,7 @@ class Subsystem(Answer):
             "headline": self.headline,
             "target": str(self.target),
             "growth": self.growth,
-            "volumes_missing": sum(len(each.volumes) for each in self.gaps.values()),
+            "volumes_missing": all_missing(self.gaps),
             "pools": [
                 {
                     **data(pool),

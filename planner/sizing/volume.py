@@ -40,7 +40,7 @@ from planner.sizing.bounds import (
     spaced,
 )
 from planner.sizing.pool import FAR_FROM_SATURATED, SAME_RATE, fitted
-from planner.sizing.sized import Sized, finite
+from planner.sizing.sized import Sized, finite, tries_of
 from planner.sizing.wording import volume_remarks
 
 if TYPE_CHECKING:
@@ -120,8 +120,7 @@ class SizedVolume(Sized):
         """The same by the balance of base and aliases."""
         found = self.read.predict(rows.aliases.astype(np.int64), tries=True)
         waits, without = (np.asarray(each)[0, self.chosen] for each in (found.waits, found.no_alias))
-        tries = np.divide(waits, without, out=np.full(waits.shape, np.nan), where=without > 0)
-        return replace(rows, no_alias=without, fails=waits, tries=tries)
+        return replace(rows, no_alias=without, fails=waits, tries=tries_of(waits, without))
 
     def model_before(self, counts: Array) -> Performance:
         """The same, not grown."""

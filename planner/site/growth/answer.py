@@ -19,7 +19,7 @@ from planner.site.growth.draws import TrendDraws
 from planner.site.growth.goals import ENDS, Goal, answers, fitted
 from planner.site.growth.wording import AHEAD, loads, notes_on_days, percent, sentence, signed
 from planner.site.series import Daily
-from planner.sizing.gaps import Gaps, all_notes, first_words
+from planner.sizing.gaps import Gaps, all_missing, all_notes, first_words, worst_code
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ class Growth(Answer):
     @property
     def exit_code(self) -> int:
         """2 where members could not be read."""
-        return max((each.exit_code for each in self.gaps.values()), default=0)
+        return worst_code(self.gaps)
 
     @property
     def _first(self) -> str:
@@ -146,7 +146,7 @@ class Growth(Answer):
             "needs": needs,
             "shifts": shifts,
             "series": [each.details() for each in loads(self.limits)],
-            "volumes_missing": sum(len(each.volumes) for each in self.gaps.values()),
+            "volumes_missing": all_missing(self.gaps),
             "horizon_days": self.horizon,
             "growth_per_year": self.rate,
             "events": [{"date": iso(day), "factor": factor} for day, factor in self.events],
