@@ -215,7 +215,7 @@ def _inverted(runs: Sequence[Run], law: Law, populations: Sequence[float]) -> li
     if not runs:
         return []
     every = _Elements.made(runs, law, populations)
-    low, high = _limits(every)
+    low, high = _limits(every, law)
     ends, near = (low, high), (low, high)
     alone, free = np.array(every.service.value), low
     residual, of_queue = np.full(low.shape, np.inf), low
@@ -236,14 +236,26 @@ def _inverted(runs: Sequence[Run], law: Law, populations: Sequence[float]) -> li
     return [flat[first : first + len(populations)] for first in range(0, len(flat), len(populations))]
 
 
-def _limits(every: _Elements) -> tuple[Array, Array]:
-    """Ends of the search, in logarithms: a requester's cycle N / X is think time, service and wait (Little's law)."""
+def _limits(every: _Elements, law: Law) -> tuple[Array, Array]:
+    """Ends of the search, in logarithms.
+
+    A requester's cycle N / X is think time, service and wait (Little's law). Of open arrivals the capacity left over
+    the load is ``c / (x S0) - 1`` for a volume's rate x and its c devices; whatever fits has a service time within the
+    digits, of which a lone I/O takes all, or the less the more aliases slow it down.
+    """
     opened = np.isinf(every.population)
     people = np.where(opened, 1.0, every.population)
     cycle = people * every.volumes / (every.rate * every.service.value)
     response = (every.service.high + every.queue.high / every.rate) / every.service.value
-    low = np.where(opened, IDLE_RANGE[0], np.maximum(LEAST_THINK, 0.5 * (cycle - 1.5 * response)))
-    high = np.where(opened, IDLE_RANGE[1], np.maximum(2 * LEAST_THINK, cycle))
+    devices = 1.0 + every.aliases / every.volumes
+    gap = law.redrive_time / np.maximum(every.service.low, law.redrive_time)
+    least = devices / (1.0 + gap) * every.volumes / (every.rate * every.service.high) - 1.0
+    slowed = (1.0 + law.inflation * every.aliases) * (1.0 + gap)
+    most = devices * slowed * every.volumes / (every.rate * every.service.low) - 1.0
+    low = np.where(
+        opened, np.clip(least, *IDLE_RANGE), np.maximum(LEAST_THINK, 0.5 * (cycle - 1.5 * response))
+    )
+    high = np.where(opened, np.clip(most, 2 * low, IDLE_RANGE[1]), np.maximum(2 * LEAST_THINK, cycle))
     return np.log(low), np.log(high)
 
 
