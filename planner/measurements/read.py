@@ -7,7 +7,7 @@ import io
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -165,7 +165,8 @@ def _archive(source: Source, options: Options) -> schema.Tables:
     frames = {
         table: archive.read(table, systems=systems, start=span.start, end=span.end) for table in schema.TABLES
     }
-    return schema.Tables(**frames, what="an archive")  # type: ignore[arg-type] # mypy takes the names for any field
+    missing = archive.missing(systems=systems, start=span.start, end=span.end)
+    return schema.Tables(**frames, missing=missing, what="an archive")  # type: ignore[arg-type] # mypy takes the names for any field
 
 
 def _listings(source: Source, options: Options) -> schema.Tables:
@@ -474,12 +475,31 @@ def read_parts(
 
                 filled = pl.col("system").fill_null(span.system)
                 frames = {name: frame.with_columns(filled) for name, frame in frames.items()}
+            lost = _lost(tables.missing, frames["devices"], span.system, known)
             if span.start is not None or span.end is not None:
                 frames = {name: choose.within(frame, span.start, span.end) for name, frame in frames.items()}
+                lost = choose.within(lost, span.start, span.end)
             yield Measured(
-                **frames, notes=notes, what=(tables.what,) if tables.what else (), missing=tables.missing,
+                **frames, notes=notes, what=(tables.what,) if tables.what else (), missing=schema.lost_rows(lost),
                 columns=(tables.columns,) if tables.columns else (),
             )  # fmt: skip
+
+
+def _lost(
+    missing: Sequence[schema.Missing], devices: pl.DataFrame, system: str | None, known: Membership | None
+) -> pl.DataFrame:
+    """Rows that could not be read, with system, first interval and pool where their reader could not say them."""
+    import polars as pl
+
+    found = []
+    for each in missing:
+        member = known.members.get(each.name or "") if known is not None else None
+        pool, alias = (
+            (each.pool, each.alias) if member is None else (member.pool, member.role == schema.ALIAS)
+        )
+        found.append(replace(each, system=each.system or system, pool=pool, alias=alias))
+    first = pl.lit(devices["start"].min(), pl.Datetime("us"))
+    return schema.lost_frame(found).with_columns(pl.col("start").fill_null(first))
 
 
 def _read_one(source: Source, options: Options) -> Iterator[schema.Tables]:

@@ -83,7 +83,8 @@ def parts_of(
         archive = open_archive(Path(only))
         systems = None if system is None else [system]
         rows = archive.scan("devices", systems=systems, start=start, end=end)
-        supply = None
+        missing = archive.missing(systems=systems, start=start, end=end)
+        lost, supply = gaps_of(missing, None, rows, allowed=allow_missing), None
     else:
         measured = read(source, members, system=system, start=start, end=end, map=map)
         if len(sources) > 1:  # of one alone, pools that stand in it twice have no answer; the others have
