@@ -64,7 +64,7 @@ def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
     """Read every listing of a file, or of its content, into tables; damaged rows of DEVICE are named in notes."""
     taken = DevicesFrame()
     scanned = scan(path, data, take=taken.take)
-    spaces = storage_frame(data_spaces_of(path, scanned.spaces)) if scanned.spaces else None
+    spaces = storage_frame(path, scanned.spaces) if scanned.spaces else None
     if not scanned.listings and spaces is None:
         raise _nothing(scanned)
     found = [report for report in READERS if report in scanned.reports]

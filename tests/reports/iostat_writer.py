@@ -209,12 +209,13 @@ def _pcp(out: Printed, how: Writing, kept: list[tuple[datetime, list[Disk]]], se
     heading = f"# {'Timestamp':<23}Device " if how.times else "# Device      "
     out.lines.append(heading + " ".join(OF_PCP) + "\n")
     for time, every in kept:
+        top = len(out.lines)
         for disk in every:
             stamp = f"{time:%a %b} {time.day:2} {time:%H:%M:%S %Y} " if how.times else ""
             cells = disk.cells(seconds, OF_PCP, how.decimals)
             out.lines.append(f"{stamp}{disk.name:<13} " + " ".join(cells) + "\n")
             _row(out, how, time - timedelta(seconds=seconds), disk, seconds, counts=True)
-            out.spans.append(range(len(out.lines) - 1, len(out.lines)))
+        out.spans += [range(top, len(out.lines))] * len(every)
 
 
 def _human(name: str, cell: str, how: Writing) -> str:
