@@ -141,6 +141,7 @@ class _TextReader:
         self.name_first, self.indent = True, 0
         self.time: str | None = None
         self.fresh, self.cpu = True, False  # the next heading begins a report; numbers of the CPU follow
+        self.after_cpu = False  # no heading since those
         self.alone: tuple[int, str, bool] | None = None  # a name on a line of its own, with -h
         self.mark: str | None = None
         self.ignored: list[tuple[int, str]] = []
@@ -165,17 +166,21 @@ class _TextReader:
         if match := _HEADER.match(text):
             self._close()
             self.runs.append(IostatRun(match["host"], match["release"], of_pcp=self.of_pcp))
-            self.fresh, self.time = True, None
+            self.fresh, self.time, self.after_cpu = True, None, False
         elif words[0] == "avg-cpu:":
             self._close()
-            self.cpu = self.fresh = True
+            if self.after_cpu and self.time is None:
+                self._without_table(number)
+            self.cpu = self.fresh = self.after_cpu = True
         elif cpu and all(map(_UNIT.fullmatch, words)):
             pass
         elif _heading(words):
             self._begin(number, text, words)
         elif is_time(text):
             self._close()
-            self.time, self.fresh = text.strip(), True
+            if self.time is not None:
+                self._without_table(number)
+            self.time, self.fresh, self.after_cpu = text.strip(), True, False
         elif not (self.columns and self._row(number, text, words)):
             self._other_line(number, text, words)
 
@@ -183,6 +188,11 @@ class _TextReader:
         if self.alone is not None:
             self.ignored.append(self.alone[:2])
         self.columns, self.alone = [], None
+
+    def _without_table(self, number: int) -> None:
+        """A report of which nothing but its time, or the CPU, is there: its place must not be that of the next one."""
+        self.runs = self.runs or [IostatRun(of_pcp=self.of_pcp)]
+        self.runs[-1].reports.append(DiskReport(number, self.time))
 
     def _begin(self, number: int, text: str, words: list[str]) -> None:
         """A heading: of a new report, or of a further part of the last one."""
@@ -199,7 +209,7 @@ class _TextReader:
         reports, there = self.runs[-1].reports, frozenset(columns)
         if self.fresh or not reports or any(there & part for part in reports[-1].parts):
             reports.append(DiskReport(number, self.time))
-            self.time, self.fresh = None, False
+            self.time, self.fresh, self.after_cpu = None, False, False
         reports[-1].parts.append(there)
         self.columns, self.indent = columns, len(text) - len(text.lstrip())
 
@@ -300,7 +310,7 @@ class _TextReader:
             self.cut = self.last
         elif self.alone is not None:
             self.ignored.append(self.alone[:2])
-        self.runs = [run for run in self.runs if run.reports]
+        self.runs = [run for run in self.runs if any(report.parts for report in run.reports)]
         if not self.runs:
             what = "iostat -c prints no devices" if self.whole is None else f"this is {self.whole}"
             raise ReportError(self.path, f"{what}; {WANTED}, of Linux (sysstat)")

@@ -252,6 +252,25 @@ def test_disks_that_are_no_dasd_are_named() -> None:
         volume_runs(rows)
 
 
+@pytest.mark.parametrize(
+    "cpu", ["", "avg-cpu:  %user %nice %system %iowait %steal %idle\n  1.5 0.0 1.7 0.9 0.0 95.9\n\n"]
+)
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_report_without_its_table_keeps_its_place(lost: int, cpu: str) -> None:
+    """Found by fuzzing: the first interval went for the report since the system was started, whose table was lost."""
+    times = [f"2026-03-01T10:0{k}:00\n" for k in range(4)] if not cpu else [""] * 4
+    parts = [
+        f"{time}{cpu}{'' if k == lost else f'{HEADING}{chr(10)}{ROW}{chr(10)}'}\n"
+        for k, time in enumerate(times)
+    ]
+    found = read(("Linux 6.12.0 (a) \t2026-03-01\n\n" + "".join(parts)).encode()).devices
+    kept = [k for k in (1, 2, 3) if k != lost]
+    assert (found["source"] if cpu else found["start"]).to_list() == [
+        f"report {k + 1}" if cpu else datetime(2026, 3, 1, 10, k - 1) for k in kept
+    ]
+    assert cpu or set(found["interval"]) == {60.0}
+
+
 def test_samples_below_one_heading_are_reports_and_the_first_one_counts() -> None:
     """pcp iostat prints its heading once, and begins with an interval; one name twice in a sample is damage."""
     rows = [
