@@ -27,7 +27,15 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT: Final = "-"
 TWO_BYTES: Final = (b"\xff\xfe", b"\xfe\xff")  # first bytes of text with two bytes a character
-WORKBOOK: Final = b"PK\x03\x04"
+NEARLY: Final = (  # how what is no measurement begins, and the way out
+    (rb"\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|LZIP", "compressed: expected it unpacked (gunzip, bunzip2, xz -d)"),
+    (rb"PK\x03\x04", "a workbook (.xlsx) or another zip file: expected it saved as CSV, or unpacked"),
+    (rb"%PDF", "a PDF: expected what it was printed from, as text"),
+    (rb"(?i)\s*<(?:!doctype\s+)?html", "a page of HTML: expected the file itself, as text"),
+    (rb"(?:[^\x00-\x09\x0b\x0c\x0e-\x3f]*[\x40\x15\x25]){20}", "text in EBCDIC: expected a transfer as text, to ASCII"),
+    (rb"\s*\d+ +\d+ \S+(?: \d+){11}", "counters of /proc/diskstats: expected what iostat -x -t 60 prints"),
+)  # fmt: skip
+LISTING: Final = re.compile(rb"FCX\d|Label/ID|Data Space|^ ?[0-9A-F]{4} +(?:33[89]0|->)", re.MULTILINE)
 HEAD: Final = 65_536  # bytes that tell what a file is
 Data = Any
 """A path, ``-`` for standard input, a file object, bytes, a data frame of polars or pandas, or several of these."""
@@ -69,6 +77,11 @@ class Measured:
         return next((each for each in (self.devices, self.supply, self.storage) if each.height), self.devices)
 
 
+def _utf_8(data: bytes) -> bytes:
+    """Text as it is, or from two bytes a character, as spreadsheets and PowerShell save it."""
+    return data.decode("utf-16", "replace").encode() if data.startswith(TWO_BYTES) else data
+
+
 @dataclass(slots=True)
 class Source:
     """Something to read: its `path` (a name, for messages), and its content once it is needed."""
@@ -84,12 +97,12 @@ class Source:
         if self.frame is not None:
             return b""
         if self.content is not None:
-            return self.content[:HEAD]
+            return _utf_8(self.content[:HEAD])
         from planner.reports.lines import unreadable
 
         try:
             with self.path.open("rb") as file:
-                return file.read(HEAD)
+                return _utf_8(file.read(HEAD))
         except (OSError, ValueError) as error:
             raise unreadable(self.path, error, WANTED) from error
 
@@ -98,7 +111,7 @@ class Source:
         """All bytes."""
         if self.content is None:
             self.content = self.path.read_bytes()
-        return self.content
+        return _utf_8(self.content)
 
     @property
     def headings(self) -> frozenset[str]:
@@ -176,7 +189,7 @@ def _listings(source: Source, options: Options) -> schema.Tables:
     try:
         return read_tables(source.path, source.content)
     except ReportError as error:
-        if error.line is None and source.headings and b"FCX" not in source.head:
+        if not LISTING.search(source.head):
             raise _unknown(source) from error
         raise
 
@@ -206,12 +219,7 @@ def _volumes(source: Source, options: Options) -> schema.Tables:
 
     if source.frame is not None:
         return read_any_frame(source.cells("a table of volumes"), options.map)
-    return read_any_table(source.path, _utf_8(source.data), options.map)
-
-
-def _utf_8(data: bytes) -> bytes:
-    """Text as it is, or from two bytes a character, as spreadsheets save "Unicode text"."""
-    return data.decode("utf-16", "replace").encode() if data.startswith(TWO_BYTES) else data
+    return read_any_table(source.path, source.data, options.map)
 
 
 def _layout(source: Source) -> TableHead | None:
@@ -221,18 +229,25 @@ def _layout(source: Source) -> TableHead | None:
 
     if source.frame is not None:
         return TableHead(0, "", plan_of(source.frame.columns))
-    text = _utf_8(source.head).removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    text = source.head.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return layout_of(text.decode("utf-8", "replace"))
 
 
 def _unknown(source: Source) -> ReportError:
     """Say of a table that is none of volumes which columns it has, which are missing, and which may be them."""
     from planner.reports.column_names import listed
+    from planner.reports.linux import is_lsdasd
 
-    if source.frame is None and source.head.startswith(WORKBOOK):
-        return ReportError(
-            source.path, "a workbook (.xlsx) or another zip file: expected it saved as CSV, or unpacked"
+    head = source.head
+    problem = next((words for begin, words in NEARLY if re.match(begin, head)), None)
+    if problem is None and head and is_lsdasd(head):
+        problem = (
+            "lsdasd says who shares a pool, not what was measured: give it by --pools, beside measurements"
         )
+    if problem is None and source.frame is None and not head.strip():
+        problem = f"the file is empty; {WANTED}"
+    if problem is not None:
+        return ReportError(source.path, problem)
     layout = _layout(source)
     if layout is None:
         return ReportError(source.path, f"of no known format; {WANTED}")
@@ -303,7 +318,7 @@ def _has(*names: str) -> Callable[[Source], bool]:
 
 
 def _is_volumes(source: Source) -> bool:
-    text = source.frame is not None or b"\x00" not in source.head or source.head.startswith(TWO_BYTES)
+    text = source.frame is not None or b"\x00" not in source.head
     layout = _layout(source) if text else None
     return layout is not None and not layout.plan.missing
 
@@ -312,7 +327,7 @@ def is_listing(source: Data) -> bool:
     """Tell whether a source is read as listings of Performance Toolkit."""
     (only,) = _sources(source)
     reader = next((each for each in READERS if each.recognizes(only)), None)
-    return reader is not None and reader.read is _listings and (not only.headings or b"FCX" in only.head)
+    return reader is not None and reader.read is _listings and LISTING.search(only.head) is not None
 
 
 def standard_input(path: Path) -> bytes | None:
@@ -339,7 +354,7 @@ def _has_page_head(source: Source) -> bool:
 
 
 def _is_listing(source: Source) -> bool:
-    return source.frame is None and (source.head.startswith(TWO_BYTES) or b"\x00" not in source.head)
+    return source.frame is None and b"\x00" not in source.head
 
 
 TABLE: Final = Reader(name="a table of volumes", recognizes=_is_volumes, read=_volumes)
@@ -363,7 +378,7 @@ READERS: Final = (
 )  # fmt: skip
 WANTED: Final = (
     "expected measurements: DEVICE (FCX108) or DSPACESH (FCX134) listings, z/VM monitor data, volume or supply "
-    "counters, SMF 74-1 or 78-3 of SMF Explorer, RMF reports in XML, iostat as JSON, statistics of the DASD driver of "
+    "counters, SMF 74-1 or 78-3 of SMF Explorer, RMF reports in XML, iostat -x, statistics of the DASD driver of "
     "Linux, or a table of volumes with the columns device or volume, io_rate and service_ms"
 )
 

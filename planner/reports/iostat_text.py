@@ -294,7 +294,7 @@ class _TextReader:
         inside = bool(self.columns) and number == self.last and self.open
         self._close()
         if sum(bool(_UNIT.fullmatch(word)) for word in words) >= max(ROW_LIKE, len(words) / 2):
-            if self.whole is not None and not self.runs:
+            if self.whole is not None and not any(run.reports for run in self.runs):
                 raise self.error(f"this is {self.whole}; {WANTED}, of Linux (sysstat)", number)
             raise self.error(f"numbers without the headings of iostat above them; {WANTED}", number)
         if all(map(KNOWN.fullmatch, words)):
