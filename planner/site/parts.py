@@ -14,8 +14,9 @@ from planner.demand import Law, Target
 from planner.errors import InputError
 from planner.measurements.archive import collected, naming_damage, open_archive
 from planner.measurements.choose import refuse_twice
+from planner.measurements.formats import is_folder
 from planner.measurements.groups import POOL, VOLUME, Group, groups_of, rows_of
-from planner.measurements.read import Data, is_folder, read
+from planner.measurements.read import Data, read
 from planner.site.members import (
     Shared,
     check_members,

@@ -30,7 +30,8 @@ from planner.measurements import (
 )
 from planner.measurements.bracket import with_service
 from planner.measurements.choose import WORST
-from planner.measurements.read import Measured, is_folder
+from planner.measurements.formats import is_folder
+from planner.measurements.read import Measured
 from planner.measurements.read import membership as members_of
 from planner.render.text import counted
 from planner.reports.linux import LinuxDevices
