@@ -270,7 +270,7 @@ def _sweep(archive: Archive) -> None:
     if not left:
         return
     known, top = {part.name for part in archive.parts}, path.resolve()
-    for file in (file for table in schema.TABLES for file in path.glob(f"{table}/*/*/*{SUFFIX}")):
+    for file in (file for table in TABLES for file in path.glob(f"{table}/*/*/*{SUFFIX}")):
         name = file.relative_to(path).as_posix()
         if name not in known and part_named(name) is not None and file.resolve() == top / name:
             file.unlink()
