@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from planner.cli import main
 from planner.library import data_path
+from planner.measurements import read
+from planner.measurements.collect import collect
 from planner.sizing.question import aliases
 
 POOL = data_path("hyperpav", "pool-8-aliases.listing")
@@ -77,11 +80,10 @@ def test_a_whole_listing_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixt
     assert code == 0 and json.loads(out)["volumes_missing"] == 0 and "could not be read" not in out
 
 
-def table(tmp_path: Path, *rows: str) -> Path:
+def table(tmp_path: Path, *rows: str, heading: str = "") -> Path:
     path = tmp_path / "volumes.csv"
-    path.write_text(
-        "\n".join(["volume,pool,aliases,io_rate,service_ms,queued", *rows]) + "\n", encoding="utf-8"
-    )
+    head = f"{heading}volume,pool,aliases,io_rate,service_ms,queued"
+    path.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
     return path
 
 
@@ -161,3 +163,41 @@ def test_a_refused_collect_leaves_no_archive(tmp_path: Path, capsys: pytest.Capt
     before = sorted(each.name for each in archive.rglob("*"))
     assert main(["collect", str(bad), "-o", str(archive)]) == 2
     assert sorted(each.name for each in archive.rglob("*")) == before
+
+
+@pytest.mark.parametrize("way", ["number", "cell", "classic"])
+def test_an_archive_remembers_rows_that_could_not_be_read(way: str, tmp_path: Path) -> None:
+    """The same as of the files, of an archive of an archive too; until the rows are read from a sound copy."""
+    path = tmp_path / "classic.listing" if way == "classic" else damaged(tmp_path, BASES[2], way)
+    if way == "classic":
+        path.write_text(
+            CLASSIC.read_text(encoding="utf-8").replace("->522A", "->522A x", 1), encoding="utf-8"
+        )
+    first, second = tmp_path / "first", tmp_path / "second"
+    pools = None if way == "classic" else members(tmp_path)
+    collect([path], first, system="VM1", members=pools)
+    collect([path, first], second, system="VM1", members=pools)
+    missing = read(path, pools, system="VM1").missing
+    assert len(missing) == 1
+    assert read(first).missing == read(second).missing == missing
+    assert not read(first, end="2000-01-01").missing and read(first, start="2000-01-01").missing == missing
+    collect([CLASSIC if way == "classic" else POOL], first, system="VM1", members=pools)
+    assert bool(read(first).missing) is (way != "cell")  # nobody knows which row was to have another number
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("command", ["site", "aliases pool", "growth"])
+def test_answers_of_an_archive_begin_as_those_of_its_files(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = table(tmp_path, *(f"2026-03-01T10:00,60,{row}" for row in ROWS), heading="start,interval_s,")
+    archive, said = tmp_path / "archive", []
+    collect([path], archive, system="VM1")
+    for source in ([str(path), "--system", "VM1"], [str(archive)]):
+        code = main([*command.split(), *source])
+        said.append((code, re.split(": (?:at least|limits)", " ".join(capsys.readouterr().out.split()))[0]))
+    assert said[0] == said[1]
+    assert said[0][0] == 2 and said[0][1].endswith("1 of 2 volumes could not be read")
+    if command == "site":
+        assert main(["site", str(archive), "--allow-missing"]) != 2
+        assert "volumes could not be read" in " ".join(capsys.readouterr().out.split())

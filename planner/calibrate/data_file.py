@@ -14,7 +14,7 @@ from planner.calibrate.least_squares import MeasuredFigure
 from planner.calibrate.observation import Figure, Observation, observe
 from planner.errors import InputError, ReportError
 from planner.measurements import Devices, Run, intervals, pool_runs, read, system_runs, volume_runs
-from planner.measurements.read import is_folder
+from planner.measurements.formats import is_folder
 from planner.measurements.rows import shown as listed
 from planner.quantity import Quantity
 from planner.reports import Printed

@@ -47,7 +47,8 @@ def read(
 
     Example: planner read EXPORT.csv --map io_rate=IOPS,volume=Volser
     """
-    from planner.measurements.read import is_folder, is_listing, standard_input
+    from planner.measurements.formats import is_folder
+    from planner.measurements.read import is_listing, standard_input
 
     content = standard_input(file)
     source = file if content is None else content

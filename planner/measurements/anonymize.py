@@ -10,6 +10,7 @@ import base64
 import hashlib
 import hmac
 import os
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,12 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from planner.errors import InputError, ReportError
+from planner.measurements.archive import LOST, TABLES
 from planner.reports import schema
 
 if TYPE_CHECKING:
     import polars as pl
 
 KEY_BYTES: Final = 32
+DEVICE_NUMBER: Final = re.compile("[0-9A-F]{4}")
 LETTERS: Final = 10  # of a word: chances that two of a million names get one are one in two thousand
 MOST_YEARS: Final = 10
 SYSTEM_SPACES: Final = "PTRM"  # CP's own data spaces, whose names say nothing and mean much
@@ -58,6 +61,8 @@ class Names:
             "owner": ("USER", lambda name: name not in OWN),
             "pool": ("POOL", lambda name: not name.isdigit()),
         }
+        if table == LOST:
+            kinds["name"] = ("VOL", lambda name: not DEVICE_NUMBER.fullmatch(name))
         if table == "storage":
             kinds["name"] = ("SPACE", lambda name: not name.startswith(SYSTEM_SPACES))
         columns = []
@@ -66,7 +71,7 @@ class Names:
                 old = frame[name].unique().drop_nulls().to_list()
                 new = [self.word(kind, each) if hidden(each) else each for each in old]
                 columns.append(pl.col(name).replace_strict(old, new, default=None, return_dtype=pl.String))
-        types = schema.dtypes(schema.TABLES[table])
+        types = schema.dtypes(TABLES[table])
         return frame.with_columns(
             *columns,
             pl.col("start") - pl.duration(days=self.days),

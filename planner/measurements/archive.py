@@ -28,7 +28,7 @@ from planner.reports.moments import before
 if TYPE_CHECKING:
     import polars as pl
 
-VERSION: Final = 3  # 2 has no utilization
+VERSION: Final = 4  # 2 has no utilization, 3 no rows that could not be read
 ABOUT: Final = "archive.toml"  # makes a folder an archive
 PARTS: Final = "parts.sha256"  # the list of its parts, as sha256sum writes it
 SINCE_VERSION_3: Final = ("utilization", "together")
@@ -42,6 +42,8 @@ KIND: Final = "kind"
 UNKNOWN: Final = "unknown"
 SUFFIX: Final = ".parquet"
 DIGEST: Final = 16  # hexadecimal digits of the sha256 of a part, which are its name
+LOST: Final = "missing"  # table of rows that could not be read
+TABLES: Final = {**schema.TABLES, LOST: schema.LOST}
 _STEM: Final = re.compile(f"[0-9a-f]{{{DIGEST}}}")
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 DOWN, UP = "_down", "_up"
@@ -59,8 +61,8 @@ def stored_columns(table: str) -> dict[str, Any]:
     """Columns of the files of a table with their types: as in the schema, without `system`, ends as distances."""
     import polars as pl
 
-    types = schema.dtypes(schema.TABLES[table])
-    numbers = set(measured_numbers(schema.TABLES[table]))
+    types = schema.dtypes(TABLES[table])
+    numbers = set(measured_numbers(TABLES[table]))
     found: dict[str, Any] = {}
     for name, dtype in types.items():
         stem, _, end = name.rpartition("_")
@@ -77,7 +79,7 @@ def stored(table: str, frame: pl.DataFrame) -> pl.DataFrame:
 
     distances = [
         distance
-        for name in measured_numbers(schema.TABLES[table])
+        for name in measured_numbers(TABLES[table])
         for distance in (
             (pl.col(name) - pl.col(f"{name}_low")).round(DIGITS).alias(f"{name}{DOWN}"),
             (pl.col(f"{name}_high") - pl.col(name)).round(DIGITS).alias(f"{name}{UP}"),
@@ -93,13 +95,13 @@ def restored(table: str, frame: pl.LazyFrame) -> pl.LazyFrame:
 
     ends = [
         end
-        for name in measured_numbers(schema.TABLES[table])
+        for name in measured_numbers(TABLES[table])
         for end in (
             (pl.col(name) - pl.col(f"{name}{DOWN}")).clip(0.0).alias(f"{name}_low"),
             (pl.col(name) + pl.col(f"{name}{UP}")).alias(f"{name}_high"),
         )
     ]
-    types = schema.dtypes(schema.TABLES[table])
+    types = schema.dtypes(TABLES[table])
     kinds = [pl.col(KIND).cast(types[KIND])] if KIND in types else []
     return frame.with_columns(*ends, *kinds).select(*types)
 
@@ -176,7 +178,7 @@ def folder_named(name: str) -> Folder | None:
         found = table, unquote(system, errors="strict"), date.fromisoformat(day)
     except ValueError:
         return None
-    return found if table in schema.TABLES and folder_of(*found) == name else None
+    return found if table in TABLES and folder_of(*found) == name else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +288,7 @@ class Archive:
 
     def every_file(self) -> list[Path]:
         """List all files, those of each table."""
-        return [file for table in schema.TABLES for file in self.files(table)]
+        return [file for table in TABLES for file in self.files(table)]
 
     def file(self, part: StoredPart) -> Path:
         """File of a part; refused where it is missing or its content is another one than the list says.
@@ -316,8 +318,8 @@ class Archive:
         end: datetime | None = None,
     ) -> pl.LazyFrame:
         """Scan a table lazily."""
-        if table not in schema.TABLES:
-            raise InputError("table", table, f"one of {', '.join(schema.TABLES)}")
+        if table not in TABLES:
+            raise InputError("table", table, f"one of {', '.join(TABLES)}")
         for system in systems or ():
             if system not in self.systems:
                 raise InputError(
@@ -325,7 +327,7 @@ class Archive:
                 )
         files = self.files(table, systems, start, end)
         if not files:
-            return schema.empty(schema.TABLES[table]).lazy()
+            return schema.empty(TABLES[table]).lazy()
         found = restored(table, scan_files(table, files))
         if start is not None:
             found = found.filter(~before(start))
@@ -334,6 +336,21 @@ class Archive:
     def read(self, table: str = "devices", **chosen: Any) -> pl.DataFrame:
         """Read what `scan` would; a ReportError names a file that is damaged."""
         return collected(self.scan(table, **chosen), lambda: self.files(table))
+
+    def missing(self, **chosen: Any) -> tuple[schema.Missing, ...]:
+        """Rows that could not be read, unless they were collected from another copy."""
+        import polars as pl
+
+        lost = self.read(LOST, **chosen)
+        if not lost.height:
+            return ()
+        name = pl.coalesce("device", "label").alias("name")
+        there = self.scan("devices", **chosen).select("system", "start", name, pl.lit(True).alias("own"))
+        return schema.lost_rows(
+            collected(
+                lost.lazy().join(there, on=["system", "start", "name", "own"], how="anti"), self.every_file
+            )
+        )
 
 
 def sha256_of(file: Path) -> str:

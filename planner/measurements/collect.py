@@ -19,9 +19,11 @@ from planner.measurements.archive import (
     ABOUT,
     DIGEST,
     JOURNAL,
+    LOST,
     PARTS,
     STAGING,
     SUFFIX,
+    TABLES,
     UNKNOWN,
     UNLISTED,
     VERSION,
@@ -58,7 +60,9 @@ SLACK: Final = timedelta(seconds=1.5)  # clocks of heads are whole seconds: inte
 MOST_JOINED: Final = 2**21  # rows that are joined to one file
 ORIGIN: Final = ("source", "file", "line")  # where a row came from: no part of what was measured
 TIMES: Final = ("start", "utc_offset")  # when it began, by a clock that may be another one
-KEYS: Final = {"devices": ("device", "label", "pool"), "supply": ("pool",), "storage": ("owner", "name")}
+KEYS: Final = {
+    "devices": ("device", "label", "pool"), "supply": ("pool",), "storage": ("owner", "name"), LOST: ("name", "pool")
+}  # fmt: skip
 KEY: Final = "_key"
 NEW: Final = "_new"  # whether a row is not in the archive
 
@@ -266,7 +270,7 @@ def _sweep(archive: Archive) -> None:
     if not left:
         return
     known, top = {part.name for part in archive.parts}, path.resolve()
-    for file in (file for table in schema.TABLES for file in path.glob(f"{table}/*/*/*{SUFFIX}")):
+    for file in (file for table in TABLES for file in path.glob(f"{table}/*/*/*{SUFFIX}")):
         name = file.relative_to(path).as_posix()
         if name not in known and part_named(name) is not None and file.resolve() == top / name:
             file.unlink()
@@ -284,13 +288,15 @@ def _add(
     import polars as pl
 
     notes.update(dict.fromkeys(measured.notes))
-    for table, columns in schema.TABLES.items():
-        frame: pl.DataFrame = getattr(measured, table)
+    for table, columns in TABLES.items():
+        frame: pl.DataFrame = (
+            schema.lost_frame(measured.missing) if table == LOST else getattr(measured, table)
+        )
         if not frame.height:
             continue
         _check_dates(frame, table)
         nameless = frame["system"].null_count()
-        if nameless and system is None:
+        if nameless and system is None and table != LOST:
             file = frame.filter(pl.col("system").is_null())["file"][0]
             notes[f"{file}: names no system; its rows are kept as {UNKNOWN!r} (--system gives the name)."] = (
                 None
@@ -301,14 +307,17 @@ def _add(
         assert frame.columns == [column.name for column in columns]
         for (of_system, day), rows in _by_day(frame):
             run.systems.add(of_system)
+            if table == LOST:
+                _stage_lost(run, (table, of_system, day), rows)
+                continue
             _stage(run, (table, of_system, day), _without_doubles(_sorted(table, stored(table, rows))))
 
 
 def _check_dates(frame: pl.DataFrame, table: str) -> None:
     """Refuse rows without date or length: nobody could tell when they were measured."""
     for name, wanted in (("start", "a date"), ("interval", "a length")):
-        missing = frame[name].is_null()
-        if missing.any():
+        missing = frame.get_column(name, default=frame["system"]).is_null()
+        if table != LOST and missing.any():
             row = frame.row(int(missing.arg_max() or 0), named=True)
             problem = f"{table} whose interval has not {wanted}: expected {name} of each row, to keep it in an archive"
             raise ReportError(row["file"] or "data frame", problem, line=row["line"])
@@ -411,25 +420,37 @@ def _by_day(frame: pl.DataFrame) -> Iterator[tuple[tuple[str, date], pl.DataFram
 def _stage(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
     """Write rows beside the archive, those left out that it has already."""
     table, system, day = folder
-    there = [
-        file
-        for each in (day - timedelta(days=1), day, day + timedelta(days=1))
-        for file in (
-            *(run.archive.file(part) for part in run.there.get((table, system, each), ())),
-            *run.staged.get((table, system, each), ()),
-        )
-    ]
+    days = (day - timedelta(days=1), day, day + timedelta(days=1))
+    there = [file for each in days for file in _files(run, (table, system, each))]
     height = rows.height
     if there:
         rows = _new_rows(run, folder, rows, there)
         run.known[table] += height - rows.height
+    run.added[table] += rows.height
+    _write(run, folder, rows)
+
+
+def _stage_lost(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
+    """Write what could not be read beside the archive, unless it stands there."""
+    rows = stored(LOST, rows).unique(maintain_order=True)
+    for file in _files(run, folder):
+        there = scan_files(LOST, [file]).select(rows.columns).collect()
+        rows = rows.join(there, on=rows.columns, how="anti", nulls_equal=True)
+    _write(run, folder, rows)
+
+
+def _files(run: _Run, folder: Folder) -> list[Path]:
+    """Files of a folder, of the archive or staged."""
+    return [*(run.archive.file(part) for part in run.there.get(folder, ())), *run.staged.get(folder, ())]
+
+
+def _write(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
     if rows.height:
         staged = run.staged.setdefault(folder, [])
-        place = run.staging / folder_of(table, system, day) / f"{len(staged)}{SUFFIX}"
+        place = run.staging / folder_of(*folder) / f"{len(staged)}{SUFFIX}"
         place.parent.mkdir(parents=True, exist_ok=True)
-        rows.select(*stored_columns(table)).write_parquet(place, compression="zstd")
+        rows.select(*stored_columns(folder[0])).write_parquet(place, compression="zstd")
         staged.append(place)
-        run.added[table] += rows.height
 
 
 def _new_rows(run: _Run, folder: Folder, rows: pl.DataFrame, there: Sequence[Path]) -> pl.DataFrame:

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import importlib
 import io
-import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from planner.errors import InputError, ReportError
-from planner.measurements import choose
+from planner.errors import InputError
+from planner.measurements import choose, formats
 from planner.measurements.columnar import is_columnar, read_columnar
+from planner.measurements.formats import EVERYTHING, Options, Source, Span, is_folder
 from planner.reports import schema
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from planner.reports.any_table import TableHead
-    from planner.reports.csv_table import CsvTable
     from planner.reports.membership import Membership
 
 STANDARD_INPUT: Final = "-"
-TWO_BYTES: Final = (b"\xff\xfe", b"\xfe\xff")  # first bytes of text with two bytes a character
-WORKBOOK: Final = b"PK\x03\x04"
-HEAD: Final = 65_536  # bytes that tell what a file is
 Data = Any
 """A path, ``-`` for standard input, a file object, bytes, a data frame of polars or pandas, or several of these."""
 
@@ -69,302 +63,15 @@ class Measured:
         return next((each for each in (self.devices, self.supply, self.storage) if each.height), self.devices)
 
 
-@dataclass(slots=True)
-class Source:
-    """Something to read: its `path` (a name, for messages), and its content once it is needed."""
-
-    path: Path
-    frame: pl.DataFrame | None = None
-    content: bytes | None = None
-    _table: CsvTable | None = None
-
-    @property
-    def head(self) -> bytes:
-        """The first bytes."""
-        if self.frame is not None:
-            return b""
-        if self.content is not None:
-            return self.content[:HEAD]
-        from planner.reports.lines import unreadable
-
-        try:
-            with self.path.open("rb") as file:
-                return file.read(HEAD)
-        except (OSError, ValueError) as error:
-            raise unreadable(self.path, error, WANTED) from error
-
-    @property
-    def data(self) -> bytes:
-        """All bytes."""
-        if self.content is None:
-            self.content = self.path.read_bytes()
-        return self.content
-
-    @property
-    def headings(self) -> frozenset[str]:
-        """Headings of a table in lower case: of a data frame, or the first line of text with a comma; none else."""
-        if self.frame is not None:
-            return frozenset(name.lower() for name in self.frame.columns)
-        text = self.head.removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"\n")
-        line = next((line for line in text.split(b"\n") if line.replace(b",", b"").strip()), b"")
-        names = re.split("[,;\t]", line.decode("utf-8", "replace"))  # whoever reads it refuses all but commas
-        return frozenset(name.strip(' "').lower() for name in names) if len(names) > 1 else frozenset()
-
-    def cells(self, what: str) -> CsvTable:
-        """Cells below headings, of CSV or of a data frame."""
-        if self._table is None:
-            from planner.reports.csv_table import of_frame, read_csv
-
-            if self.frame is not None:
-                self._table = of_frame(self.path, self.frame)
-            else:
-                self._table = read_csv(self.path, (), what, data=self.data)
-        return self._table
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Which rows are wanted: of a `system` (the name of one that is not said), from `start` on, before `end`."""
-
-    system: str | None = None
-    start: datetime | None = None
-    end: datetime | None = None
-
-
-EVERYTHING: Final = Span()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What a caller says beside the source: `members` of pools, whether counters are `deltas`, the `span`, the `map`.
-
-    `map` says which column of a table is which field.
-    """
-
-    members: Membership | None = None
-    deltas: bool | None = None
-    span: Span = EVERYTHING
-    map: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
-    """A format: its `name`, how it is recognized by content, and what reads it, at once or part by part."""
-
-    name: str
-    recognizes: Callable[[Source], bool]
-    read: Callable[[Source, Options], schema.Tables | Iterator[schema.Tables]]
-
-
-def _archive(source: Source, options: Options) -> schema.Tables:
-    """An archive that planner collect wrote."""
-    from planner.measurements.archive import open_archive
-
-    archive, span = open_archive(source.path), options.span
-    systems = None if span.system is None else [span.system]
-    frames = {
-        table: archive.read(table, systems=systems, start=span.start, end=span.end) for table in schema.TABLES
-    }
-    return schema.Tables(**frames, what="an archive")  # type: ignore[arg-type] # mypy takes the names for any field
-
-
-def _listings(source: Source, options: Options) -> schema.Tables:
-    """Listings of Performance Toolkit, of either report."""
-    from planner.reports.any_listing import read_tables
-
-    try:
-        return read_tables(source.path, source.content)
-    except ReportError as error:
-        if error.line is None and source.headings and b"FCX" not in source.head:
-            raise _unknown(source) from error
-        raise
-
-
-def _counters(source: Source, options: Options) -> schema.Tables:
-    """Volume counters."""
-    from planner.reports.volume_counters import count_volumes, volumes_frame
-
-    counted = count_volumes(
-        source.path, options.members, deltas=options.deltas, table=source.cells("volume counters")
-    )
-    frame, notes = volumes_frame(counted)
-    return schema.Tables(devices=frame, notes=tuple(notes), what="volume counters (MRIODDEV)")
-
-
-def _supply(source: Source, options: Options) -> schema.Tables:
-    """Supply counters."""
-    from planner.reports.supply import read_supply, supply_frame
-
-    pools = read_supply(source.path, source.cells("supply counters"))
-    return schema.Tables(supply=supply_frame(pools, source.path), what="supply counters (MRIODHPP)")
-
-
-def _volumes(source: Source, options: Options) -> schema.Tables:
-    """Tables of volumes."""
-    from planner.reports.any_table import read_any_frame, read_any_table
-
-    if source.frame is not None:
-        return read_any_frame(source.cells("a table of volumes"), options.map)
-    return read_any_table(source.path, _utf_8(source.data), options.map)
-
-
-def _utf_8(data: bytes) -> bytes:
-    """Text as it is, or from two bytes a character, as spreadsheets save "Unicode text"."""
-    return data.decode("utf-16", "replace").encode() if data.startswith(TWO_BYTES) else data
-
-
-def _layout(source: Source) -> TableHead | None:
-    """Where the headings of a table of volumes stand."""
-    from planner.reports.any_table import TableHead, layout_of
-    from planner.reports.column_names import plan_of
-
-    if source.frame is not None:
-        return TableHead(0, "", plan_of(source.frame.columns))
-    text = _utf_8(source.head).removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return layout_of(text.decode("utf-8", "replace"))
-
-
-def _unknown(source: Source) -> ReportError:
-    """Say of a table that is none of volumes which columns it has, which are missing, and which may be them."""
-    from planner.reports.column_names import listed
-
-    if source.frame is None and source.head.startswith(WORKBOOK):
-        return ReportError(
-            source.path, "a workbook (.xlsx) or another zip file: expected it saved as CSV, or unpacked"
-        )
-    layout = _layout(source)
-    if layout is None:
-        return ReportError(source.path, f"of no known format; {WANTED}")
-    if not layout.plan.taken:
-        found = f"found are the columns {listed(layout.plan.unused)}"
-        return ReportError(source.path, f"of no known format; {WANTED}; {found}: --map says which is which")
-    return ReportError(source.path, f"of no known format: {layout.plan.refusal()}", line=layout.line or None)
-
-
-def _monitor(source: Source, options: Options) -> Iterator[schema.Tables]:
-    """z/VM monitor data, some samples at a time."""
-    from planner.reports.monitor.reader import batches
-
-    return batches(source.path, source.content, pools_known=options.members is not None)
-
-
-def _zos(source: Source, options: Options) -> schema.Tables:
-    """z/OS, SMF 74-1 or 78-3."""
-    from planner.reports import zos
-
-    frame = source.frame if source.frame is not None else zos.read_csv(source.path, source.data)
-    return zos.read_frame(source.path, frame)
-
-
-def _of_bytes(recognizes: str, reads: str) -> dict[str, Any]:
-    """What in `planner.reports` recognizes the first bytes of a file, and what reads all of them."""
-
-    def function(name: str) -> Any:
-        module, _, name = name.rpartition(".")
-        return getattr(importlib.import_module(f"planner.reports.{module}"), name)
-
-    return {
-        "recognizes": lambda source: source.frame is None and function(recognizes)(source.head),
-        "read": lambda source, options: function(reads)(source.path, source.data),
-    }
-
-
-def _is_monitor(source: Source) -> bool:
-    from planner.reports.monitor.records import is_monitor
-
-    return source.frame is None and is_monitor(source.head)
-
-
-def _is_zos(source: Source) -> bool:
-    from planner.reports.zos import is_devices, is_pools
-
-    return is_devices(source.headings) or is_pools(source.headings)
-
-
-def _ready(source: Source, options: Options) -> schema.Tables:
-    """Tables that have the columns of the schema already, such as `Measured.devices`."""
-    assert source.frame is not None
-    name = _schema_of(source) or "devices"
-    frame = schema.conform(schema.TABLES[name], source.frame, source.path)
-    return schema.Tables(**{name: frame}, what=f"a table of {name}")  # type: ignore[arg-type]
-
-
-def _schema_of(source: Source) -> str | None:
-    """Name of the table whose own columns a data frame has."""
-    keys = {"devices": {"device", "kind", "io_rate_low"}, "supply": {"pool", "tries", "fewest_free"},
-            "storage": {"owner", "resident_low"}}  # fmt: skip
-    names = source.headings if source.frame is not None else frozenset()
-    return next((name for name, needed in keys.items() if needed <= names), None)
-
-
-def _has(*names: str) -> Callable[[Source], bool]:
-    return lambda source: source.headings >= {name.lower() for name in names}
-
-
-def _is_volumes(source: Source) -> bool:
-    text = source.frame is not None or b"\x00" not in source.head or source.head.startswith(TWO_BYTES)
-    layout = _layout(source) if text else None
-    return layout is not None and not layout.plan.missing
-
-
 def is_listing(source: Data) -> bool:
     """Tell whether a source is read as listings of Performance Toolkit."""
     (only,) = _sources(source)
-    reader = next((each for each in READERS if each.recognizes(only)), None)
-    return reader is not None and reader.read is _listings and (not only.headings or b"FCX" in only.head)
+    return formats.is_listing(only)
 
 
 def standard_input(path: Path) -> bytes | None:
     """Content of standard input where the path is ``-``; None for any other."""
     return sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else None
-
-
-def is_folder(path: Path) -> bool:
-    """Tell a folder; what cannot be looked at is none."""
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False
-
-
-def _is_archive(source: Source) -> bool:
-    return source.frame is None and source.content is None and is_folder(source.path)
-
-
-def _has_page_head(source: Source) -> bool:
-    from planner.reports.listing import HEAD as PAGE_HEAD
-
-    return any(PAGE_HEAD.match(line) for line in source.head.decode("latin-1").split("\n"))
-
-
-def _is_listing(source: Source) -> bool:
-    return source.frame is None and (source.head.startswith(TWO_BYTES) or b"\x00" not in source.head)
-
-
-TABLE: Final = Reader(name="a table of volumes", recognizes=_is_volumes, read=_volumes)
-# A new format is one module of `planner.reports` and one line here; the first that recognizes a source reads it.
-READERS: Final = (
-    Reader(name="an archive", recognizes=_is_archive, read=_archive),
-    Reader(name="pages of Performance Toolkit", recognizes=_has_page_head, read=_listings),  # needs no other reader
-    Reader(name="RMF reports in XML", **_of_bytes("rmf_xml.is_rmf_xml", "rmf.read_rmf")),
-    Reader(name="a table of this planner", recognizes=lambda source: _schema_of(source) is not None, read=_ready),
-    Reader(name="supply counters", recognizes=_has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"), read=_supply),
-    Reader(name="volume counters", recognizes=_has("device", "IODDEV_SCGSSCH"), read=_counters),
-    Reader(name="SMF 74-1 or 78-3 of SMF Explorer", recognizes=_is_zos, read=_zos),
-    TABLE,
-    Reader(name="z/VM monitor data", recognizes=_is_monitor, read=_monitor),
-    Reader(name="iostat", **_of_bytes("iostat.is_iostat", "iostat.read_iostat")),
-    Reader(
-        name="statistics of the DASD driver",
-        **_of_bytes("dasd_statistics.is_dasd_statistics", "dasd_statistics.tables"),
-    ),
-    Reader(name="listings of Performance Toolkit", recognizes=_is_listing, read=_listings),
-)  # fmt: skip
-WANTED: Final = (
-    "expected measurements: DEVICE (FCX108) or DSPACESH (FCX134) listings, z/VM monitor data, volume or supply "
-    "counters, SMF 74-1 or 78-3 of SMF Explorer, RMF reports in XML, iostat as JSON, statistics of the DASD driver of "
-    "Linux, or a table of volumes with the columns device or volume, io_rate and service_ms"
-)
 
 
 def read(
@@ -453,7 +160,7 @@ def read_parts(
 
     options = Options(members=known, deltas=deltas, span=span, map=read_map(map))
     for each in _sources(source):
-        for tables in _read_one(each, options):
+        for tables in formats.tables_of(each, options):
             frames = {
                 name: schema.empty(columns) if (frame := getattr(tables, name)) is None else frame
                 for name, columns in schema.TABLES.items()
@@ -474,25 +181,31 @@ def read_parts(
 
                 filled = pl.col("system").fill_null(span.system)
                 frames = {name: frame.with_columns(filled) for name, frame in frames.items()}
+            lost = _lost(tables.missing, frames["devices"], span.system, known)
             if span.start is not None or span.end is not None:
                 frames = {name: choose.within(frame, span.start, span.end) for name, frame in frames.items()}
+                lost = choose.within(lost, span.start, span.end)
             yield Measured(
-                **frames, notes=notes, what=(tables.what,) if tables.what else (), missing=tables.missing,
+                **frames, notes=notes, what=(tables.what,) if tables.what else (), missing=schema.lost_rows(lost),
                 columns=(tables.columns,) if tables.columns else (),
             )  # fmt: skip
 
 
-def _read_one(source: Source, options: Options) -> Iterator[schema.Tables]:
-    if options.map and is_folder(source.path):
-        raise InputError(
-            "map", ", ".join(options.map), f"it with a table: the archive {source.path} has its columns"
+def _lost(
+    missing: Sequence[schema.Missing], devices: pl.DataFrame, system: str | None, known: Membership | None
+) -> pl.DataFrame:
+    """Rows that could not be read, with system, first interval and pool where their reader could not say them."""
+    import polars as pl
+
+    found = []
+    for each in missing:
+        member = known.members.get(each.name or "") if known is not None else None
+        pool, alias = (
+            (each.pool, each.alias) if member is None else (member.pool, member.role == schema.ALIAS)
         )
-    for reader in (TABLE,) if options.map else READERS:
-        if options.map or reader.recognizes(source):
-            found = reader.read(source, options)
-            yield from (found,) if isinstance(found, schema.Tables) else found
-            return
-    raise _unknown(source)
+        found.append(replace(each, system=each.system or system, pool=pool, alias=alias))
+    first = pl.lit(devices["start"].min(), pl.Datetime("us"))
+    return schema.lost_frame(found).with_columns(pl.col("start").fill_null(first))
 
 
 def membership(members: Membership | Path | str | None) -> Membership | None:

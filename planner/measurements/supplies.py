@@ -11,7 +11,8 @@ import numpy as np
 
 from planner.errors import InputError, ReportError
 from planner.measurements.columnar import is_columnar
-from planner.measurements.read import Source, read
+from planner.measurements.formats import Source
+from planner.measurements.read import read
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.monitor.records import is_monitor
 from planner.reports.rmf_xml import is_rmf_xml

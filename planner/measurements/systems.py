@@ -186,7 +186,7 @@ def pool_runs(
     if exclude is not None:
         working = working & ~exclude.chosen(rows)
     if not volumes.size:
-        raise InputError("listing", str(rows.file), "an ECKD base device; there is none")
+        raise InputError("listing", str(rows.file), f"an ECKD base device; {_none(rows)}")
     used = np.flatnonzero(working)
     numbers = sorted(rows.names[k] for k in volumes)
     name = f"{numbers[0]}-{numbers[-1]}"

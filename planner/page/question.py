@@ -14,7 +14,8 @@ from planner.errors import InputError
 from planner.library import DEFAULT_MODEL
 from planner.measurements.archive import collected, naming_damage, open_archive
 from planner.measurements.choose import moment
-from planner.measurements.read import is_folder, read
+from planner.measurements.formats import is_folder
+from planner.measurements.read import read
 from planner.page import provenance
 from planner.page.content import Part
 from planner.page.layout import page

@@ -16,7 +16,7 @@ from planner.reports import device, device_rows, schema
 from planner.reports.device import DeviceListing, listings_of
 from planner.reports.device_rows import MEASURED, ColumnRows
 from planner.reports.dspacesh import DataSpaceListing, data_space_table, data_spaces_of, storage_frame
-from planner.reports.listing import DSPACESH, nothing_of
+from planner.reports.listing import DSPACESH, PageHead, nothing_of
 from planner.reports.listing_scan import Scanned, scan
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
     """Read every listing of a file, or of its content, into tables; damaged rows of DEVICE are named in notes."""
     taken = DevicesFrame()
     scanned = scan(path, data, take=taken.take)
-    spaces = storage_frame(data_spaces_of(path, scanned.spaces)) if scanned.spaces else None
+    spaces = storage_frame(path, scanned.spaces) if scanned.spaces else None
     if not scanned.listings and spaces is None:
         raise _nothing(scanned)
     found = [report for report in READERS if report in scanned.reports]
@@ -76,15 +76,21 @@ def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
         devices=devices,
         storage=spaces,
         notes=tuple(notes),
-        missing=tuple(_missing(text) for listing in scanned.listings for _, text in listing.damaged),
+        missing=tuple(
+            _missing(text, listing.head) for listing in scanned.listings for _, text in listing.damaged
+        ),
         what=" and ".join(READERS[report][0] for report in found) + " listings",
     )
 
 
-def _missing(text: str) -> schema.Missing:
+def _missing(text: str, head: PageHead) -> schema.Missing:
     """What a damaged row was of: its device, or the base of a classic alias, since that cannot be read whole."""
-    base = re.search(r"->([0-9A-F]{4})\b", text) or re.match(r"([0-9A-F]{4})\s", text)
-    return schema.Missing(name=base[1] if base else None)
+    base = re.search(r"->([0-9A-F]{4})\b", text)
+    name = base or re.match(r"([0-9A-F]{4})\s", text)
+    start = head.start if isinstance(head.start, datetime) else None
+    return schema.Missing(
+        name=name[1] if name else None, system=head.system or None, own=base is None, start=start
+    )
 
 
 def damage_notes(scanned: Scanned) -> list[str]:

@@ -7,6 +7,7 @@ error.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,8 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from planner import render
 from planner.errors import ReportError
@@ -162,28 +165,36 @@ def read_data_spaces(path: Path | str, data: bytes | None = None) -> tuple[DataS
 
 def data_spaces_of(path: Path, pages: Sequence[Page]) -> tuple[DataSpaceListing, ...]:
     """Read DSPACESH pages; those that repeat a head are one listing."""
-    return tuple(_listing(path, head, list(same)) for head, same in groupby(pages, lambda page: page.head))
+    return tuple(
+        DataSpaceListing(
+            report=DSPACESH, run=head.run, release=release, start=head.start, end=head.end, interval=head.interval,
+            path=path, line=line, rows=tuple(DataSpace(**row) for row in rows), system=head.system,
+        )
+        for head, release, line, rows in _listings(path, pages)
+    )  # fmt: skip
 
 
-def storage_frame(listings: Sequence[DataSpaceListing]) -> pl.DataFrame:
-    """Rows of the table of storage from DSPACESH listings."""
-    pairs = [(listing, row) for listing in listings for row in listing.rows]
-    data: dict[str, Any] = {
-        "system": [head.system or None for head, _ in pairs],
-        "source": [head.run or None for head, _ in pairs],
-        "start": [head.start if isinstance(head.start, datetime) else None for head, _ in pairs],
-        "interval": [head.interval for head, _ in pairs],
-        "file": [str(head.path) for head, _ in pairs],
-        "release": [head.release for head, _ in pairs],
-        **{name: [getattr(row, name) for _, row in pairs] for name in ("owner", "name", "users", "line")},
-    }
+def storage_frame(path: Path, pages: Sequence[Page]) -> pl.DataFrame:
+    """Rows of the table of storage from DSPACESH pages."""
+    rows: list[dict[str, Any]] = []
+    data: dict[str, Any] = {name: [] for name in ("system", "source", "start", "interval", "release")}
+    for head, release, _, some in _listings(path, pages):
+        start = head.start if isinstance(head.start, datetime) else None
+        said = (head.system or None, head.run or None, start, head.interval, release)
+        for values, value in zip(data.values(), said, strict=True):
+            values.extend([value] * len(some))
+        rows += some
+    data["file"] = str(path)
+    for name in ("owner", "name", "users", "line"):
+        data[name] = [row[name] for row in rows]
     for name in (*RATES, *PAGES):
-        printed = [getattr(row, name) for _, row in pairs]
-        data |= {
-            f"{name}{end}": [None if each is None else getattr(each, part) for each in printed]
-            for end, part in zip(schema.ENDS, ("value", "low", "high"), strict=True)
-        }
-    return schema.frame(schema.STORAGE, data, len(pairs))
+        printed = [row[name] for row in rows]
+        values, halves = (
+            np.array([math.nan if each is None else getattr(each, part) for each in printed])
+            for part in ("value", "resolution")
+        )
+        data |= schema.within(name, values, halves)
+    return schema.frame(schema.STORAGE, data, len(rows))
 
 
 def listings_of_frame(frame: pl.DataFrame) -> tuple[DataSpaceListing, ...]:
@@ -217,7 +228,19 @@ def _space_of(row: dict[str, Any]) -> DataSpace:
     return DataSpace(**about, **numbers, line=row["line"] or 0)
 
 
-def _listing(path: Path, head: PageHead, pages: list[Page]) -> DataSpaceListing:
+def _listings(
+    path: Path, pages: Sequence[Page]
+) -> Iterator[tuple[PageHead, str | None, int, list[dict[str, Any]]]]:
+    """Head, release, first line and rows of each listing."""
+    for head, same in groupby(pages, lambda page: page.head):
+        some = list(same)
+        rows = _rows(path, some)
+        lines = (line for page in some for line in (page.first, *page.lines))
+        release = next((match[1] for line in lines if (match := RELEASE.search(line.text))), None)
+        yield head, release, some[0].first.number, rows
+
+
+def _rows(path: Path, pages: list[Page]) -> list[dict[str, Any]]:
     """Join the pages of one listing and the halves of its rows."""
     first = pages[0].first
     left: list[tuple[Line, dict[str, Any]]] = []
@@ -227,27 +250,17 @@ def _listing(path: Path, head: PageHead, pages: list[Page]) -> DataSpaceListing:
             left.extend([(line, names)] if names else [])
             right.extend([(line, counts)] if counts else [])
     _check_halves(path, first, left, right)
-    rows = tuple(
-        _space(path, line, below, {**names, **counts})
-        for (line, names), (below, counts) in zip(left, right, strict=True)
-    )
+    rows = []
     seen: dict[tuple[str, str], int] = {}
-    for row in rows:
-        if (row.owner, row.name) in seen:
-            before = seen[row.owner, row.name]
-            problem = f"data space {row.name} of {row.owner} a second time: it is listed in line {before}"
-            raise ReportError(path, problem, line=row.line)
-        seen[row.owner, row.name] = row.line
-    releases = [
-        match[1]
-        for page in pages
-        for line in (page.first, *page.lines)
-        if (match := RELEASE.search(line.text))
-    ]
-    return DataSpaceListing(
-        report=DSPACESH, run=head.run, release=releases[0] if releases else None, start=head.start, end=head.end,
-        interval=head.interval, path=path, line=first.number, rows=rows, system=head.system,
-    )  # fmt: skip
+    for (line, names), (below, counts) in zip(left, right, strict=True):
+        _check_pages(path, below, names["name"], counts)
+        owner, name = key = names["owner"], names["name"]
+        if key in seen:
+            problem = f"data space {name} of {owner} a second time: it is listed in line {seen[key]}"
+            raise ReportError(path, problem, line=line.number)
+        seen[key] = line.number
+        rows.append({**names, **counts, "line": line.number})
+    return rows
 
 
 def _check_halves(path: Path, first: Line, left: Sequence[object], right: Sequence[object]) -> None:
@@ -280,7 +293,7 @@ def _page_rows(path: Path, page: Page) -> Iterator[tuple[Line, dict[str, Any], d
             yield (
                 line,
                 _names(columns, line) if LEFT[0] in headings else {},
-                _counts(columns, line) if RIGHT[0] in headings else {},
+                columns.numbers(line, PAGES, SUFFIXES) if RIGHT[0] in headings else {},
             )
         elif columns is None and may_be_row(line.text):
             raise line.error(path, f"a row above its heading: expected '{' '.join(LEFT)}' first")
@@ -312,24 +325,19 @@ def _names(columns: Columns, line: Line) -> dict[str, Any]:
         start = columns.spans["Userid" if not owner else "Data"].start
         wanted = "expected a row with a userid and the name of a data space, or a blank line"
         raise line.error(columns.path, f"{line.text.strip()[:40]!r}: {wanted}", start)
-    rates = {field: columns.number(line, heading) for field, heading in RATES.items()}
-    return {"owner": owner, "name": name, "users": columns.count(line, "Permt"), **rates}
+    users = columns.count(line, "Permt")
+    return {"owner": owner, "name": name, "users": users, **columns.numbers(line, RATES)}
 
 
-def _counts(columns: Columns, line: Line) -> dict[str, Any]:
-    """Read the right half of a row."""
-    return {field: columns.number(line, heading, suffixes=SUFFIXES) for field, heading in PAGES.items()}
-
-
-def _space(path: Path, line: Line, below: Line, fields: dict[str, Any]) -> DataSpace:
-    """Assemble a row from both lines it stands on, unless a part of its pages is larger than the whole."""
-    space = DataSpace(line=line.number, **fields)
+def _check_pages(path: Path, line: Line, name: str, counts: dict[str, Any]) -> None:
+    """Refuse a row of which a part of its pages is larger than the whole."""
     for part, whole in (("resident", "total"), ("resident_below_2gb", "resident")):
-        small, large = getattr(space, part), getattr(space, whole)
-        if small is not None and large is not None and small.low > large.high:
+        small, large = counts[part], counts[whole]
+        if small is None or large is None or small.value <= large.value:
+            continue
+        if small.low > large.high:
             shown = f"{PAGES[part]} {small.value:.0f} is above {PAGES[whole]} {large.value:.0f}"
-            raise below.error(path, f"{space.name}: {shown}; expected no more")
-    return space
+            raise line.error(path, f"{name}: {shown}; expected no more")
 
 
 def data_space_table(listings: Sequence[DataSpaceListing], *, resolution: bool = True) -> render.Table:

@@ -66,7 +66,7 @@ def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFr
     starts, clocks = moments([report.time for report in reports])
     seconds = lengths(path, clocks, [report.line for report in reports])
     of = f" of {run.host}" if run.host else ""
-    first = _first(path, reports, seconds, of, notes)
+    first = _first(path, run, seconds, of, notes)
     if None in starts:
         notes.append(f"{path}: {TIMES}; the reports are in the order of the file")
     every = [(k, row) for k, report in enumerate(reports) if k >= first for row in report.rows.values()]
@@ -107,10 +107,11 @@ def _kind(row: DiskLine) -> str:
     return schema.VOLUME if disk and not row.group else schema.OTHER
 
 
-def _first(
-    path: Path, reports: Sequence[DiskReport], seconds: Sequence[float | None], of: str, notes: list[str]
-) -> int:
+def _first(path: Path, run: IostatRun, seconds: Sequence[float | None], of: str, notes: list[str]) -> int:
     """Index of the first report that is of an interval: 1 where the first counts since the system was started."""
+    reports = run.reports
+    if run.of_pcp:
+        return 0
     if len(reports) == 1:
         notes.append(
             f"{path}: one report{of} only: unless iostat -y printed it, its rates and times are means since the system "

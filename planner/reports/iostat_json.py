@@ -145,8 +145,7 @@ class _JsonReader:
                 if row.name in report.rows:
                     raise self.error(f"report {number}: {row.name} a second time")
                 report.rows[row.name] = row
-            if "disk" in each:
-                run.reports.append(report)
+            run.reports.append(report)  # without disks, too: its place must not be that of the next one
         return run
 
     def _row(self, disk: dict[str, Any], number: int) -> DiskLine:

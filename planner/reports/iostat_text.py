@@ -31,7 +31,11 @@ KNOWN: Final = re.compile(
 )
 _HEADER: Final = re.compile(r"\s*Linux (?P<release>\S+) \((?P<host>[^)]*)\)\s*(?P<date>\S*)")
 _COLOR: Final = re.compile(rb"\x1b\[[0-9;]*m")
-_QUOTED: Final = re.compile(rb"^(?:> ?)+", re.MULTILINE)  # by a mail
+_QUOTED: Final = re.compile(rb"^(?:[>#] ?)+", re.MULTILINE)  # by a mail, or in a comment
+_OF_PCP: Final = re.compile(rb"^# (?:Timestamp +)?Device .*\n[^#\n]", re.MULTILINE)
+_STAMP: Final = re.compile(
+    r"\w{3} \w{3} [ 0-9][0-9] [0-9:]{8} [0-9]{4}(?= )"
+)  # of pcp iostat -t, in each row
 _NUMBER: Final = re.compile(r"[0-9]{1,30}(?:[.,][0-9]{1,4})?")
 _UNIT: Final = re.compile(r"(?P<number>[0-9]{1,30}(?:[.,][0-9]{1,4})?)[kMGTP%]?")
 _OTHERS: Final = {
@@ -77,12 +81,13 @@ class DiskReport:
 class IostatRun:
     """One start of iostat on a `host` with a kernel `release`, None where its head is missing.
 
-    Where not `in_lines`, places are numbers of reports.
+    Where not `in_lines`, places are numbers of reports. Of PCP (`of_pcp`) the first report is of an interval too.
     """
 
     host: str | None = None
     release: str | None = None
     in_lines: bool = True
+    of_pcp: bool = False
     reports: list[DiskReport] = field(default_factory=list)
 
 
@@ -98,12 +103,13 @@ def is_text(head: bytes) -> bool:
 
 
 def _bare(data: bytes) -> bytes:
-    """Without the colors of a terminal, and with blanks for the marks of a quotation."""
+    """Without the colors of a terminal, and with blanks for the marks of a quotation or comment."""
     return _QUOTED.sub(lambda match: b" " * len(match[0]), _COLOR.sub(b"", data))
 
 
 def _heading(words: list[str]) -> bool:
     """Tell the line above a table."""
+    words = words[words[:1] == ["Timestamp"] :]
     names = words[1:] if words and words[0].rstrip(":") == "Device" else words[:-1]
     named = bool(words) and "Device" in (words[0].rstrip(":"), words[-1])
     return named and any(name in ("tps", "r/s", "w/s", "d/s", "f/s", "%util") for name in names)
@@ -117,7 +123,7 @@ def _other(text: str) -> str | None:
 def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
     """Read all runs of a file, and notes on what else it holds."""
     text = read_text(path, _bare(data), WANTED)
-    reader = _TextReader(path, text)
+    reader = _TextReader(path, text, of_pcp=_OF_PCP.search(data) is not None)
     for number, line in enumerate(text.splitlines(), 1):
         reader.take(number, line.rstrip())
     return reader.end()
@@ -126,8 +132,8 @@ def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
 class _TextReader:
     """Lines one by one into runs."""
 
-    def __init__(self, path: Path, text: str) -> None:
-        self.path, self.runs = path, list[IostatRun]()
+    def __init__(self, path: Path, text: str, *, of_pcp: bool) -> None:
+        self.path, self.runs, self.of_pcp = path, list[IostatRun](), of_pcp
         self.last = text.rstrip().count("\n") + 1  # line with anything on it
         self.open = not text.endswith("\n")  # has no end
         self.whole = _other(text)
@@ -135,6 +141,7 @@ class _TextReader:
         self.name_first, self.indent = True, 0
         self.time: str | None = None
         self.fresh, self.cpu = True, False  # the next heading begins a report; numbers of the CPU follow
+        self.after_cpu = False  # no heading since those
         self.alone: tuple[int, str, bool] | None = None  # a name on a line of its own, with -h
         self.mark: str | None = None
         self.ignored: list[tuple[int, str]] = []
@@ -147,6 +154,8 @@ class _TextReader:
 
     def take(self, number: int, text: str) -> None:
         """One line."""
+        if self.of_pcp and (match := _STAMP.match(text)):
+            self.time, text = match[0], " " * match.end() + text[match.end() :]
         words = text.split()
         if not words:
             self._close()
@@ -156,18 +165,22 @@ class _TextReader:
         cpu, self.cpu = self.cpu, False
         if match := _HEADER.match(text):
             self._close()
-            self.runs.append(IostatRun(match["host"], match["release"]))
-            self.fresh, self.time = True, None
+            self.runs.append(IostatRun(match["host"], match["release"], of_pcp=self.of_pcp))
+            self.fresh, self.time, self.after_cpu = True, None, False
         elif words[0] == "avg-cpu:":
             self._close()
-            self.cpu = self.fresh = True
+            if self.after_cpu and self.time is None:
+                self._without_table(number)
+            self.cpu = self.fresh = self.after_cpu = True
         elif cpu and all(map(_UNIT.fullmatch, words)):
             pass
         elif _heading(words):
             self._begin(number, text, words)
         elif is_time(text):
             self._close()
-            self.time, self.fresh = text.strip(), True
+            if self.time is not None:
+                self._without_table(number)
+            self.time, self.fresh, self.after_cpu = text.strip(), True, False
         elif not (self.columns and self._row(number, text, words)):
             self._other_line(number, text, words)
 
@@ -176,8 +189,14 @@ class _TextReader:
             self.ignored.append(self.alone[:2])
         self.columns, self.alone = [], None
 
+    def _without_table(self, number: int) -> None:
+        """A report of which nothing but its time, or the CPU, is there: its place must not be that of the next one."""
+        self.runs = self.runs or [IostatRun(of_pcp=self.of_pcp)]
+        self.runs[-1].reports.append(DiskReport(number, self.time))
+
     def _begin(self, number: int, text: str, words: list[str]) -> None:
         """A heading: of a new report, or of a further part of the last one."""
+        words = words[words[:1] == ["Timestamp"] :]
         self.name_first = words[0].rstrip(":") == "Device"
         columns = words[1:] if self.name_first else words[:-1]
         for k, name in enumerate(columns):
@@ -185,12 +204,12 @@ class _TextReader:
                 problem = f"heading {name!r:.40} is none of iostat, or stands there twice; {WANTED}"
                 raise self.error(problem, number, text.index(name) + 1)
         if not self.runs:
-            self.runs.append(IostatRun())
+            self.runs.append(IostatRun(of_pcp=self.of_pcp))
         self._close()
         reports, there = self.runs[-1].reports, frozenset(columns)
         if self.fresh or not reports or any(there & part for part in reports[-1].parts):
             reports.append(DiskReport(number, self.time))
-            self.time, self.fresh = None, False
+            self.time, self.fresh, self.after_cpu = None, False, False
         reports[-1].parts.append(there)
         self.columns, self.indent = columns, len(text) - len(text.lstrip())
 
@@ -221,9 +240,18 @@ class _TextReader:
             return True
         if len(cells) != count:
             raise self.error(f"{len(cells)} numbers below {count} headings; {WANTED}", number)
-        report = self.runs[-1].reports[-1]
+        report = self._of_sample(name, number) if self.of_pcp else self.runs[-1].reports[-1]
         self._add(report, DiskLine(line, name, group, {}), number, text, cells)
         return True
+
+    def _of_sample(self, name: str, number: int) -> DiskReport:
+        """Report that a row of pcp iostat is of: one heading is above many, each with its devices once."""
+        reports = self.runs[-1].reports
+        again = name in reports[-1].rows if self.time is None else self.time != reports[-1].time
+        if reports[-1].rows and again:
+            reports.append(DiskReport(number, None, parts=reports[-1].parts))
+        reports[-1].time = self.time
+        return reports[-1]
 
     def _ends_well(self, cells: list[str]) -> bool:
         """Whether the last line of the file, which has no end, is whole: as many cells, as many decimals."""
@@ -266,7 +294,7 @@ class _TextReader:
         inside = bool(self.columns) and number == self.last and self.open
         self._close()
         if sum(bool(_UNIT.fullmatch(word)) for word in words) >= max(ROW_LIKE, len(words) / 2):
-            if self.whole is not None and not self.runs:
+            if self.whole is not None and not any(run.reports for run in self.runs):
                 raise self.error(f"this is {self.whole}; {WANTED}, of Linux (sysstat)", number)
             raise self.error(f"numbers without the headings of iostat above them; {WANTED}", number)
         if all(map(KNOWN.fullmatch, words)):
@@ -282,7 +310,7 @@ class _TextReader:
             self.cut = self.last
         elif self.alone is not None:
             self.ignored.append(self.alone[:2])
-        self.runs = [run for run in self.runs if run.reports]
+        self.runs = [run for run in self.runs if any(report.parts for report in run.reports)]
         if not self.runs:
             what = "iostat -c prints no devices" if self.whole is None else f"this is {self.whole}"
             raise ReportError(self.path, f"{what}; {WANTED}, of Linux (sysstat)")
@@ -331,10 +359,11 @@ def _plain(text: str) -> str:
 
 def _iso(text: str) -> datetime | None:
     try:
-        found = datetime.fromisoformat(text.strip()) if text.isascii() and "T" in text else None
+        if _STAMP.match(f"{text} "):
+            return datetime.strptime(text.strip(), "%a %b %d %H:%M:%S %Y")
+        return datetime.fromisoformat(text.strip()) if text.isascii() and "T" in text else None
     except ValueError:
         return None
-    return found
 
 
 def moments(texts: Sequence[str | None]) -> tuple[list[datetime | None], list[datetime | None]]:

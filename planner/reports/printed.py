@@ -16,6 +16,7 @@ from typing import Final
 from planner.reports.lines import Line
 from planner.units import half_digit
 
+MOST_KNOWN: Final = 2**14  # texts that are kept with what they say
 WHOLE: Final = 0.5  # resolution of a number printed without decimals
 NO_SUFFIXES: Final[Mapping[str, float]] = MappingProxyType({})
 _HEADING: Final = re.compile(r"\S+")
@@ -89,8 +90,8 @@ class Columns:
     """The columns below one header line.
 
     `path` is the file, `spans` holds for each heading its first to last character, `width` is the end of
-    the last of them; `cells` are those of the numbers, as far as they were asked for, and `known` what stood in them:
-    most of a listing are the same few.
+    the last of them; `cells` are those of the numbers, as far as they were asked for, `known` what stood in them, and
+    `halves` what stood in many of them side by side: most of a listing are the same few.
     """
 
     path: Path
@@ -98,6 +99,9 @@ class Columns:
     width: int
     cells: dict[str, slice] = field(default_factory=dict, init=False, repr=False, compare=False)
     known: dict[tuple[str, str], Printed | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    halves: dict[tuple[str, str], dict[str, Printed | None]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -152,10 +156,24 @@ class Columns:
             raise line.error(self.path, problem, len(line.text))
         key = name, line.text[max(span.start - 1, 0) : span.stop]
         if key not in self.known:
-            if len(self.known) > 2**14:
+            if len(self.known) > MOST_KNOWN:
                 self.known.clear()
             self.known[key] = self._number(line, name, span, factor, suffixes)
         return self.known[key]
+
+    def numbers(
+        self, line: Line, headings: Mapping[str, str], suffixes: Mapping[str, float] = NO_SUFFIXES
+    ) -> dict[str, Printed | None]:
+        """Read numbers that stand side by side, by field."""
+        first, *_, last = headings.values()
+        key = first, line.text[max(self.cell(first).start - 1, 0) : self.spans[last].stop]
+        if key not in self.halves:
+            if len(self.halves) > MOST_KNOWN:
+                self.halves.clear()
+            self.halves[key] = {
+                name: self.number(line, heading, suffixes=suffixes) for name, heading in headings.items()
+            }
+        return self.halves[key]
 
     def _number(
         self, line: Line, name: str, span: slice, factor: float, suffixes: Mapping[str, float]

@@ -27,11 +27,16 @@ if TYPE_CHECKING:
 
 MOST_USED: Final = 2**16 - 1
 SUM: Final = "SUM"
+NUMBER: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?|\.[0-9]{1,9}")
 SUMS: Final = re.compile(r"(?i)total|lcu\b|sum\b|average|avg\b")
 NOT_DISK: Final = re.compile(r"(?i)tape|communication|graphic|character|unit record")
 LCU: Final = ("lcu", "logicalcontrolunit")
 WAIT: Final = ("hpavwait", "hyperpavwait", "hpavwaitratio", "hwait")
 MOST: Final = ("hpavmax", "hyperpavmax", "hmax")
+ELSEWHERE: Final = (  # where the time may go if not into the queue: report, heading, which row, words
+    ("CHAN", re.compile(r"(?i)(?=.*total)(?=.*util)"), max, "the busiest channel path"),
+    ("CACHE", re.compile(r"(?i)read.*(?:h/r|hit)"), min, "the lowest share of reads in the cache"),
+)
 TAKEN: Final = ("chpidtaken", "channelpathtaken", "chpathtaken", "taken", "pathtaken")
 
 
@@ -56,7 +61,9 @@ def read_rmf(path: Path, data: bytes) -> schema.Tables:
     if not parts and supply is None:
         raise ReportError(path, f"RMF reports {listed(metrics) or 'none'} without a table of devices or of HyperPAV "
                           f"pools; {WANTED}")  # fmt: skip
-    others = [metric for metric in metrics if metric not in ("DEVICE", "IOQ")]
+    others = [
+        metric for metric in metrics if metric not in ("DEVICE", "IOQ", *_elsewhere(path, every, notes))
+    ]
     if others:
         notes[f"{path}: nothing is taken from the reports {listed(others)}."] = None
     devices = schema.join(schema.DEVICES, [part for part in parts if part is not None])
@@ -70,6 +77,24 @@ def read_rmf(path: Path, data: bytes) -> schema.Tables:
         devices=devices if parts else None, supply=supply, notes=tuple(notes), what="RMF reports in XML",
         missing=tuple(missing), columns=next(iter(columns), ""),
     )  # fmt: skip
+
+
+def _elsewhere(path: Path, every: Sequence[RmfReport], notes: dict[str, None]) -> set[str]:
+    """Note the figures of channels and cache that say most of response times; the reports that they are from."""
+    used = set()
+    for metric, heading, worst, words in ELSEWHERE:
+        found = [
+            (float(cells[at]), line, cells[0], name)
+            for report in every if report.metric.startswith(metric)
+            for table in report.tables
+            for at, name in enumerate(table.headings) if heading.search(name)
+            for line, kind, cells in table.rows if kind != SUM and NUMBER.fullmatch(cells[at])
+        ]  # fmt: skip
+        if found:
+            value, line, of, name = worst(found)
+            notes[f"{path}, line {line}: {words}: {of}, {name} {value:g}."] = None
+            used |= {report.metric for report in every if report.metric.startswith(metric)}
+    return used
 
 
 class _XmlRows(CsvTable):

@@ -44,13 +44,18 @@ class Heading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """A row that could not be read: its device or volume `name` and its `pool`, None where that is not known either."""
+    """A row that could not be read: its device or volume `name` and its `pool`, None where that is not known either.
+
+    Where not `own` it is that of an alias of the device, of which only the base is known.
+    """
 
     name: str | None
     pool: str | None = None
     system: str | None = None
     alias: bool = False
+    own: bool = True
     start: datetime | None = None
+    utc_offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +181,13 @@ STORAGE: Final = (
     *(column for name, meaning in STORAGE_PAGES.items() for column in measured(name, "pages", meaning)),
     *WHERE,
 )
+LOST: Final = (  # rows that could not be read
+    WHEN[0], *WHEN[2:4],
+    Heading("name", "String", "", "device or volume; null where that could not be read"),
+    Heading("pool", "String", "", "alias pool; null where nothing says so"),
+    Heading("alias", "Boolean", "", "whether it is an alias"),
+    Heading("own", "Boolean", "", "whether the row is its own, not that of an alias of it"),
+)  # fmt: skip
 TABLES: Final[Mapping[str, Sequence[Heading]]] = {
     "devices": DEVICES,
     "supply": SUPPLY,
@@ -247,6 +259,18 @@ def frame(columns: Sequence[Heading], data: Mapping[str, Any], height: int | Non
 
 def _many(values: object) -> bool:
     return hasattr(values, "__len__") and not isinstance(values, str | bytes)
+
+
+def lost_frame(missing: Sequence[Missing]) -> pl.DataFrame:
+    """Rows that could not be read as a table."""
+    return frame(
+        LOST, {name: [getattr(each, name) for each in missing] for name in dtypes(LOST)}, len(missing)
+    )
+
+
+def lost_rows(found: pl.DataFrame) -> tuple[Missing, ...]:
+    """The same back."""
+    return tuple(Missing(**row) for row in found.iter_rows(named=True))
 
 
 def empty(columns: Sequence[Heading]) -> pl.DataFrame:

@@ -162,10 +162,15 @@ def missing_of(rows: pl.DataFrame) -> tuple[schema.Missing, ...]:
     """Rows of the schema as what is missing."""
     return tuple(
         schema.Missing(
-            name=device or label, pool=pool, system=system, start=start, alias=kind == schema.ALIAS
+            name=device or label,
+            pool=pool,
+            system=system,
+            start=start,
+            utc_offset=offset,
+            alias=kind == schema.ALIAS,
         )
-        for device, label, pool, system, start, kind in rows.select(
-            "device", "label", "pool", "system", "start", "kind"
+        for device, label, pool, system, start, offset, kind in rows.select(
+            "device", "label", "pool", "system", "start", "utc_offset", "kind"
         ).iter_rows()
     )
 

@@ -75,7 +75,9 @@ def gaps_of(
         return {}
     columns = ("system", "device", "label", "kind", "alias_of", "pool")
     about = devices.select(columns).filter(pl.col("kind") != schema.OTHER).unique()
-    rows = group_keys(about).with_columns(pl.col("system").fill_null("")).collect()
+    rows = (
+        group_keys(about).with_columns(pl.col("system").fill_null("")).collect().sort("system", *GROUP_KEYS)
+    )
     names: dict[Group, set[str]] = {}
     volumes: dict[Group, int] = {}
     for (system, kind, name), part in rows.partition_by("system", *GROUP_KEYS, as_dict=True).items():

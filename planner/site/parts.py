@@ -14,8 +14,9 @@ from planner.demand import Law, Target
 from planner.errors import InputError
 from planner.measurements.archive import collected, naming_damage, open_archive
 from planner.measurements.choose import refuse_twice
+from planner.measurements.formats import is_folder
 from planner.measurements.groups import POOL, VOLUME, Group, groups_of, rows_of
-from planner.measurements.read import Data, is_folder, read
+from planner.measurements.read import Data, read
 from planner.site.members import (
     Shared,
     check_members,
@@ -83,7 +84,8 @@ def parts_of(
         archive = open_archive(Path(only))
         systems = None if system is None else [system]
         rows = archive.scan("devices", systems=systems, start=start, end=end)
-        supply = None
+        missing = archive.missing(systems=systems, start=start, end=end)
+        lost, supply = gaps_of(missing, None, rows, allowed=allow_missing), None
     else:
         measured = read(source, members, system=system, start=start, end=end, map=map)
         if len(sources) > 1:  # of one alone, pools that stand in it twice have no answer; the others have

@@ -82,7 +82,7 @@ class Daily:
 
 def is_series(path: Path | str) -> bool:
     """Tell a measured series from measurements of a site, by its headings."""
-    from planner.measurements.read import Source
+    from planner.measurements.formats import Source
 
     path = Path(path)
     if path.is_dir():

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
 from planner import units
@@ -29,7 +30,8 @@ from planner.measurements import (
 )
 from planner.measurements.bracket import with_service
 from planner.measurements.choose import WORST
-from planner.measurements.read import Measured, is_folder
+from planner.measurements.formats import is_folder
+from planner.measurements.read import Measured
 from planner.measurements.read import membership as members_of
 from planner.render.text import counted
 from planner.reports.linux import LinuxDevices
@@ -330,10 +332,15 @@ def aliases(
         )
         return _pools(every, chosen, membership, pool, question, measured.notes, progress, lost, alone=alone)
     except InputError as error:
-        if not lost.missing:
-            raise
-        rows = f"{counted(len(lost.missing), 'row')} could not be read, see planner read"
-        raise InputError(error.argument, error.value, f"{error.expected}; {rows}", error.unit) from None
+        why = (
+            [f"{counted(len(lost.missing), 'row')} could not be read, see planner read"]
+            if lost.missing
+            else []
+        )
+        why += (
+            measured.notes[:1] if error.expected.endswith("there is none") else []
+        )  # what was left out of it
+        raise InputError(error.argument, error.value, "; ".join([error.expected, *why]), error.unit) from None
 
 
 def _intervals(measured: Measured, membership: Membership | None, named: str) -> list[Rows]:
@@ -449,7 +456,7 @@ def _volumes(
 ) -> AliasAnswer | VolumesAnswer:  # fmt: skip
     """Each volume with aliases of its own; one alone is answered in full."""
     systems: dict[str, list[tuple[str, Run]]] = {}
-    for rows in every:
+    for rows in _with_io(every, only, exclude, alone=alone):
         for run in volume_runs(rows, only, exclude):
             one = ("" if alone else str(rows.file), question.declared(run))
             systems.setdefault(run.name, []).append(one)
@@ -463,6 +470,25 @@ def _volumes(
         done(len(several))
     ranked = sorted(found, key=lambda row: (row.recommended is None, -row.rank))
     return question.volumes(ranked, notes, short)
+
+
+def _with_io(
+    every: Sequence[Rows], only: Devices | None, exclude: Devices | None, *, alone: bool
+) -> list[Rows]:
+    """Intervals in which any of the volumes asked for did I/O; of a source without such ones all."""
+
+    def busy(rows: Rows) -> bool:
+        asked = rows.is_base if only is None else rows.is_base & only.chosen(rows)
+        asked = asked if exclude is None else asked & ~exclude.chosen(rows)
+        return bool((np.nan_to_num(rows.numbers["io_rate"].value[asked], nan=1.0) > 0).any())
+
+    found = [busy(rows) for rows in every]
+    there = {alone or rows.file for rows, is_busy in zip(every, found, strict=True) if is_busy}
+    return [
+        rows
+        for rows, is_busy in zip(every, found, strict=True)
+        if is_busy or (alone or rows.file) not in there
+    ]
 
 
 def _of_numbers(
@@ -522,7 +548,7 @@ def _pools(
     present = _names(every)
     measured: dict[str, list[tuple[str, Run]]] = {}
     notes = list(said)
-    for rows in every:
+    for rows in _with_io(every, bases, exclude, alone=alone):
         found, told = pool_runs(rows, bases, aliases_, exclude)
         notes += [note for note in told if note not in notes]
         for each in found:

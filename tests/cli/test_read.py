@@ -59,7 +59,7 @@ def test_one_csv_holds_rows_of_one_report(tmp_path: Path, capsys: pytest.Capture
     [
         (
             "nothing of that kind\n",
-            "holds no Performance Toolkit listing; expected a DEVICE listing (FCX108) or",
+            "of no known format; expected measurements: DEVICE (FCX108) or DSPACESH",
         ),
         (
             "FCX109  Run 2007/05/27 15:10:30   DEVICE CPOWNED\n",

@@ -217,7 +217,8 @@ def iostat(random: Random, *, json: bool) -> Content:
 
     while (how := any_writing(random)).json is not json:
         pass
-    how = replace(how, skip_first=False, groups=False, idle_left_out=False)
+    how = replace(how, skip_first=how.pcp, groups=False, idle_left_out=False)
+    how = replace(how, times="of each row") if how.pcp else how
     out = printed(random, how, reports=random.randrange(2, 4))
     heads = frozenset(range(3 if out.lines[0].startswith("{") else 1))
     rows = [((name, *_exactly(*numbers)), heads | frozenset(span))

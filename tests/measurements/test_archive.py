@@ -22,7 +22,7 @@ from planner.cli import main
 from planner.errors import InputError, ReportError
 from planner.measurements import read
 from planner.measurements.anonymize import names_of
-from planner.measurements.archive import open_archive
+from planner.measurements.archive import VERSION, open_archive
 from planner.measurements.collect import collect
 from planner.reports import schema
 from tests.checkout import ROOT
@@ -567,7 +567,7 @@ def test_an_archive_of_before_the_utilization_is_read_and_added_to(archive: Path
     (archive / "archive.toml").write_text("schema = 2\n")
     assert_frame_equal(rows(archive), before)
     collect([volumes(intervals=1).with_columns(start=FIRST + timedelta(days=1))], archive)
-    assert open_archive(archive).version == 3 and rows(archive).height == before.height + 2
+    assert open_archive(archive).version == VERSION and rows(archive).height == before.height + 2
     shutil.rmtree(archive)
     collect([volumes()], archive)
     without("pend")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import re
 import sys
 from pathlib import Path
@@ -17,6 +20,7 @@ from polars.testing import assert_frame_equal
 from planner.cli import main
 from planner.errors import InputError, ReportError
 from planner.measurements import read
+from planner.measurements.read import membership
 from planner.reports import schema
 from planner.reports.device import device_table, read_devices
 from planner.units import half_digit
@@ -257,6 +261,50 @@ def test_the_table_says_what_the_listing_says() -> None:
 def test_what_is_no_measurement_is_refused(text: str, problem: str) -> None:
     with pytest.raises(ReportError, match=problem):
         read(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (gzip.compress(LISTING.read_bytes()), "compressed: expected it unpacked"),
+        (bz2.compress(LISTING.read_bytes()), "compressed: expected it unpacked"),
+        (lzma.compress(LISTING.read_bytes()), "compressed: expected it unpacked"),
+        (b"%PDF-1.7\n%\xe2\xe3", "a PDF: expected what it was printed from"),
+        (b"<!DOCTYPE html>\n<html></html>", "a page of HTML: expected the file itself"),
+        (LISTING.read_text(encoding="utf-8").encode("cp500"), "text in EBCDIC: expected a transfer as text"),
+        (
+            b" 94       0 dasda 1 2 3 4 5 6 7 8 9 10 11\n",
+            "counters of /proc/diskstats: expected what iostat -x",
+        ),
+        (
+            (ROOT / "docs" / "examples" / "lsdasd.txt").read_bytes(),
+            "lsdasd says who shares .* give it by --pools",
+        ),
+        (b"procs ---memory---\n r  b   swpd\n 1  0  0 1 1\n", "of no known format"),
+        (
+            b"Linux 5.10 (h) 01/01/24\n\n12:00:01 AM  DEV  tps  rkB/s\n12:10:01 AM dev8-0 1.0 2.0\n",
+            "this is sar -d",
+        ),
+    ],
+)
+def test_what_is_much_like_a_measurement_is_refused_for_what_it_is(data: bytes, problem: str) -> None:
+    with pytest.raises(ReportError, match=problem):
+        read(data)
+
+
+@pytest.mark.parametrize(
+    "name", ["docs/examples/iostat.json", "docs/examples/rmf.xml", "docs/examples/lsdasd.txt"]
+)
+def test_two_bytes_a_character_read_as_one(name: str, tmp_path: Path) -> None:
+    """PowerShell redirects so."""
+    text = (ROOT / name).read_text(encoding="utf-8").replace(' encoding="UTF-8"', "")
+    path = tmp_path / "wide"
+    path.write_bytes(text.encode("utf-16"))
+    if "lsdasd" in name:
+        plain, wide = (membership(each) for each in (ROOT / name, path))
+        assert plain is not None and wide is not None and plain.members == wide.members
+        return
+    assert read(path).devices.drop("file").equals(read(text.encode()).devices.drop("file"))
 
 
 def test_what_cannot_be_opened_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,6 +43,7 @@ LAYOUTS: Final = {
     "9": OLD, "9 -k": OLD_KB, "10": SPLIT, "11.6": V11, "12.0": V12_0, "12.1": V12_1, "12.2": V12_2,
     "12.2 -s": SHORT, "11.6 -s": SHORT_11,
 }  # fmt: skip
+OF_PCP: Final = (*SPLIT[:11], "%util")
 PARTS: Final = (READS, WRITES, DISCARDS, ("f/s", "f_await", "aqu-sz", "%util"))
 KINDS: Final = "rwdf"
 
@@ -91,6 +92,7 @@ class Writing:
     release: str = "6.12.0"
     header: bool = True
     stray: bool = False
+    pcp: bool = False  # pcp iostat: one heading, each row with its time
 
 
 @dataclass
@@ -141,6 +143,8 @@ def printed(
         )
     if how.json:
         _json(out, how, kept, seconds)
+    elif how.pcp:
+        _pcp(out, how, kept, seconds)
     else:
         _text(out, how, kept, seconds)
     return out
@@ -148,7 +152,7 @@ def printed(
 
 def _row(out: Printed, how: Writing, time: datetime, disk: Disk, seconds: float, *, counts: bool) -> None:
     """What the reader must say of a row, by the numbers as they are printed."""
-    columns = LAYOUTS[how.layout] if not how.parts else sum(PARTS, ())
+    columns = OF_PCP if how.pcp else LAYOUTS[how.layout] if not how.parts else sum(PARTS, ())
     cells = dict(zip(columns, map(float, disk.cells(seconds, columns, how.decimals)), strict=True))
     if "tps" in cells:
         rate, total = cells["tps"], cells["tps"] * cells["await"]
@@ -201,6 +205,19 @@ def _text(out: Printed, how: Writing, kept: list[tuple[datetime, list[Disk]]], s
         out.spans += [range(top, len(out.lines))] * (len(out.rows) - len(out.spans))
 
 
+def _pcp(out: Printed, how: Writing, kept: list[tuple[datetime, list[Disk]]], seconds: float) -> None:
+    heading = f"# {'Timestamp':<23}Device " if how.times else "# Device      "
+    out.lines.append(heading + " ".join(OF_PCP) + "\n")
+    for time, every in kept:
+        top = len(out.lines)
+        for disk in every:
+            stamp = f"{time:%a %b} {time.day:2} {time:%H:%M:%S %Y} " if how.times else ""
+            cells = disk.cells(seconds, OF_PCP, how.decimals)
+            out.lines.append(f"{stamp}{disk.name:<13} " + " ".join(cells) + "\n")
+            _row(out, how, time - timedelta(seconds=seconds), disk, seconds, counts=True)
+        out.spans += [range(top, len(out.lines))] * len(every)
+
+
 def _human(name: str, cell: str, how: Writing) -> str:
     """Sizes and shares with their units, where --human is set."""
     if not how.human:
@@ -244,7 +261,7 @@ def any_writing(random: Random) -> Writing:
     layout = random.choice(list(LAYOUTS))
     parts = not as_json and random.random() < 0.15
     old = layout in ("9", "9 -k", "10")
-    return Writing(
+    found = Writing(
         layout="12.2" if parts else layout, json=as_json, parts=parts,
         decimals=2 if as_json else random.choice((2, 2, 2, 1, 0)), skip_first=random.random() < 0.3,
         idle_left_out=random.random() < 0.3, groups=random.random() < 0.2, human=random.random() < 0.2 and not as_json,
@@ -253,3 +270,7 @@ def any_writing(random: Random) -> Writing:
         name_below=old and random.random() < 0.2 and not parts, release=random.choice(("4.4.0", "5.14.0", "6.12.0")),
         header=random.random() < 0.8, stray=random.random() < 0.2,
     )  # fmt: skip
+    # By what was drawn before, so that other texts stay as they were.
+    if not as_json and found.stray and found.release == "4.4.0":
+        return Writing(pcp=True, skip_first=True, times=found.times)
+    return found

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import planner
 from planner import render
 from planner.errors import ReportError
 from planner.library import data_path
@@ -23,7 +24,6 @@ from planner.reports.dspacesh import (
     data_space_table,
     listings_of_frame,
     read_data_spaces,
-    storage_frame,
 )
 from planner.reports.printed import Printed
 
@@ -237,17 +237,15 @@ def test_a_listing_shows_itself_as_html() -> None:
 
 def test_listings_come_back_from_the_table_of_storage() -> None:
     """Times, release and rows; their line is that of the first row."""
-    listings = [
-        each
-        for name in ("4", "128")
-        for each in read_data_spaces(data_path("real-storage", f"{name}-users.listing"))
-    ]
-    back = listings_of_frame(storage_frame(listings))
+    paths = [data_path("real-storage", f"{name}-users.listing") for name in ("4", "128")]
+    listings = [each for path in paths for each in read_data_spaces(path)]
+    storage = planner.read(paths).storage
+    back = listings_of_frame(storage)
     assert len(back) == len(listings)
     for mine, theirs in zip(back, listings, strict=True):
         assert (mine.start, mine.end, mine.interval) == (theirs.start, theirs.end, theirs.interval)
         assert (mine.release, mine.path) == (theirs.release, theirs.path)
         assert [row.name for row in mine.rows] == [row.name for row in theirs.rows]
         assert [row.resident for row in mine.rows] == [row.resident for row in theirs.rows]
-    timeless = storage_frame(listings).with_columns(pl.lit(None, pl.Datetime("us")).alias("start"))
+    timeless = storage.with_columns(pl.lit(None, pl.Datetime("us")).alias("start"))
     assert {(each.start, each.end) for each in listings_of_frame(timeless)} == {(None, None)}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import planner
 from planner.errors import InputError, ReportError
 from planner.measurements import intervals, volume_runs
 from planner.measurements.read import read
@@ -47,7 +49,8 @@ class TestLayouts:
     @settings(max_examples=200, deadline=None)
     @given(st.randoms(use_true_random=False))
     def test_what_any_release_prints_is_read_back(self, random: Random) -> None:
-        how = replace(any_writing(random), skip_first=False)
+        how = any_writing(random)
+        how = replace(how, skip_first=how.pcp)
         out = printed(random, how, seconds=random.choice((1.0, 10.0, 60.0, 300.0)))
         if not out.rows:
             return
@@ -213,10 +216,11 @@ ROW = "dasda      0.00   2.00 99.00 7.00 224.0 224.0    4.26     1.12 10.57  7.9
     "disguise",
     [
         lambda text: "\n".join(f"> > {line}" for line in text.split("\n")),
+        lambda text: "\n".join(f"# {line}" for line in text.split("\n")),
         lambda text: text.replace("dasda", "\x1b[32;1mdasda\x1b[0m").replace("84.40", "\x1b[31m84.40\x1b[0m"),
         lambda text: text.replace("\ndasda", "\n(snip)\ndasda"),
     ],
-    ids=["quoted", "colors", "a word between"],
+    ids=["quoted", "a comment", "colors", "a word between"],
 )
 def test_a_log_as_people_keep_it_reads_the_same(disguise: Callable[[str], str]) -> None:
     plain, kept = (read_iostat("log", f"{text}\n".encode()).devices for text in (
@@ -246,3 +250,54 @@ def test_disks_that_are_no_dasd_are_named() -> None:
     (rows,) = intervals(read(f"{HEADING}\n{ROW.replace('dasda', 'sda')}\n".encode()))
     with pytest.raises(InputError, match="there is none, and sda is no DASD: only those have aliases"):
         volume_runs(rows)
+
+
+@pytest.mark.parametrize(
+    "cpu", ["", "avg-cpu:  %user %nice %system %iowait %steal %idle\n  1.5 0.0 1.7 0.9 0.0 95.9\n\n"]
+)
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_report_without_its_table_keeps_its_place(lost: int, cpu: str) -> None:
+    """Found by fuzzing: the first interval went for the report since the system was started, whose table was lost."""
+    times = [f"2026-03-01T10:0{k}:00\n" for k in range(4)] if not cpu else [""] * 4
+    parts = [
+        f"{time}{cpu}{'' if k == lost else f'{HEADING}{chr(10)}{ROW}{chr(10)}'}\n"
+        for k, time in enumerate(times)
+    ]
+    found = read(("Linux 6.12.0 (a) \t2026-03-01\n\n" + "".join(parts)).encode()).devices
+    kept = [k for k in (1, 2, 3) if k != lost]
+    assert (found["source"] if cpu else found["start"]).to_list() == [
+        f"report {k + 1}" if cpu else datetime(2026, 3, 1, 10, k - 1) for k in kept
+    ]
+    assert cpu or set(found["interval"]) == {60.0}
+
+
+def test_samples_below_one_heading_are_reports_and_the_first_one_counts() -> None:
+    """pcp iostat prints its heading once, and begins with an interval; one name twice in a sample is damage."""
+    rows = [
+        f"{name} 0.0 0.0 {rate} 0.0 1.0 0.0 4.0 0.1 2.5 2.5 0.0 9.0"
+        for rate in (40, 60)
+        for name in ("dasda", "dasdb")
+    ]
+    heading = "Device rrqm/s wrqm/s r/s w/s rkB/s wkB/s avgrq-sz avgqu-sz await r_await w_await %util"
+    found = read("\n".join([f"# {heading}", *rows, ""]).encode()).devices
+    assert found.select("source", "label", "io_rate").rows() == [
+        ("report 1", "dasda", 40), ("report 1", "dasdb", 40), ("report 2", "dasda", 60), ("report 2", "dasdb", 60),
+    ]  # fmt: skip
+    stamped = [f"Tue Dec  1 18:59:{41 + k // 2} 2015 {row}" for k, row in enumerate(rows)]
+    found = read("\n".join([f"# Timestamp      {heading}", *stamped, ""]).encode()).devices
+    assert found["start"].to_list() == [datetime(2015, 12, 1, 18, 59, second) for second in (40, 40, 41, 41)]
+    with pytest.raises(ReportError, match="line 4: dasda a second time"):
+        read("\n".join([f"# Timestamp      {heading}", *stamped[:2], stamped[0], ""]).encode())
+
+
+@pytest.mark.parametrize("idle", ["first", "last", "absent"])
+def test_an_interval_without_io_does_not_refuse_the_others(idle: str) -> None:
+    """Found with public logs: 41 of 131 with a queue were refused because of one idle report, most often the last."""
+    quiet = "dasda " + " ".join("0.00" for _ in ROW.split()[1:])
+    reports = [ROW, ROW, ROW.replace("99.00", "98.00")]
+    reports[0 if idle == "first" else -1] = quiet if idle != "absent" else quiet.replace("dasda", "sda  ")
+    text = "\n\n".join(f"{HEADING}\n{row}" for row in [quiet, *reports])
+    answer = planner.aliases(f"{text}\n\n".encode())
+    assert answer.recommended == planner.aliases(f"{HEADING}\n{ROW}\n\n".encode()).recommended
+    with pytest.raises(InputError, match=r"with I/O; there is none; .* the first report, .* is left out"):
+        planner.aliases(f"{HEADING}\n{ROW}\n\n{HEADING}\n{quiet}\n\n".encode())

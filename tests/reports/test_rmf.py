@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
 import pytest
 
+import planner
 from planner.errors import ReportError
 from planner.measurements import read
 from planner.reports import rmf_xml
@@ -68,6 +70,30 @@ def test_documents_one_behind_the_other_and_other_reports() -> None:
     assert found.devices.height == 6
     assert any("nothing is taken from the reports CACHE" in note for note in found.notes)
     assert any("does not say how many aliases" in note for note in found.notes)
+
+
+def test_channels_and_cache_of_the_same_file_are_named_in_the_answer() -> None:
+    """The worst of each, with its place; a sum, and what is no number, is none."""
+
+    def table(metric: str, headings: Sequence[str], *rows: Sequence[str]) -> str:
+        cells = "".join(f"<row>{''.join(f'<col>{cell}</col>' for cell in row)}</row>\n" for row in rows)
+        head = "".join(f"<col>{name}</col>" for name in headings)
+        return (f'<postprocessor><metric id="{metric}"/><segment><part><table><column-headers>{head}</column-headers>\n'
+                f"{cells}</table></part></segment></postprocessor>")  # fmt: skip
+
+    channels = table("CHAN", ("ID", "Utilization(%) Part", "Utilization(%) Total"),
+                     ("5C", "30.1", "31.5"), ("5D", "11", "88.0"), ("5E", "", "----"))  # fmt: skip
+    cache = table(
+        "CACHE", ("SSID", "I/O Rate", "Read H/R"), ("0045", "99.0", "0.912"), ("0046", "1.0", "0.730")
+    )
+    text = printed(volumes(Random(4), 1)).replace("</ddsml>", f"{channels}\n{cache}</ddsml>")
+    lines = text.splitlines()
+    at = [1 + next(k for k, line in enumerate(lines) if cell in line) for cell in ("88.0", "0.730")]
+    wanted = [f"bytes, line {at[0]}: the busiest channel path: 5D, Utilization(%) Total 88.",
+              f"bytes, line {at[1]}: the lowest share of reads in the cache: 0046, Read H/R 0.73."]  # fmt: skip
+    assert [note for note in read(text.encode()).notes if "channel path" in note or "cache" in note] == wanted
+    assert not any("nothing is taken" in note for note in read(text.encode()).notes)
+    assert all(note in planner.aliases(text.encode(), wait="2ms").to_dict()["notes"] for note in wanted)
 
 
 HEAD = '<?xml version="1.0"?>'

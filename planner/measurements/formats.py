@@ -1,0 +1,347 @@
+"""The formats: how each is recognized by content, what reads it, and what is said of what is none of them."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from planner.errors import InputError, ReportError
+from planner.reports import schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from planner.reports.any_table import TableHead
+    from planner.reports.csv_table import CsvTable
+    from planner.reports.membership import Membership
+
+TWO_BYTES: Final = (b"\xff\xfe", b"\xfe\xff")  # first bytes of text with two bytes a character
+NEARLY: Final = (  # how what is no measurement begins, and the way out
+    (rb"\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|LZIP", "compressed: expected it unpacked (gunzip, bunzip2, xz -d)"),
+    (rb"PK\x03\x04", "a workbook (.xlsx) or another zip file: expected it saved as CSV, or unpacked"),
+    (rb"%PDF", "a PDF: expected what it was printed from, as text"),
+    (rb"(?i)\s*<(?:!doctype\s+)?html", "a page of HTML: expected the file itself, as text"),
+    (rb"(?:[^\x00-\x09\x0b\x0c\x0e-\x3f]*[\x40\x15\x25]){20}", "text in EBCDIC: expected a transfer as text, to ASCII"),
+    (rb"\s*\d+ +\d+ \S+(?: \d+){11}", "counters of /proc/diskstats: expected what iostat -x -t 60 prints"),
+)  # fmt: skip
+LISTING: Final = re.compile(rb"FCX\d|Label/ID|Data Space|^ ?[0-9A-F]{4} +(?:33[89]0|->)", re.MULTILINE)
+HEAD: Final = 65_536  # bytes that tell what a file is
+
+
+def _utf_8(data: bytes) -> bytes:
+    """Text as it is, or from two bytes a character, as spreadsheets and PowerShell save it."""
+    return data.decode("utf-16", "replace").encode() if data.startswith(TWO_BYTES) else data
+
+
+@dataclass(slots=True)
+class Source:
+    """Something to read: its `path` (a name, for messages), and its content once it is needed."""
+
+    path: Path
+    frame: pl.DataFrame | None = None
+    content: bytes | None = None
+    _table: CsvTable | None = None
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes."""
+        if self.frame is not None:
+            return b""
+        if self.content is not None:
+            return _utf_8(self.content[:HEAD])
+        from planner.reports.lines import unreadable
+
+        try:
+            with self.path.open("rb") as file:
+                return _utf_8(file.read(HEAD))
+        except (OSError, ValueError) as error:
+            raise unreadable(self.path, error, WANTED) from error
+
+    @property
+    def data(self) -> bytes:
+        """All bytes."""
+        if self.content is None:
+            self.content = self.path.read_bytes()
+        return _utf_8(self.content)
+
+    @property
+    def headings(self) -> frozenset[str]:
+        """Headings of a table in lower case: of a data frame, or the first line of text with a comma; none else."""
+        if self.frame is not None:
+            return frozenset(name.lower() for name in self.frame.columns)
+        text = self.head.removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"\n")
+        line = next((line for line in text.split(b"\n") if line.replace(b",", b"").strip()), b"")
+        names = re.split("[,;\t]", line.decode("utf-8", "replace"))  # whoever reads it refuses all but commas
+        return frozenset(name.strip(' "').lower() for name in names) if len(names) > 1 else frozenset()
+
+    def cells(self, what: str) -> CsvTable:
+        """Cells below headings, of CSV or of a data frame."""
+        if self._table is None:
+            from planner.reports.csv_table import of_frame, read_csv
+
+            if self.frame is not None:
+                self._table = of_frame(self.path, self.frame)
+            else:
+                self._table = read_csv(self.path, (), what, data=self.data)
+        return self._table
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which rows are wanted: of a `system` (the name of one that is not said), from `start` on, before `end`."""
+
+    system: str | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+
+
+EVERYTHING: Final = Span()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a caller says beside the source: `members` of pools, whether counters are `deltas`, the `span`, the `map`.
+
+    `map` says which column of a table is which field.
+    """
+
+    members: Membership | None = None
+    deltas: bool | None = None
+    span: Span = EVERYTHING
+    map: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """A format: its `name`, how it is recognized by content, and what reads it, at once or part by part."""
+
+    name: str
+    recognizes: Callable[[Source], bool]
+    read: Callable[[Source, Options], schema.Tables | Iterator[schema.Tables]]
+
+
+def _archive(source: Source, options: Options) -> schema.Tables:
+    """An archive that planner collect wrote."""
+    from planner.measurements.archive import open_archive
+
+    archive, span = open_archive(source.path), options.span
+    systems = None if span.system is None else [span.system]
+    frames = {
+        table: archive.read(table, systems=systems, start=span.start, end=span.end) for table in schema.TABLES
+    }
+    missing = archive.missing(systems=systems, start=span.start, end=span.end)
+    return schema.Tables(**frames, missing=missing, what="an archive")  # type: ignore[arg-type] # mypy takes the names for any field
+
+
+def _listings(source: Source, options: Options) -> schema.Tables:
+    """Listings of Performance Toolkit, of either report."""
+    from planner.reports.any_listing import read_tables
+
+    try:
+        return read_tables(source.path, source.content)
+    except ReportError as error:
+        if not LISTING.search(source.head):
+            raise _unknown(source) from error
+        raise
+
+
+def _counters(source: Source, options: Options) -> schema.Tables:
+    """Volume counters."""
+    from planner.reports.volume_counters import count_volumes, volumes_frame
+
+    counted = count_volumes(
+        source.path, options.members, deltas=options.deltas, table=source.cells("volume counters")
+    )
+    frame, notes = volumes_frame(counted)
+    return schema.Tables(devices=frame, notes=tuple(notes), what="volume counters (MRIODDEV)")
+
+
+def _supply(source: Source, options: Options) -> schema.Tables:
+    """Supply counters."""
+    from planner.reports.supply import read_supply, supply_frame
+
+    pools = read_supply(source.path, source.cells("supply counters"))
+    return schema.Tables(supply=supply_frame(pools, source.path), what="supply counters (MRIODHPP)")
+
+
+def _volumes(source: Source, options: Options) -> schema.Tables:
+    """Tables of volumes."""
+    from planner.reports.any_table import read_any_frame, read_any_table
+
+    if source.frame is not None:
+        return read_any_frame(source.cells("a table of volumes"), options.map)
+    return read_any_table(source.path, source.data, options.map)
+
+
+def _layout(source: Source) -> TableHead | None:
+    """Where the headings of a table of volumes stand."""
+    from planner.reports.any_table import TableHead, layout_of
+    from planner.reports.column_names import plan_of
+
+    if source.frame is not None:
+        return TableHead(0, "", plan_of(source.frame.columns))
+    text = source.head.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return layout_of(text.decode("utf-8", "replace"))
+
+
+def _unknown(source: Source) -> ReportError:
+    """Say of a table that is none of volumes which columns it has, which are missing, and which may be them."""
+    from planner.reports.column_names import listed
+    from planner.reports.linux import is_lsdasd
+
+    head = source.head
+    problem = next((words for begin, words in NEARLY if re.match(begin, head)), None)
+    if problem is None and head and is_lsdasd(head):
+        problem = (
+            "lsdasd says who shares a pool, not what was measured: give it by --pools, beside measurements"
+        )
+    if problem is None and source.frame is None and not head.strip():
+        problem = f"the file is empty; {WANTED}"
+    if problem is not None:
+        return ReportError(source.path, problem)
+    layout = _layout(source)
+    if layout is None:
+        return ReportError(source.path, f"of no known format; {WANTED}")
+    if not layout.plan.taken:
+        found = f"found are the columns {listed(layout.plan.unused)}"
+        return ReportError(source.path, f"of no known format; {WANTED}; {found}: --map says which is which")
+    return ReportError(source.path, f"of no known format: {layout.plan.refusal()}", line=layout.line or None)
+
+
+def _monitor(source: Source, options: Options) -> Iterator[schema.Tables]:
+    """z/VM monitor data, some samples at a time."""
+    from planner.reports.monitor.reader import batches
+
+    return batches(source.path, source.content, pools_known=options.members is not None)
+
+
+def _zos(source: Source, options: Options) -> schema.Tables:
+    """z/OS, SMF 74-1 or 78-3."""
+    from planner.reports import zos
+
+    frame = source.frame if source.frame is not None else zos.read_csv(source.path, source.data)
+    return zos.read_frame(source.path, frame)
+
+
+def _of_bytes(recognizes: str, reads: str) -> dict[str, Any]:
+    """What in `planner.reports` recognizes the first bytes of a file, and what reads all of them."""
+
+    def function(name: str) -> Any:
+        module, _, name = name.rpartition(".")
+        return getattr(importlib.import_module(f"planner.reports.{module}"), name)
+
+    return {
+        "recognizes": lambda source: source.frame is None and function(recognizes)(source.head),
+        "read": lambda source, options: function(reads)(source.path, source.data),
+    }
+
+
+def _is_monitor(source: Source) -> bool:
+    from planner.reports.monitor.records import is_monitor
+
+    return source.frame is None and is_monitor(source.head)
+
+
+def _is_zos(source: Source) -> bool:
+    from planner.reports.zos import is_devices, is_pools
+
+    return is_devices(source.headings) or is_pools(source.headings)
+
+
+def _ready(source: Source, options: Options) -> schema.Tables:
+    """Tables that have the columns of the schema already, such as `Measured.devices`."""
+    assert source.frame is not None
+    name = _schema_of(source) or "devices"
+    frame = schema.conform(schema.TABLES[name], source.frame, source.path)
+    return schema.Tables(**{name: frame}, what=f"a table of {name}")  # type: ignore[arg-type]
+
+
+def _schema_of(source: Source) -> str | None:
+    """Name of the table whose own columns a data frame has."""
+    keys = {"devices": {"device", "kind", "io_rate_low"}, "supply": {"pool", "tries", "fewest_free"},
+            "storage": {"owner", "resident_low"}}  # fmt: skip
+    names = source.headings if source.frame is not None else frozenset()
+    return next((name for name, needed in keys.items() if needed <= names), None)
+
+
+def _has(*names: str) -> Callable[[Source], bool]:
+    return lambda source: source.headings >= {name.lower() for name in names}
+
+
+def _is_volumes(source: Source) -> bool:
+    text = source.frame is not None or b"\x00" not in source.head
+    layout = _layout(source) if text else None
+    return layout is not None and not layout.plan.missing
+
+
+def is_folder(path: Path) -> bool:
+    """Tell a folder; what cannot be looked at is none."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_archive(source: Source) -> bool:
+    return source.frame is None and source.content is None and is_folder(source.path)
+
+
+def _has_page_head(source: Source) -> bool:
+    from planner.reports.listing import HEAD as PAGE_HEAD
+
+    return any(PAGE_HEAD.match(line) for line in source.head.decode("latin-1").split("\n"))
+
+
+def _is_listing(source: Source) -> bool:
+    return source.frame is None and b"\x00" not in source.head
+
+
+TABLE: Final = Reader(name="a table of volumes", recognizes=_is_volumes, read=_volumes)
+# A new format is one module of `planner.reports` and one line here; the first that recognizes a source reads it.
+READERS: Final = (
+    Reader(name="an archive", recognizes=_is_archive, read=_archive),
+    Reader(name="pages of Performance Toolkit", recognizes=_has_page_head, read=_listings),  # needs no other reader
+    Reader(name="RMF reports in XML", **_of_bytes("rmf_xml.is_rmf_xml", "rmf.read_rmf")),
+    Reader(name="a table of this planner", recognizes=lambda source: _schema_of(source) is not None, read=_ready),
+    Reader(name="supply counters", recognizes=_has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"), read=_supply),
+    Reader(name="volume counters", recognizes=_has("device", "IODDEV_SCGSSCH"), read=_counters),
+    Reader(name="SMF 74-1 or 78-3 of SMF Explorer", recognizes=_is_zos, read=_zos),
+    TABLE,
+    Reader(name="z/VM monitor data", recognizes=_is_monitor, read=_monitor),
+    Reader(name="iostat", **_of_bytes("iostat.is_iostat", "iostat.read_iostat")),
+    Reader(
+        name="statistics of the DASD driver",
+        **_of_bytes("dasd_statistics.is_dasd_statistics", "dasd_statistics.tables"),
+    ),
+    Reader(name="listings of Performance Toolkit", recognizes=_is_listing, read=_listings),
+)  # fmt: skip
+WANTED: Final = (
+    "expected measurements: DEVICE (FCX108) or DSPACESH (FCX134) listings, z/VM monitor data, volume or supply "
+    "counters, SMF 74-1 or 78-3 of SMF Explorer, RMF reports in XML, iostat -x, statistics of the DASD driver of "
+    "Linux, or a table of volumes with the columns device or volume, io_rate and service_ms"
+)
+
+
+def is_listing(source: Source) -> bool:
+    """Tell whether a source is read as listings of Performance Toolkit."""
+    reader = next((each for each in READERS if each.recognizes(source)), None)
+    return reader is not None and reader.read is _listings and LISTING.search(source.head) is not None
+
+
+def tables_of(source: Source, options: Options) -> Iterator[schema.Tables]:
+    """Read a source with the first reader that recognizes it."""
+    if options.map and is_folder(source.path):
+        raise InputError(
+            "map", ", ".join(options.map), f"it with a table: the archive {source.path} has its columns"
+        )
+    for reader in (TABLE,) if options.map else READERS:
+        if options.map or reader.recognizes(source):
+            found = reader.read(source, options)
+            yield from (found,) if isinstance(found, schema.Tables) else found
+            return
+    raise _unknown(source)
