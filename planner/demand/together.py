@@ -3,7 +3,14 @@
 With unlimited servers volume v has U_v aliases in use, of distribution F_v, whatever the others do. A Gaussian copula
 joins them: U_v = F_v^-1(Phi(sqrt(r) G + sqrt(1 - r) e_v)), with G common to the pool and e_v a volume's own. No figure
 of a volume alone depends on r; the sum O of the aliases in use has the same mean for every r, and a longer tail the
-larger r is. With A aliases about 1.5 E[(O - A)+] I/Os are queued.
+larger r is.
+
+What lies beyond A aliases queues, and stays longer than unlimited servers would hold it. Of a batch of X exponential
+services they hold X - D - D ln(X / D) beyond D, the integral of (X exp(-t) - D)+; D devices work it off one by one,
+(X - D)^2 / 2D. The second over the first is R = 1 + 2m / D to a few percent, for any exponential tail of sizes, with
+m = E[O - A | O > A], the mean of what lies beyond while something does. With A aliases and the bases of V volumes
+R = (A + 2m) / (A + V). Where the n I/Os of a volume slow each other, s = 1 + h (n - 1), both drain less fast, and with
+the gap g of a device that begins the next one R becomes R (s + g) / (s + (R - 1) h n), with n = (A + V) / V.
 
 Given G the volumes are independent: their distributions are convolved, and averaged over G by the trapezoidal rule.
 With r = 1 all are quantiles of one uniform number, and the sum of their inverse distributions is exact.
@@ -13,14 +20,17 @@ What comes at all volumes at once is a batch, so that with r above 0 volumes hav
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Final
+from dataclasses import fields, replace
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
-from planner.demand import kinds
+from planner.demand import kinds, rowwise
+from planner.demand.kinds import Demands, Layout
+from planner.demand.law import Law
+from planner.demand.read import effective_queue
 from planner.demand.readings import Readings
 from planner.demand.unlimited import AliasUse, asked
 from planner.results import Array
@@ -36,6 +46,7 @@ FAILED: Final = (
     1.08  # I/Os without alias, of those with unlimited servers: what waits holds them longer (simulated)
 )
 LEAST_TAIL: Final = 1e-12  # of a distribution
+RARE_SHARES: Final = (0.3, 0.15)  # of the I/Os of a volume that come in rare bursts of all of them
 
 
 def in_batches(readings: Readings) -> AliasUse:
@@ -43,6 +54,61 @@ def in_batches(readings: Readings) -> AliasUse:
     batches = readings.layout.kind == kinds.BATCHES
     there = (readings.weight[:, batches] > 0).any(axis=1, keepdims=True)
     return asked(replace(readings, weight=np.where(there, 1.0 * batches, readings.weight)))
+
+
+def in_rare_bursts(readings: Readings) -> list[AliasUse]:
+    """What volumes use if most of their I/Os are steady and all bursts are rare, large and of long tails: checkpoints.
+
+    One use for each share of `RARE_SHARES`; of steady and saturated volumes, and of those that no such burst explains,
+    what was read.
+    """
+    rows, law, width = readings.rows, readings.law, len(RARE_SHARES)
+    known = np.isfinite(rows.queue_high) & ~readings.steady & ~readings.saturated
+    rare = Layout(kind=np.full(width, kinds.LONG), number=np.array(RARE_SHARES), own=np.ones(width))
+    demands, service = rowwise.invert(
+        replace(rows, queue=np.where(known, effective_queue(rows), 0.0)),
+        rare,
+        law.inflation,
+        law.redrive_time,
+    )
+    growth = np.broadcast_to(readings.growth, known.shape)[:, None]
+    every = replace(
+        readings,
+        layout=Layout(**_side_by_side(readings.layout, rare)),
+        demands=Demands(**_side_by_side(readings.demands, demands.grown(growth))),
+        service_time=np.concatenate([readings.service_time, service], axis=1),
+    )
+    found = []
+    for there in (known[:, None] & np.isfinite(demands.batch)).T[:, :, None] * np.eye(width)[:, None]:
+        left = np.where(there.any(axis=1, keepdims=True), 0.0, readings.weight)
+        found.append(asked(replace(every, weight=np.concatenate([left, there], axis=1))))
+    return found
+
+
+def _side_by_side(first: Layout | Demands, second: Layout | Demands) -> dict[str, Any]:
+    """Columns of both."""
+    return {
+        item.name: np.concatenate([getattr(first, item.name), getattr(second, item.name)], axis=-1)
+        for item in fields(first)
+    }
+
+
+def queued(use: AliasUse, most: int, share: ArrayLike, law: Law, service: float) -> Array:
+    """I/Os queued with 0 to `most` aliases, (most + 1,), where bursts come together to a share, () or (volumes,).
+
+    As the module says, with as many of the volumes in a burst as come together; `service` is the mean time [s].
+    """
+    (laws,) = _laws(use)
+    chances = _joint(laws, share)
+    excess, longer = mean_excess(chances, most), above(chances, most)
+    mean = np.divide(excess, longer, out=np.zeros_like(excess), where=longer > 0)
+    aliases = np.arange(most + 1.0)
+    active = 1.0 + float(np.mean(np.asarray(share))) * (use.volumes - 1)
+    each = (aliases + active) / active
+    growth = 1.0 + law.inflation * (each - 1.0)
+    ratio = np.maximum((aliases + 2.0 * mean) / (aliases + active), 1.0)
+    slowed = (growth + law.redrive_time / service) / (growth + (ratio - 1.0) * law.inflation * each)
+    return np.asarray(excess * ratio * slowed)
 
 
 def beyond(use: AliasUse, most: int, share: ArrayLike) -> Array:

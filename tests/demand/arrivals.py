@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.demand import Target
+from planner.reports.supply import PoolSupply
 from planner.results import Array
 
 SHARE = 0.05
@@ -27,10 +28,11 @@ Arrivals = tuple[Array, NDArray[np.int64]]
 
 
 @numba.njit(cache=True)
-def serve(times, volumes, work, many, inflation, gaps, aliases, seed):  # type: ignore[no-untyped-def]
+def serve(times, volumes, work, many, inflation, gaps, aliases, seed, intervals=1):  # type: ignore[no-untyped-def]
     """Rate, service, queue without gaps, each (volumes,); shares of I/Os without device and without base; waits.
 
     As in `tests.demand.simulation`: a base serves its own queue in order, an alias takes any waiting I/O of the pool.
+    Last are tries, fails, fewest and most free aliases that a try found, (4, intervals), of equal intervals.
     """
     np.random.seed(seed)  # noqa: NPY002 - numba knows no generators
     total, devices = times.size, many + aliases
@@ -42,6 +44,9 @@ def serve(times, volumes, work, many, inflation, gaps, aliases, seed):  # type: 
     head, tail = np.full(many, -1), np.full(many, -1)
     waiting = np.zeros(many, dtype=np.int64)
     total_waiting, found_none, tried = 0, 0, 0
+    counted = np.zeros((4, intervals), dtype=np.int64)
+    counted[2] = aliases
+    long = times[-1] * (1 + 1e-9) / intervals
     queue, busy = np.zeros(many), np.zeros(many)
     waits = np.zeros(total)
     now, k = 0.0, 0
@@ -69,7 +74,13 @@ def serve(times, volumes, work, many, inflation, gaps, aliases, seed):  # type: 
         now += step
         if which < 0:
             v, device = volumes[k], -1
-            tried += serves[v] >= 0
+            if serves[v] >= 0:
+                tried += 1
+                interval = int(now / long)
+                counted[0, interval] += 1
+                counted[1, interval] += free_aliases == 0
+                counted[2, interval] = min(counted[2, interval], free_aliases)
+                counted[3, interval] = max(counted[3, interval], free_aliases)
             if serves[v] < 0:
                 device = v
             elif free_aliases > 0:
@@ -130,7 +141,7 @@ def serve(times, volumes, work, many, inflation, gaps, aliases, seed):  # type: 
         rows[0, v] = done[v] / now
         rows[1, v] = busy[v] / max(done[v], 1.0)
         rows[2, v] = queue[v] / now
-    return rows, np.array([found_none / total, tried / total]), waits
+    return rows, np.array([found_none / total, tried / total]), waits, counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,19 +158,40 @@ class Arriving:
     seed: int
     known: dict[int, tuple[Array, Array, Array]] = field(default_factory=dict)
 
+    def served(self, aliases: int, intervals: int = 1) -> tuple[Array, Array, Array, NDArray[np.int64]]:
+        """What `serve` finds."""
+        rng = np.random.default_rng(self.seed)
+        size = self.arrivals[0].size
+        work = rng.gamma(1 / self.scv, self.scv, size) if self.scv != 1.0 else rng.exponential(size=size)
+        found: tuple[Array, Array, Array, NDArray[np.int64]] = serve(
+            *self.arrivals, np.maximum(work, 1e-9), self.volumes, self.inflation, self.gap / self.service, aliases,
+            self.seed % 2**31, intervals,
+        )  # fmt: skip
+        return found
+
     def measured(self, aliases: int) -> tuple[Array, Array, Array]:
         """Row (3, volumes) in 1/s, s and I/Os; shares of I/Os without device and base; waits [service times]."""
         if aliases not in self.known:
-            rng = np.random.default_rng(self.seed)
-            size = self.arrivals[0].size
-            work = rng.gamma(1 / self.scv, self.scv, size) if self.scv != 1.0 else rng.exponential(size=size)
-            rows, none, waits = serve(
-                *self.arrivals, np.maximum(work, 1e-9), self.volumes, self.inflation, self.gap / self.service, aliases,
-                self.seed % 2**31,
-            )  # fmt: skip
+            rows, none, waits, _ = self.served(aliases)
             units = np.array([1 / self.service, self.service, 1.0])
             self.known[aliases] = rows * units[:, None], none, waits
         return self.known[aliases]
+
+    def supply(self, aliases: int, intervals: int = 240) -> PoolSupply:
+        """Supply counters with so many aliases in use, of equal intervals."""
+        tries, fails, fewest, most = self.served(aliases, intervals)[3]
+        length = np.full(intervals, float(self.arrivals[0][-1]) / intervals * self.service)
+        time = np.cumsum(length)
+        return PoolSupply(
+            pool="1", start=None, time=time, length=length, tries=tries, fails=fails, fewest=fewest, most=most,
+            aliases=np.full(intervals, aliases), in_use=aliases, restarted=np.zeros(intervals, dtype=bool),
+            plain=np.ones(intervals, dtype=bool), first=0.0, last=float(time[-1]),
+        )  # fmt: skip
+
+    def fails(self, aliases: int) -> float:
+        """Share of tries that find no alias free."""
+        none, tried = self.measured(aliases)[1]
+        return float(none / max(tried, 1e-300))
 
     def row(self, aliases: int) -> Array:
         """Rate [1/s], service [s], queue of each volume, (3, volumes)."""
@@ -174,15 +206,20 @@ class Arriving:
     @property
     def needed(self) -> int:
         """Smallest count that meets the target; more than `MOST_NEEDED` where none up to it does."""
-        low, high = -1, 1
-        while not self.met(high):
-            low, high = high, 2 * high
-            if low >= MOST_NEEDED:
-                return MOST_NEEDED + 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.met(middle) else (middle, high)
-        return high
+        return least(self.met)
+
+
+def least(met: Callable[[int], bool]) -> int:
+    """Smallest count that is enough, by bisection."""
+    low, high = -1, 1
+    while not met(high):
+        low, high = high, 2 * high
+        if low >= MOST_NEEDED:
+            return MOST_NEEDED + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if met(middle) else (middle, high)
+    return high
 
 
 def _log(rng: np.random.Generator, low: float, high: float) -> float:

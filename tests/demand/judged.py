@@ -1,11 +1,13 @@
 """How often counts are right where volumes act together: `python -m tests.demand.judged SEEDS [POOLS [KINDS]]`.
 
 Seeds 1 to 9 were tuned on; judge on others. Pools are measured with no aliases, with half of what they need, and with
-none and what was recommended.
+none and what was recommended; and their supply counters with .6, 1 and 1.5 times the aliases with which 1 % of the
+tries fail.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 
@@ -13,10 +15,13 @@ import numpy as np
 
 from planner.demand import Law
 from planner.sizing.need import need
+from planner.supply import judge
+from planner.units import MOST_ALIASES
 from tests.demand.accuracy import MODEL_ERROR, run_of, say
-from tests.demand.arrivals import INDEPENDENT, TOGETHER, VOLUMES, Arriving, drawn
+from tests.demand.arrivals import INDEPENDENT, MOST_NEEDED, TOGETHER, VOLUMES, Arriving, drawn, least
 
 EXACT_UP_TO = 6
+LARGEST_SHARE = 0.01  # of the tries that fail
 
 
 def judged(ends: Sequence[tuple[float, float, float]], needed: Sequence[int]) -> list[str]:
@@ -42,6 +47,24 @@ def answers(case: Arriving, counts: Sequence[int]) -> tuple[float, float, float,
     return found.count, found.low, found.high, np.nan if together is None else together
 
 
+def supplied(case: Arriving) -> list[tuple[bool, float, float, float, int]]:
+    """Whether the verdict on supply counters is right, count, range, and what is needed, with three counts in use."""
+    needed = least(lambda aliases: case.fails(aliases) <= LARGEST_SHARE)
+    found = []
+    for aliases in (max(round(share * needed), 1) for share in (0.6, 1.0, 1.5)):
+        if needed > MOST_NEEDED or aliases + case.volumes > MOST_ALIASES:
+            continue
+        (pool,) = judge([case.supply(aliases)], no_alias=LARGEST_SHARE).pools
+        spare = aliases - max(2, math.ceil(0.1 * aliases)) >= needed
+        verdict = "not enough" if aliases < needed else "too many" if spare else "enough"
+        ends = (
+            np.nan if each is None else each
+            for each in (pool.aliases_needed, pool.needed_low, pool.needed_high)
+        )
+        found.append((pool.verdict == verdict, *ends, needed))
+    return found
+
+
 def main(seeds: str, pools: int = 20, kinds: str = "") -> None:
     """Print the table, so many pools of each kind and seed."""
     first, _, last = seeds.partition("-")
@@ -62,6 +85,10 @@ def main(seeds: str, pools: int = 20, kinds: str = "") -> None:
         for title, found in (("none", none), ("half in use", half), ("second row", second)):
             more = [f"{100 * np.mean(holds):.0f}"] if found is none else []
             say(f"{kind}, {title}", [str(len(cases)), *judged([each[:3] for each in found], needed), *more])
+        if kind not in VOLUMES and (each := [one for case in cases for one in supplied(case)]):
+            right, *ends, true = zip(*each, strict=True)
+            say(f"{kind}, supply counters", [str(len(each)), *judged(list(zip(*ends, strict=True)), true),
+                                             f"{100 * np.mean(right):.0f} verdicts"])  # fmt: skip
         if "-v" in sys.argv:
             for case, *each in zip(cases, none, half, second, strict=True):
                 print("   ", case.needed, each)

@@ -13,14 +13,15 @@ import pytest
 import planner
 from planner.demand import Law, chains, kinds, read_volumes
 from planner.demand.pooled import PoolRow, read_pool_at_several, read_pools
-from planner.demand.together import _all_at_once, _partly, beyond, in_batches
+from planner.demand.together import _all_at_once, _partly, beyond, in_batches, in_rare_bursts, queued
 from planner.demand.unlimited import asked
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.reports.membership import read_membership
 from planner.sizing.need import need
+from planner.supply import judge
 from tests.demand import judged
-from tests.demand.arrivals import drawn
+from tests.demand.arrivals import drawn, least
 
 RANDOM = np.random.default_rng(5)
 LAWS = RANDOM.dirichlet(np.full(6, 0.6), 4).T  # distributions of four volumes, a column each
@@ -183,3 +184,45 @@ def test_kinds_end_with_flushes() -> None:
     """Columns of a layout stand kind by kind, as the JSON names them."""
     assert kinds.KINDS[kinds.LONG] == "long batches"
     assert replace(kinds.COARSE).kind[-1] == kinds.LONG
+
+
+@pytest.mark.parametrize(("inflation", "gap"), [(0.0, 0.0), (0.1, 0.0), (0.176, 5e-5)])
+@pytest.mark.parametrize("wait", [3.0, 8.0, 15.0])
+def test_batches_that_come_at_once_queue_as_their_chain_says(
+    inflation: float, gap: float, wait: float
+) -> None:
+    """Of one volume, whose chain is solved without the law of what lies beyond."""
+    law = Law(inflation=inflation, redrive_time=gap, model_error=0.02)
+    read = read_volumes(exact([100.0]), exact([1e-3]), exact([0.1 * wait]), law=law)
+    column = int(np.argmax(read.layout.kind == kinds.BATCHES))
+    read = replace(read, weight=1.0 * (np.arange(read.layout.kind.size) == column)[None])
+    counts = np.arange(round(wait / 3), round(3 * wait))
+    found = queued(in_batches(read), int(counts[-1]), 1.0, law, 1e-3)[counts]
+    np.testing.assert_allclose(found, read.predict(counts).queue[0, column], rtol=0.12)
+
+
+def test_rare_bursts_explain_the_rows_and_last_longest() -> None:
+    """Every volume waits as measured without aliases, steady ones are as they were; more lies far beyond the bases."""
+    read = read_volumes(exact([300.0] * 4), exact([1e-3] * 4), exact([0.6, 0.6, 0.6, 0.12]), law=LAW)
+    assert read.steady.tolist() == [False, False, False, True]
+    batches = beyond(in_batches(read), 60, 1.0)
+    for use in in_rare_bursts(read):
+        np.testing.assert_allclose(use.mean(use.alone), read.rows.queue, rtol=0.05)
+        assert (beyond(use, 60, 1.0)[30:] > 1.5 * batches[30:]).all()
+
+
+def test_counters_of_a_striped_pool_say_how_many_it_needs() -> None:
+    """Measured with .6, 1 and 1.5 times its need: verdict, count within a quarter, range."""
+    for right, count, low, high, needed in judged.supplied(drawn("striped", 7, 1)[0]):
+        assert right
+        assert low <= needed <= high
+        assert abs(count - needed) <= max(0.25 * needed, 1)
+
+
+def test_counted_fails_are_never_explained_away() -> None:
+    """Rare bursts need more aliases than any smooth load that is fitted to them: those in use are not to spare."""
+    case = drawn("checkpoints", 7, 1)[0]
+    needed = least(lambda aliases: case.fails(aliases) <= 0.05)
+    (pool,) = judge([case.supply(needed)], no_alias=0.05).pools
+    assert pool.verdict == "enough"
+    assert abs(pool.aliases_needed - needed) <= 0.1 * needed

@@ -67,7 +67,7 @@ def test_volumes_against_a_simulation(name: str) -> None:
         without = kinds.no_alias(kind, station, part, figures)[-1, 0]
         waits = figures.waits[-1, 0] / figures.rate[-1, 0]
         work = rng.exponential(size=arrivals[0].size)
-        rows, (none, tried), each = serve(*arrivals, work, 1, inflation, gap, aliases, trial)
+        rows, (none, tried), each, _ = serve(*arrivals, work, 1, inflation, gap, aliases, trial)
         if none * arrivals[0].size < 500:
             continue
         shares += [waits / none, without / (none / tried)]
@@ -113,7 +113,7 @@ def test_pools_against_a_simulation(name: str) -> None:
         # The count at which one in 20 or 50 of those in need finds none.
         aliases = int(np.argmax(fails <= rng.choice([0.02, 0.05]) * fails[0]))
         work = rng.exponential(size=arrivals[0].size)
-        rows, (none, tried), each = serve(*arrivals, work, volumes, inflation, 0.0, aliases, trial)
+        rows, (none, tried), each, _ = serve(*arrivals, work, volumes, inflation, 0.0, aliases, trial)
         if aliases and none * arrivals[0].size > 300:
             found.append(fails[aliases] / fails[0] / (none / tried))
             longest = rows[2].sum() / rows[0].sum() / none * np.log(2)
