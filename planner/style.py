@@ -11,6 +11,8 @@ from importlib import import_module
 from itertools import cycle, pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from planner.units import readable
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
@@ -42,7 +44,6 @@ SOFT: Final = "#57606a"  # contrast of 6 on white
 SIZES: Final = (12.0, 9.0)  # points of the headline and of what stands below it
 CHARACTERS: Final = 15.0  # of the smaller one in an inch
 APART: Final = 11.0  # points between two labels
-MILLION: Final = 1e6
 POINTS: Final = 72.0  # in an inch
 LEADING: Final = 1.3  # height of a line, in sizes of its type
 DARKEST, LIGHTEST = 0.07, 0.93  # lightness of the ground and of black text where a dark scheme is preferred
@@ -225,7 +226,7 @@ def _numbers(axes: Axes) -> None:
 
 
 def _tick(value: float, _: object = None) -> str:
-    return rounded(value, 10)
+    return readable(value, digits=10)
 
 
 def whole_numbers(axes: Axes, along: Literal["x", "y"] = "x") -> None:
@@ -241,25 +242,6 @@ def whole_numbers(axes: Axes, along: Literal["x", "y"] = "x") -> None:
     from matplotlib.ticker import MaxNLocator
 
     (axes.xaxis if along == "x" else axes.yaxis).set_major_locator(MaxNLocator(integer=True))
-
-
-def rounded(value: float, digits: int = 3) -> str:
-    """Number in a sentence, in a table, beside a point or a tick: thousands set apart, millions as M.
-
-    Parameters
-    ----------
-    value : float
-        Any number.
-    digits : int, optional
-        Significant digits.
-
-    Returns
-    -------
-    str
-        As 32,000, 5.21 M or 0.0513.
-    """
-    value = float(f"{value:.{digits}g}")
-    return f"{value / MILLION:,.10g} M" if abs(value) >= MILLION else f"{value:,.10g}"
 
 
 def ink(color: str) -> str:

@@ -26,9 +26,10 @@ from planner.explain.wording import (
     number,
     powers,
     printed,
-    readable,
+    with_unit,
 )
 from planner.quantity import column
+from planner.units import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +85,14 @@ class Explanation(Tabular):
             off = 0.0 if exact == found else abs(found / exact - 1) if exact else math.inf
             difference = f"{off:.0e}" if off >= NOISE else f"<{NOISE:.0e}"
             rows.append(
-                (str(step.left), step.meaning, step.unit, number(exact, 12), number(found, 12), difference)
+                (
+                    str(step.left),
+                    step.meaning,
+                    step.unit,
+                    number(exact, digits=12),
+                    number(found, digits=12),
+                    difference,
+                )
             )
         exactly, numerically = (
             column("exact", "", "exact (sympy)"),
@@ -101,7 +109,7 @@ class Explanation(Tabular):
         given = [
             (
                 printed(i.symbol, unicode=unicode),
-                readable(float(self.numbers[i.key]), i.unit),
+                with_unit(float(self.numbers[i.key]), i.unit),
                 i.key,
                 i.meaning,
             )
@@ -264,8 +272,8 @@ class Explanation(Tabular):
         rows = []
         for change, value in self.sensitivities:
             moved = value / base - 1 if base and math.isfinite(base) and math.isfinite(value) else None
-            by = "" if moved is None else powers(f"{100 * moved:+.3g}%", form)
-            rows.append((f"  {change}", powers(readable(value, self.answer_step.unit), form), by))
+            by = "" if moved is None else powers(percent(moved, signed=True), form)
+            rows.append((f"  {change}", powers(with_unit(value, self.answer_step.unit), form), by))
         return body(tabled(rows, map(column, ("change", "answer", "by"))))
 
 

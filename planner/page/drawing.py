@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from planner.results import Array
 from planner.site.site_picture import levels
-from planner.style import rounded
+from planner.units import readable
 
 WIDTH: Final = 420.0
 HEIGHT: Final = 220.0
@@ -96,7 +96,7 @@ def _frame(
     floor = HEIGHT - BOTTOM
     grid = "".join(f"M{place(LEFT)} {place(axes.y(v))}H{place(WIDTH - RIGHT)}" for v in up if v)
     numbers = "".join(
-        f'<text x="{place(LEFT - 5)}" y="{place(axes.y(v) + 3)}">{rounded(v, 10)}</text>' for v in up
+        f'<text x="{place(LEFT - 5)}" y="{place(axes.y(v) + 3)}">{readable(v, digits=10)}</text>' for v in up
     )
     words = "".join(
         f'<text x="{place(axes.x(v))}" y="{place(floor + 13)}">{Markup.escape(t)}</text>' for v, t in along
@@ -177,7 +177,7 @@ class Curve:
             for k in where
             if not math.isnan(y[k])
         )
-        along = [(v, rounded(v, 10)) for v in ticks(last, 8, whole=True) if v >= first]
+        along = [(v, readable(v, digits=10)) for v in ticks(last, 8, whole=True) if v >= first]
         name = f"{self.name} [{self.unit}]"
         parts = [
             _path("strip", strip),
@@ -192,7 +192,7 @@ class Curve:
 
 
 def _said(value: float) -> str:
-    return rounded(value) if math.isfinite(value) else "without bound"
+    return readable(value) if math.isfinite(value) else "without bound"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +230,7 @@ class Course:
         k = int(np.nanargmax(self.needed))
         short = int((self.needed[known] > self.in_use[known]).sum())
         return (
-            f"From {self._span()}. Most, {self.needed[k]:.0f}, from {str(self.start[k])[:16].replace('T', ' ')}; "
+            f"From {self._span()}. Most, {readable(self.needed[k])}, from {str(self.start[k])[:16].replace('T', ' ')}; "
             f"{short} of {int(known.sum())} intervals need more than were in use."
         )
 
@@ -326,6 +326,6 @@ class Week:
         day, hour = np.unravel_index(int(np.nanargmax(self.hours)), self.hours.shape)
         over = int((np.nan_to_num(self.hours) > self.in_use).sum())
         return (
-            f"Most, {np.nanmax(self.hours):.0f}, on {DAYS[int(day)]} from {int(hour):02d}:00; in {over} hours of the "
-            f"week more than the {self.in_use:.0f} in use."
+            f"Most, {readable(np.nanmax(self.hours))}, on {DAYS[int(day)]} from {int(hour):02d}:00; in {over} hours "
+            f"of the week more than the {readable(self.in_use)} in use."
         )

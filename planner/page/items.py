@@ -38,7 +38,7 @@ READINGS: Final = (
     column("words", label="demand"),
     column("weight", "share", "weight", 2),
     column("count", label="aliases", decimals=0),
-    column("io_rate", "1/s", "I/O rate with the recommended", 0),
+    column("io_rate", "1/s", "I/O rate with the recommended", 1),
 )
 
 
