@@ -31,7 +31,7 @@ from planner.published.report import (
     table_figures,
 )
 from planner.reports import Printed, PublishedTable
-from planner.units import KILOBYTE, MEGABYTE, MICROSECOND, readable
+from planner.units import EXACT, KILOBYTE, MEGABYTE, MICROSECOND, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -337,7 +337,7 @@ def _stacked(name: str, rows: tuple[str, str], title: str) -> Axes:
     for place, total in enumerate(style.stacked(axes, runs, parts)):
         cp = parts["CP"][place]
         axes.annotate(
-            f"{readable(total)}\nCP {readable(cp)}",
+            f"{readable(total, 0, EXACT)}\nCP {readable(cp, 0, EXACT)}",
             (place, total),
             ha="center",
             va="bottom",

@@ -570,4 +570,4 @@ def _rough(value: float) -> str:
 
 def _ms(seconds: float) -> str:
     value = float(seconds) / MILLISECOND
-    return readable(value, 2) if math.isfinite(value) else "unbounded"
+    return readable(value, 2, zeros=True) if math.isfinite(value) else "unbounded"

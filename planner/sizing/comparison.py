@@ -51,7 +51,7 @@ class Gain:
 
 
 def _shown(response: float) -> str:
-    return readable(response / MILLISECOND, 2)
+    return readable(response / MILLISECOND, 2, zeros=True)
 
 
 def gains(pool: Pool, rows: Performance, in_use: int, recommended: int) -> tuple[Gain, ...]:

@@ -218,9 +218,9 @@ class Subsystem(Answer):
         if total.now is not None and total.then is not None and math.isfinite(total.now.response_time):
             rates = (total.now.io_rate, total.then.io_rate)
             times = (1e3 * total.now.response_time, 1e3 * total.then.response_time)
+            before, after = (readable(each, 2, zeros=True) for each in times)
             gain = (
-                f" I/O rate {readable(rates[0])} to {readable(rates[1])}/s, response {readable(times[0], 2)} "
-                f"to {readable(times[1], 2)} ms."
+                f" I/O rate {readable(rates[0])} to {readable(rates[1])}/s, response {before} to {after} ms."
             )
         ends = f"{low} to {high}" if high > low else f"{low}"
         assumed = unmeasured(run.assumed for pool in self.measured for run in pool.runs)

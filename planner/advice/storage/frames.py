@@ -47,7 +47,7 @@ class FrameBudget(Answer):
     """
 
     COLUMNS: ClassVar = (
-        column("what"), column("frames"), column("real_storage", "GB", "real storage", 2),
+        column("what"), column("frames"), column("real_storage", "GB", "real storage", 2, digits=EXACT),
         column("overcommit", "", "to real storage", 3),
     )  # fmt: skip
     ROWS: ClassVar = "parts"
@@ -81,8 +81,8 @@ class FrameBudget(Answer):
     def headline(self) -> str:
         """How much real storage holds how much virtual storage."""
         return (
-            f"{readable(self.real_storage_bytes / GIB)} GB of real storage hold "
-            f"{readable(self.segments * SEGMENT / GIB)} GB of in-use virtual storage, mapped by "
+            f"{readable(self.real_storage_bytes / GIB, digits=4)} GB of real storage hold "
+            f"{readable(self.segments * SEGMENT / GIB, digits=4)} GB of in-use virtual storage, mapped by "
             f"{render.counted(self.ptrm_spaces, 'PTRM data space')}."
         )
 
@@ -92,7 +92,7 @@ class FrameBudget(Answer):
         needed, notes = self.real_storage_bytes, []
         if self.real_storage is not None and needed > self.real_storage:
             notes.append(
-                f"{readable((needed - self.real_storage) / GIB)} GB more than the "
+                f"{readable((needed - self.real_storage) / GIB, digits=4)} GB more than the "
                 f"{readable(self.real_storage / GIB, digits=EXACT)} GB of real storage: the system pages, at the "
                 "expense of performance."
             )
