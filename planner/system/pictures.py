@@ -73,7 +73,8 @@ def grid_picture(
     words: Sequence[str] | None, axes: Axes | None,
 ) -> Axes:  # fmt: skip
     """Throughput over what varies, one line for each combination of the rest, with the 90 % band; most is marked."""
-    (axes,) = style.begin(axes, headline)
+    asked, _, result = headline.partition(": ")
+    (axes,) = style.begin(axes, headline, title=f"{result[:1].upper()}{result[1:]}", below=f"{asked}.")
     top, best, named = 0.0, (0.0, 0.0, ""), []
     looks = zip(lines.items(), cycle(style.COLORS), cycle(style.MARKERS), cycle(style.LINES), strict=False)
     for k, ((label, points), color, (marker, size), line) in enumerate(looks):
