@@ -69,7 +69,7 @@ def gather(site: Path, notebooks: Path) -> None:
     gallery.write_text(shown.replace("<!-- pictures -->", picture_gallery(site)), encoding="utf-8")
     with_example(site)
     for page in site.glob("*.md"):
-        text = inside(page.read_text(encoding="utf-8")) + below(page.stem, site)
+        text = inside(folded(page.read_text(encoding="utf-8"))) + below(page.stem, site)
         head = "---\nnosearch: true\n---\n" if page.stem in NOT_SEARCHED else ""
         page.write_text(head + text, encoding="utf-8")
     index = site / "index.md"
@@ -81,6 +81,25 @@ def inside(text: str) -> str:
     for name, page in OF_THE_ROOT.items():
         text = re.sub(rf"\]\((\.\./)?{re.escape(name)}", f"]({page}", text)
     return text.replace("](../notebooks/", "](notebooks/").replace("](docs/", "](")
+
+
+def folded(text: str) -> str:
+    """Output that a page cuts: the answer stays, and below it stands all that the command prints, folded."""
+    sys.path.insert(0, str(ROOT))  # the command of a block is found and run as `make examples` does
+    from tests.examples import BLOCK, CUT, Example
+
+    def whole(block: re.Match[str]) -> str:
+        lines = (block["output"] or "").splitlines()
+        if CUT not in lines:
+            return block[0]
+        with contextlib.chdir(ROOT):
+            _, printed = Example("", block["command"], "").run()
+        answer = "\n".join(lines[: lines.index(CUT)]).rstrip()
+        fold = f"<details>\n<summary>All that it prints</summary>\n\n```text\n{printed}\n```\n\n</details>\n"
+        head = block[0][: block.start("output") - block.start()]
+        return f"{head}{answer}\n```\n\n{fold}"
+
+    return BLOCK.sub(whole, text)
 
 
 def below(name: str, site: Path) -> str:
