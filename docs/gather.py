@@ -8,6 +8,7 @@ Help of the commands, formulas and columns of the tables are pages that are gene
 from __future__ import annotations
 
 import contextlib
+import html
 import importlib.util
 import io
 import json
@@ -17,6 +18,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -44,6 +46,7 @@ TOCTREE = re.compile(r"(?<=```{toctree}\n)(.*?)(?=```)", re.DOTALL)
 OPTION = re.compile(r"^:\w+:")
 PICTURE = re.compile(r"!\[([^\]]+)\]\((pictures/[\w-]+\.svg)\)")
 FIGURE = "notebooks/pictures/{name}.svg"
+NARROW = 4.8  # inches of a picture for a narrow screen
 COLUMNS = "96"  # of a page of help
 
 
@@ -70,6 +73,7 @@ def gather(site: Path, notebooks: Path) -> None:
     with_example(site)
     for page in site.glob("*.md"):
         text = inside(folded(page.read_text(encoding="utf-8"))) + below(page.stem, site)
+        text = text if page.stem == "gallery" else for_phones(text, site)
         head = "---\nnosearch: true\n---\n" if page.stem in NOT_SEARCHED else ""
         page.write_text(head + text, encoding="utf-8")
     index = site / "index.md"
@@ -140,6 +144,27 @@ def with_example(site: Path) -> None:
     frame = '<iframe src="example.html" title="A report" loading="lazy"></iframe>'
     shown = f'{frame}\n\n<a href="example.html">This report on a page of its own</a>'
     page.write_text(page.read_text(encoding="utf-8").replace("<!-- example -->", shown), encoding="utf-8")
+
+
+def for_phones(text: str, site: Path) -> str:
+    """Pictures of a page as they are and, for narrow screens, drawn narrow: the same type on half of the width."""
+    sys.path.insert(0, str(ROOT))
+    from planner import files, style
+    from tests.pictures import PICTURES
+
+    def both(found: re.Match[str]) -> str:
+        words, place = found.groups()
+        wide, narrow = (site / "extra" / folder / Path(place).name for folder in ("pictures", "narrow"))
+        for path in (wide, narrow):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(HERE / place, wide)
+        if not narrow.exists():
+            with patch.dict(style.begin.__kwdefaults__, width=NARROW):
+                files.save_axes(PICTURES[wide.stem](), narrow)
+        source = f'<source media="(max-width: 40rem)" srcset="narrow/{narrow.name}">'
+        return f'<picture>{source}<img src="{place}" alt="{html.escape(words)}"></picture>'
+
+    return PICTURE.sub(both, text)
 
 
 def entry(line: str) -> str:

@@ -31,12 +31,14 @@ VERDICTS: Final = {
     "unknown": "#57606a",
 }  # contrast 5 or more
 SHADES: Final = ("#e3f0ff", "#9cc9f5", "#ffb482")  # of a need: little, within what there is, more than that
+DATES: Final = 1.3  # in an inch of an axis
 MEASURED: Final = "black"
 BAND: Final = 0.25  # opacity of the interval of a model
 RANGE: Final = "0.9"  # gray of the strip behind a range of counts
 NINETY: Final = "90 %"  # what every band and error bar holds, wherever it is drawn
 ABOVE: Final = 10  # measured points are drawn over everything
 WIDTH: Final = 8.0  # inches
+NARROW: Final = 6.0  # a picture for a narrow screen is narrower
 HEIGHT: Final = 4.6
 PANEL: Final = 3.0  # inches of each of several panels
 LONGEST: Final = 70  # characters of a headline; what else there is to say stands below it, in gray
@@ -328,7 +330,8 @@ def logarithmic(axes: Axes, along: Literal["x", "y"], *, linear_below: float | N
     axis = axes.xaxis if along == "x" else axes.yaxis
     if linear_below is None:
         scale("log")
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        few = along == "x" and _width(axes) < NARROW
+        axis.set_major_locator(LogLocator(subs=(1.0,) if few else (1.0, 2.0, 5.0)))
     else:
         scale("symlog", linthresh=linear_below)
         axis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=linear_below, subs=(1.0, 2.0, 5.0)))
@@ -347,7 +350,7 @@ def dated(axes: Axes) -> None:
     from matplotlib import dates
 
     untyped: Any = dates
-    locator = untyped.AutoDateLocator()
+    locator = untyped.AutoDateLocator(minticks=3, maxticks=round(DATES * _width(axes)))
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(untyped.ConciseDateFormatter(locator))
 
@@ -384,7 +387,8 @@ def legend_below(axes: Axes, columns: int = 5) -> None:
     if not figure.get_suptitle():  # the user's own axes
         axes.legend(frameon=False, fontsize="small")
         return
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize="small")
+    fit = max(1, round(columns * _width(axes) / WIDTH - 0.4))  # a narrow picture has fewer side by side
+    figure.legend(handles, labels, loc="outside lower center", ncols=fit, frameon=False, fontsize="small")
 
 
 def name_lines(axes: Axes, named: Iterable[tuple[float, str, str]]) -> None:

@@ -165,7 +165,7 @@ def measured_rates(workload: str, kind: str, path: DiskPath) -> list[tuple[float
 
 KNEE: Final = 0.97  # of the largest page rate: above, a band over the rate would stand upright
 RATES: Final = 24  # page rates of a line
-PUBLISHED: Final = "page rate of one device [1/s]; points: published rates, response by the law"
+PUBLISHED: Final = "page rate of one device [1/s]"
 
 
 def draw_paging(found: PagingAnswer, axes: Axes | None) -> Axes:
@@ -353,7 +353,7 @@ def _paging_runs(axes: Axes, kinds: Sequence[PagingKind]) -> None:
         at = float(np.interp(-measured, -line.page_rate, line.response_time)) / MILLISECOND
         axes.plot(
             [measured], [at], "o", color=color, markersize=8, zorder=style.ABOVE, clip_on=False,
-            label="published run" if k == 0 else None,
+            label="published rate, response by the law" if k == 0 else None,
         )  # fmt: skip
         style.name_point(axes, kind.name, (measured, at), color)
     style.logarithmic(axes, "x")
