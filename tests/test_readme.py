@@ -56,7 +56,7 @@ def test_the_law_that_judges_has_not_seen_the_runs_that_it_is_judged_by() -> Non
 
 
 def test_the_outlier_is_named_with_what_the_planner_says() -> None:
-    """942/s at a service time of 1.95 ms, where both laws say about 1300/s; with four requesters it is another run."""
+    """942/s at a service time of 1.95 ms, where both laws say about 1,300/s; with four requesters it is another run."""
     (listed,) = intervals(read(data_path("hyperpav", "522A-0-aliases.listing")))
     (run,) = system_runs(listed)
     for name in ("hyperpav", "hyperpav-pool-runs"):
@@ -68,4 +68,4 @@ def test_the_outlier_is_named_with_what_the_planner_says() -> None:
     assert [each.run[-2:] for each in found.values() if each is not None] == ["+1", "+2"]
     for page in (README, METHODS):
         assert "942" in page
-        assert "about 1300/s" in page
+        assert "about 1,300/s" in page

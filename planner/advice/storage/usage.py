@@ -377,7 +377,7 @@ def _remarks(listings: Sequence[DataSpaceListing], row: Release, *, assumed: boo
     ]
     if full:
         notes.append(
-            f"{len(full)} of the PTRM data spaces are full: {PAGES_PER_PTRM_SPACE} pages each, shown rounded."
+            f"{len(full)} of the PTRM data spaces are full: {readable(PAGES_PER_PTRM_SPACE)} pages each, shown rounded."
         )
     if assumed and row.ptrm_certainty == "default" and not row.pgmbks_below_2gb:
         notes.append(
