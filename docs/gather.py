@@ -64,7 +64,7 @@ def gather(site: Path, notebooks: Path) -> None:
             shutil.copy(ROOT / name, site / page)
     (site / "notebooks").mkdir()
     for path in sorted(notebooks.glob("*.ipynb")):
-        shutil.copy(path, site / "notebooks")
+        themed_notebook(path, site / "notebooks" / path.name)
     for name, page in (("commands", commands), ("formulas", formulas), ("columns", columns)):
         (site / f"{name}.md").write_text(page(), encoding="utf-8")
     gallery = site / "gallery.md"
@@ -73,7 +73,7 @@ def gather(site: Path, notebooks: Path) -> None:
     with_example(site)
     for page in site.glob("*.md"):
         text = inside(folded(page.read_text(encoding="utf-8"))) + below(page.stem, site)
-        text = text if page.stem == "gallery" else for_phones(text, site)
+        text = for_phones(text, site)
         head = "---\nnosearch: true\n---\n" if page.stem in NOT_SEARCHED else ""
         page.write_text(head + text, encoding="utf-8")
     index = site / "index.md"
@@ -136,7 +136,7 @@ def with_example(site: Path) -> None:
     from planner.cli import main
 
     extra = site / "extra"
-    extra.mkdir()
+    extra.mkdir(exist_ok=True)
     listing = str(ROOT / "data" / "hyperpav" / "pool-8-aliases.listing")
     with contextlib.redirect_stdout(io.StringIO()):
         main(["report", listing, "--growth", "20%,50%", "-o", str(extra / "example.html")])
@@ -146,25 +146,42 @@ def with_example(site: Path) -> None:
     page.write_text(page.read_text(encoding="utf-8").replace("<!-- example -->", shown), encoding="utf-8")
 
 
-def for_phones(text: str, site: Path) -> str:
-    """Pictures of a page as they are and, for narrow screens, drawn narrow: the same type on half of the width."""
+def narrow(place: str, site: Path) -> str:
+    """Where a picture stands drawn narrow: the same type on half of the width."""
     sys.path.insert(0, str(ROOT))
     from planner import files, style
     from tests.pictures import PICTURES
 
+    name = Path(place).name
+    for folder in ("pictures", "narrow"):
+        (site / "extra" / folder).mkdir(parents=True, exist_ok=True)
+    if not (site / "extra" / "narrow" / name).exists():
+        shutil.copy(HERE / place, site / "extra" / "pictures")
+        with patch.dict(style.begin.__kwdefaults__, width=NARROW):
+            files.save_axes(PICTURES[Path(place).stem](), site / "extra" / "narrow" / name)
+    return f"narrow/{name}"
+
+
+def for_phones(text: str, site: Path) -> str:
+    """Pictures of a page as they are and, for narrow screens, drawn narrow."""
+
     def both(found: re.Match[str]) -> str:
         words, place = found.groups()
-        wide, narrow = (site / "extra" / folder / Path(place).name for folder in ("pictures", "narrow"))
-        for path in (wide, narrow):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(HERE / place, wide)
-        if not narrow.exists():
-            with patch.dict(style.begin.__kwdefaults__, width=NARROW):
-                files.save_axes(PICTURES[wide.stem](), narrow)
-        source = f'<source media="(max-width: 40rem)" srcset="narrow/{narrow.name}">'
+        source = f'<source media="(max-width: 40rem)" srcset="{narrow(place, site)}">'
         return f'<picture>{source}<img src="{place}" alt="{html.escape(words)}"></picture>'
 
     return PICTURE.sub(both, text)
+
+
+def themed_notebook(path: Path, to: Path) -> None:
+    """Copy a notebook whose pictures get a dark side, as those of the pages have."""
+    from planner.style import themed
+
+    found = json.loads(path.read_text(encoding="utf-8"))
+    for output in (each for cell in found["cells"] for each in cell.get("outputs", ())):
+        if "image/svg+xml" in output.get("data", {}):
+            output["data"]["image/svg+xml"] = themed("".join(output["data"]["image/svg+xml"]))
+    to.write_text(json.dumps(found), encoding="utf-8")
 
 
 def entry(line: str) -> str:
@@ -192,7 +209,7 @@ def notebook_gallery(site: Path) -> str:
 def picture_gallery(site: Path) -> str:
     """Every picture of the pages once, with the words that describe it, leading to its page."""
     shown = {
-        picture: f"[![{words}]({picture})]({page.name})\n{words}\n"
+        picture: f'<a href="{page.stem}.html"><img src="{narrow(picture, site)}" alt=""></a>\n\n{words}\n'
         for page in sorted(site.glob("*.md"), reverse=True)
         for words, picture in PICTURE.findall(page.read_text(encoding="utf-8"))
     }

@@ -280,7 +280,7 @@ def themed(svg: str) -> str:
         for kind, color in sorted(set(re.findall(r"(fill|stroke): (#[0-9a-f]{6})", svg)))
     ]
     ground, paper = _dark("#000000"), _dark("#ffffff")
-    style = f"text{{fill:{ground}}}svg{{background:{paper}}}{''.join(rules)}"
+    style = f"text,svg{{fill:{ground}}}svg{{background:{paper}}}{''.join(rules)}"
     head, end, rest = svg.partition("</metadata>")
     return f"{head}{end}<style>@media (prefers-color-scheme: dark){{{style}}}</style>{rest}" if end else svg
 

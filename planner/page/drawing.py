@@ -135,19 +135,19 @@ class Curve:
     def words(self) -> str:
         """The picture in sentences."""
         k = int(np.searchsorted(self.counts, self.recommended))
-        said = []
+        said, per = [], self.unit.removeprefix("1") if self.unit.startswith("1/") else f" {self.unit}"
         if k < len(self.counts):
             ends = f"{_said(self.low[k])} to {_said(self.high[k])}"
             said.append(
-                f"With the recommended {self.recommended} aliases {_said(self.values[k])} {self.unit}, 90 % {ends}."
+                f"With the recommended {self.recommended} aliases {_said(self.values[k])}{per}, 90 % {ends}."
             )
         said += [
-            f"Measured with {m}: {_said(self.values[int(np.searchsorted(self.counts, m))])} {self.unit}."
+            f"Measured with {m}: {_said(self.values[int(np.searchsorted(self.counts, m))])}{per}."
             for m in self.measured
             if m <= self.counts[-1]
         ]
         if bool((self.high > self.top()).any()):
-            said.append(f"The band is cut off above {_said(self.top())} {self.unit}.")
+            said.append(f"The band is cut off above {_said(self.top())}{per}.")
         return " ".join(said)
 
     def draw(self, ident: str) -> Markup:
@@ -231,7 +231,7 @@ class Course:
         short = int((self.needed[known] > self.in_use[known]).sum())
         return (
             f"From {self._span()}. Most, {readable(self.needed[k])}, from {str(self.start[k])[:16].replace('T', ' ')}; "
-            f"{short} of {int(known.sum())} intervals need more than were in use."
+            f"{readable(short)} of {readable(int(known.sum()))} intervals need more than were in use."
         )
 
     def _span(self) -> str:

@@ -46,7 +46,7 @@ def what_to_do(states: Mapping[str, Count], share: float = 0.0) -> str:
     if enough:
         alone = next(name for name in states if judged(states[name]) == ENOUGH)
         who = alone if enough == 1 else _every(enough) if enough == len(states) else f"{enough} others"
-        parts.append(f"{who} {'has' if enough == 1 else 'have'} enough")
+        parts.append(f"{who} {'has' if enough == 1 else 'have'} enough{' aliases' * (len(parts) == 0)}")
     if unknown:
         parts.append(f"{counted(len(unknown), 'has', 'have')} no answer")
     said = "; ".join(parts)
