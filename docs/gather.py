@@ -209,7 +209,7 @@ def notebook_gallery(site: Path) -> str:
 def picture_gallery(site: Path) -> str:
     """Every picture of the pages once, with the words that describe it, leading to its page."""
     shown = {
-        picture: f'<a href="{page.stem}.html"><img src="{narrow(picture, site)}" alt=""></a>\n\n{words}\n'
+        picture: f'<p><a href="{page.stem}.html"><img src="{narrow(picture, site)}" alt="">{html.escape(words)}</a></p>'
         for page in sorted(site.glob("*.md"), reverse=True)
         for words, picture in PICTURE.findall(page.read_text(encoding="utf-8"))
     }
