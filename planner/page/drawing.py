@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from markupsafe import Markup
 
+from planner.render.text import counted
 from planner.results import Array
 from planner.site.site_picture import levels
 from planner.units import readable
@@ -326,6 +327,6 @@ class Week:
         day, hour = np.unravel_index(int(np.nanargmax(self.hours)), self.hours.shape)
         over = int((np.nan_to_num(self.hours) > self.in_use).sum())
         return (
-            f"Most, {readable(np.nanmax(self.hours))}, on {DAYS[int(day)]} from {int(hour):02d}:00; in {over} hours "
+            f"Most, {readable(np.nanmax(self.hours))}, on {DAYS[int(day)]} from {int(hour):02d}:00; in {counted(over, 'hour')} "
             f"of the week more than the {readable(self.in_use)} in use."
         )

@@ -176,7 +176,7 @@ class Scoreboard(Answer):
             if not failures
             else f"{len(failures)} do not hold"
         )
-        return f"{len(self.figures)} figures of {len({f.report for f in self.figures})} reports: {held}."
+        return f"{readable(len(self.figures))} figures of {len({f.report for f in self.figures})} reports: {held}."
 
     def sections(self) -> tuple[render.Section, ...]:
         """The summary, the figures that are furthest off, the stated accuracies."""

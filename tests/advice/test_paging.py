@@ -203,7 +203,7 @@ def test_what_devices_cannot_do_says_what_would_help() -> None:
         InfeasibleError, match="one guest keeps at most 2,930 pages/s under way, fewer than 100,000"
     ):
         paging_capacity(Question(devices=8, per_guest=1e5), names=["eckd"])
-    with pytest.raises(InfeasibleError, match="one guest of 2800 pages/s takes 2 devices"):
+    with pytest.raises(InfeasibleError, match="one guest of 2,800 pages/s takes 2 devices"):
         paging_capacity(Question(devices=1, per_guest=2800.0), names=["eckd"])
     with pytest.raises(InputError, match="asks how many there can be"):
         paging_capacity(Question(devices=8, guests=3, per_guest=100.0))
