@@ -188,6 +188,17 @@ def readable(value: float, most: int | None = None, digits: int = DIGITS, *, zer
     return text if zeros or "." not in text else text.rstrip("0").rstrip(".")
 
 
+def given(value: float) -> str:
+    """Write a number that somebody gave, with all its digits.
+
+    Examples
+    --------
+    >>> given(58_620.5), given(0.30000000000000004)
+    ('58,620.5', '0.3')
+    """
+    return readable(value, digits=EXACT)
+
+
 def percent(part: float, digits: int = DIGITS, *, signed: bool = False) -> str:
     """Write a share of one in percent, to a tenth from one percent on.
 

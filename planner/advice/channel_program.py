@@ -14,7 +14,7 @@ from planner.devices.parameters import Scenario
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import Quantity, column
-from planner.units import EXACT, MEGABYTE, MILLISECOND, ends, percent, readable
+from planner.units import MEGABYTE, MILLISECOND, ends, given, percent, readable
 
 MODEL: Final = "channel-program"
 WAYS: Final = {True: "fast", False: "slow"}
@@ -147,7 +147,7 @@ class CcwAnswer(Answer):
         )
         if self.processors is not None and self.data_rate is not None:
             low, value, high = ends(self.processors)
-            rate = readable(self.data_rate / MEGABYTE, digits=EXACT)
+            rate = given(self.data_rate / MEGABYTE)
             head += f", {value} processors ({low} to {high}) at {rate} MB/s"
         low, value, high = map(percent, self.saving)
         return f"{head}; fast translation saves {value} ({low} to {high}) of CP time per MB."

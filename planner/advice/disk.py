@@ -17,7 +17,7 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import column
 from planner.results import Array
-from planner.units import EXACT, MEGABYTE, ends, readable
+from planner.units import MEGABYTE, ends, given, readable
 
 WORKLOADS: Final = {
     "xedit": ("eckd-minidisk", "emulated-fba"),
@@ -201,7 +201,7 @@ class DiskAnswer(Answer):
         """The fastest that is not in doubt, and what is in doubt."""
         at = self.setting
         asked = (
-            f"{at.workload}, hit ratio {readable(at.hit_ratio, digits=EXACT)}, "
+            f"{at.workload}, hit ratio {given(at.hit_ratio)}, "
             f"{render.counted(at.requesters, 'requester')}, {render.counted(at.processors, 'processor')}, "
             f"{render.counted(at.disks, 'disk')}"
         )

@@ -23,7 +23,7 @@ from planner.answer import Answer, record
 from planner.devices.paging import PagingDevice
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
-from planner.units import EXACT, MILLISECOND, readable
+from planner.units import MILLISECOND, given, readable
 
 LARGEST_COUNT: Final = 255  # devices: an assumption of ours, where the search ends unless a count is given
 
@@ -154,7 +154,7 @@ class PagingAnswer(Answer):
     def headline(self) -> str:
         """How many devices of which kind, for what."""
         load = self.load
-        asked = f"{readable(load.page_rate, digits=EXACT)} pages/s"
+        asked = f"{given(load.page_rate)} pages/s"
         if load.guests is not None:
             asked += f" of {render.counted(load.guests, 'guest')} with a fault read and a page write outstanding each"
         found = [choice.words for choice in self.choices if choice.feasible]
@@ -181,9 +181,7 @@ class PagingAnswer(Answer):
 
     def _cost(self) -> str:
         if self.cheapest is not None:
-            scaled = ", ".join(
-                f"{machine}={readable(factor, digits=EXACT)}" for machine, factor in self.speeds.items()
-            )
+            scaled = ", ".join(f"{machine}={given(factor)}" for machine, factor in self.speeds.items())
             return f"Cheapest in CP processor time: {self.cheapest}" + (
                 f" (with {scaled})." if scaled else "."
             )
@@ -244,7 +242,7 @@ def _require_carried(found: Sequence[PagingKind], load: Load, count: int) -> Non
     if min(needed.values()) > count:
         would = ", ".join(f"{number:.0f} {name}" for name, number in needed.items())
         raise InfeasibleError(
-            f"{readable(load.page_rate, digits=EXACT)} pages/s are more than {render.counted(count, 'device')} of any "
+            f"{given(load.page_rate)} pages/s are more than {render.counted(count, 'device')} of any "
             f"kind would carry; it would take at least {would}"
         )
 
@@ -262,10 +260,8 @@ def _choose(kind: PagingKind, load: Load, count: int | None, speed: float) -> Ch
     elif math.isinf(at.response_time):
         reason = f"saturated; {_wanted(device, load)}"
     elif at.response_time > load.target_of(device) * (1 + ROUNDING):
-        reason = (
-            f"response {readable(at.response_time / MILLISECOND)} ms with {at.count} devices; "
-            f"{_wanted(device, load)}"
-        )
+        response = readable(at.response_time / MILLISECOND)
+        reason = f"response {response} ms with {at.count} devices; {_wanted(device, load)}"
     spent = load.page_rate * device.cp_time * speed
     if reason or count is not None:
         return Choice(kind=kind, outcome=at, processors=spent, reason=reason)

@@ -17,7 +17,7 @@ from planner.devices.paging import PagingDevice, PagingPerformance
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
 from planner.results import Array
-from planner.units import EXACT, MILLISECOND, readable
+from planner.units import MILLISECOND, given, readable
 
 PAGING_KINDS: Final = ("eckd", "emulated-fba", "xiv-serialized", "xiv-concurrent")
 LONGEST_RESPONSE: Final = 2.0  # default target, in service times: wait as long as service
@@ -93,11 +93,7 @@ class Load:
     @property
     def within(self) -> str:
         """The target in words."""
-        return (
-            "twice the service time"
-            if self.target is None
-            else f"{readable(self.target / MILLISECOND, digits=EXACT)} ms"
-        )
+        return "twice the service time" if self.target is None else f"{given(self.target / MILLISECOND)} ms"
 
     def times(self, factor: float) -> Load:
         """The same for `factor` times the page rate."""
@@ -320,7 +316,7 @@ class PagingCapacity(Answer):
         at = self.question
         asked = render.counted(at.devices, "device")
         if at.per_guest is not None:
-            asked += f", {readable(at.per_guest, digits=EXACT)} pages/s of each guest"
+            asked += f", {given(at.per_guest)} pages/s of each guest"
         elif at.guests is not None:
             asked += f", {render.counted(at.guests, 'guest')}"
         parts = [
@@ -402,8 +398,5 @@ def _reason(kind: PagingKind, at: Question) -> str:
     best = fewest(device, alone)
     if best is None:
         most = 2 * device.pages_per_transfer / device.service_time
-        return (
-            f"one guest keeps at most {readable(most)} pages/s under way, fewer than "
-            f"{readable(at.per_guest, digits=EXACT)}"
-        )
-    return f"one guest of {readable(at.per_guest, digits=EXACT)} pages/s takes {render.counted(best.count, 'device')}"
+        return f"one guest keeps at most {readable(most)} pages/s under way, fewer than {given(at.per_guest)}"
+    return f"one guest of {given(at.per_guest)} pages/s takes {render.counted(best.count, 'device')}"

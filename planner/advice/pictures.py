@@ -15,7 +15,7 @@ from planner.calibrate.error_bar import interval
 from planner.devices.channel_program import WIDTHS
 from planner.devices.disk import DiskPath
 from planner.results import Array
-from planner.units import EXACT, KILOBYTE, MILLISECOND, percent, readable
+from planner.units import KILOBYTE, MILLISECOND, given, percent, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,7 +108,7 @@ def draw_disk(found: DiskAnswer, axes: Axes | None) -> Axes:
         found.setting.hit_ratio,
         color=style.MEASURED,
         linewidth=0.8,
-        label=f"asked for: {readable(found.setting.hit_ratio, digits=EXACT)}",
+        label=f"asked for: {given(found.setting.hit_ratio)}",
     )
     _disk_runs(axes, found, kinds)
     style.logarithmic(axes, "y")
@@ -175,7 +175,7 @@ def draw_paging(found: PagingAnswer, axes: Axes | None) -> Axes:
     ]
     title = " or ".join(filter(None, (", ".join(counts[:-1]), *counts[-1:])))
     if found.devices is None and title:
-        rate = readable(found.load.page_rate, digits=EXACT)
+        rate = given(found.load.page_rate)
         title = f"{rate} pages/s take {title} devices"
         axes, *below = style.begin(axes, found.headline, title=title, panels=2, shared=False, height=7.0)
     else:

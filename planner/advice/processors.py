@@ -22,7 +22,7 @@ from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
 from planner.quantity import column
 from planner.reports import Printed, PublishedTable, read_table
-from planner.units import EXACT, GIB, MILLISECOND, PERCENT, ends, percent, readable
+from planner.units import GIB, MILLISECOND, PERCENT, ends, given, percent, readable
 
 REPORT: Final = "real-storage"
 PUBLISHED: Final = {"5.2": "table-3.csv", "5.3": "table-4.csv"}
@@ -338,7 +338,7 @@ class Scaling(Answer):
         ]
         if self.needed is not None:
             count = render.counted(self.needed.count, "processor")
-            wanted = readable(self.wanted or 0.0, digits=EXACT)
+            wanted = given(self.wanted or 0.0)
             asked.insert(0, f"ITR {wanted}/s takes {count} ({self.needed.span}, {style.NINETY})")
         return "; ".join([*asked, judged if asked else judged[0].upper() + judged[1:]]) + "."
 

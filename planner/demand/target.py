@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from planner import units
 from planner.errors import InputError
 from planner.results import Array
-from planner.units import EXACT, MILLISECOND, percent, readable
+from planner.units import MILLISECOND, given, percent
 
 WAIT_SHARE: Final = 0.05  # of the service time: queueing is gone
 
@@ -121,20 +121,16 @@ class Target:
     def __str__(self) -> str:
         """Say the target in words."""
         words = [
-            f"wait at most {readable(self.wait / MILLISECOND, digits=EXACT)} ms"
-            if self.wait is not None
-            else "",
-            f"response at most {readable(self.response / MILLISECOND, digits=EXACT)} ms"
-            if self.response is not None
-            else "",
-            f"at most {readable(self.queued, digits=EXACT)} I/Os queued" if self.queued is not None else "",
+            f"wait at most {given(self.wait / MILLISECOND)} ms" if self.wait is not None else "",
+            f"response at most {given(self.response / MILLISECOND)} ms" if self.response is not None else "",
+            f"at most {given(self.queued)} I/Os queued" if self.queued is not None else "",
             f"at most {percent(self.no_alias)} of the tries without alias"
             if self.no_alias is not None
             else "",
             ""
             if self.wait_percentile is None
             else f"{percent(self.wait_percentile[0], 5)} of the I/Os wait at most "
-            f"{readable(self.wait_percentile[1] / MILLISECOND, digits=EXACT)} ms",
+            f"{given(self.wait_percentile[1] / MILLISECOND)} ms",
         ]
         return (
             " and ".join(filter(None, words))

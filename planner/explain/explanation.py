@@ -85,14 +85,7 @@ class Explanation(Tabular):
             off = 0.0 if exact == found else abs(found / exact - 1) if exact else math.inf
             difference = f"{off:.0e}" if off >= NOISE else f"<{NOISE:.0e}"
             rows.append(
-                (
-                    str(step.left),
-                    step.meaning,
-                    step.unit,
-                    number(exact, digits=12),
-                    number(found, digits=12),
-                    difference,
-                )
+                (str(step.left), step.meaning, step.unit, number(exact, 12), number(found, 12), difference)
             )
         exactly, numerically = (
             column("exact", "", "exact (sympy)"),

@@ -106,7 +106,7 @@ RAISED: Final = str.maketrans(
 )
 
 
-def number(value: float, infinite: str = "saturated", digits: int = SHOWN) -> str:
+def number(value: float, digits: int = SHOWN, infinite: str = "saturated") -> str:
     """A number within a formula: a whole one with all its digits."""
     if math.isinf(value):
         return infinite

@@ -96,7 +96,5 @@ def in_words(bracket: Interval, rate: Array) -> str:
     low, value, high = (float(rate @ end / rate.sum()) / MILLISECOND for end in bracket)
     if high - low <= KNOWN * value:
         return f"Service time was not measured: {readable(value)} ms by rate and utilization."
-    return (
-        f"Service time was not measured: {readable(value)} ms taken, {readable(low)} to {readable(high)} ms "
-        "possible."
-    )
+    taken, least, most = map(readable, (value, low, high))
+    return f"Service time was not measured: {taken} ms taken, {least} to {most} ms possible."

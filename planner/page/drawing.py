@@ -325,8 +325,8 @@ class Week:
         if not np.isfinite(self.hours).any():
             return "No hour was measured."
         day, hour = np.unravel_index(int(np.nanargmax(self.hours)), self.hours.shape)
-        over = int((np.nan_to_num(self.hours) > self.in_use).sum())
+        over = counted(int((np.nan_to_num(self.hours) > self.in_use).sum()), "hour")
         return (
-            f"Most, {readable(np.nanmax(self.hours))}, on {DAYS[int(day)]} from {int(hour):02d}:00; in {counted(over, 'hour')} "
-            f"of the week more than the {readable(self.in_use)} in use."
+            f"Most, {readable(np.nanmax(self.hours))}, on {DAYS[int(day)]} from {int(hour):02d}:00; in {over} of the "
+            f"week more than the {readable(self.in_use)} in use."
         )

@@ -438,9 +438,8 @@ def _remarks(answered: int, growth: Sequence[float], failed: Sequence[Failed]) -
     """What the page leaves out, and why."""
     found = [f"{each.name} is not shown in full: {each.problem}." for each in failed]
     if answered < len(growth):
-        found.append(
-            f"The growth slider ends before {percent(growth[answered])}: there a question has no answer."
-        )
+        end = percent(growth[answered])
+        found.append(f"The growth slider ends before {end}: there a question has no answer.")
     return tuple(found)
 
 

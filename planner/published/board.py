@@ -13,7 +13,7 @@ from planner import render, style
 from planner.answer import Answer, tabled
 from planner.published.report import ANSWERED, KINDS, PublishedFigure
 from planner.quantity import column
-from planner.units import EXACT, percent, readable
+from planner.units import given, percent, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -204,13 +204,13 @@ class Scoreboard(Answer):
         why = f"erratum {largest.erratum}" if largest.erratum else "within the printed rounding"
         return [
             f"The worst identity, {percent(abs(largest.relative_error or 0.0))}, is {largest.row} {largest.column} "
-            f"of {largest.report}, {largest.table}: {readable(largest.published.value, digits=EXACT)} printed, "
+            f"of {largest.report}, {largest.table}: {given(largest.published.value)} printed, "
             f"{readable(largest.predicted.value)} by {largest.note}; {why}."
         ]
 
     def _worst_table(self) -> render.Table:
         rows = [
-            (f"{f.report}, {f.table}, {f.row} {f.column}", f.kind, readable(f.published.value, digits=EXACT),
+            (f"{f.report}, {f.table}, {f.row} {f.column}", f.kind, given(f.published.value),
              "" if f.predicted is None else readable(f.predicted.value), 100 * (f.relative_error or 0.0))
             for f in self.worst()
         ]  # fmt: skip

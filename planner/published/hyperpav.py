@@ -16,7 +16,7 @@ from planner.measurements import Run, intervals, read, system_runs
 from planner.published.report import Origin, PublishedFigure, PublishedReport, known, printed
 from planner.queueing import PoolSteady
 from planner.reports import Device, DeviceListing, Printed, read_devices
-from planner.units import EXACT, MILLISECOND, ends, readable
+from planner.units import MILLISECOND, ends, given
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -228,7 +228,7 @@ def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
     (axes,) = style.begin(
         None,
         f"{title} and its run without aliases: {said}/s ({low} to {high}, {style.NINETY}) with "
-        f"{most.aliases} aliases, {readable(most.total_rate.value, digits=EXACT)}/s were measured.",
+        f"{most.aliases} aliases, {given(most.total_rate.value)}/s were measured.",
     )
     counts = answer.rows.aliases
     label = f"all readings of the run without aliases, {style.NINETY}"

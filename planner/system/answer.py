@@ -350,9 +350,8 @@ class SystemComparison(Answer):
         if not told:
             return change + "."
         label, old, new, effect = max(told, key=lambda row: abs(row[3] or 0.0))
-        return (
-            f"{change}; most of it is {label}, {old} -> {new}, alone {percent(effect or 0.0, signed=True)}."
-        )
+        alone = percent(effect or 0.0, signed=True)
+        return f"{change}; most of it is {label}, {old} -> {new}, alone {alone}."
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -388,8 +387,8 @@ class SystemComparison(Answer):
         first, second = self.names
         shown = (
             column("figure", of=lambda row: f"{row[0]} [{row[1]}]" if row[1] else row[0]),
-            column("first", "", first, of=lambda row: _cell(row[2])),
-            column("second", "", second, of=lambda row: _cell(row[3])),
+            column("first", "", first, of=lambda row: render.format_value(row[2])),
+            column("second", "", second, of=lambda row: render.format_value(row[3])),
             column("change", of=lambda row: _signed(row[4])),
         )
         why = (
@@ -418,10 +417,6 @@ class SystemComparison(Answer):
 
         pairs = [(name, each.found) for name, each in zip(self.names, (self.one, self.two), strict=True)]
         return comparison_picture(self.headline, pairs, self.one.unit, axes)
-
-
-def _cell(value: float | None) -> str:
-    return "-" if value is None else readable(value)
 
 
 def _signed(share: float | None) -> str:

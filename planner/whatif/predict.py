@@ -21,7 +21,7 @@ from planner.interval import Interval
 from planner.library import Model
 from planner.quantity import LARGEST_GRID, Quantity, Value, listed, span
 from planner.results import Array
-from planner.units import readable
+from planner.units import given, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -283,7 +283,7 @@ class Prediction(Answer):
         """Say one value of a column of settings."""
         value, unit = column.values[place], column.unit if column.unit != "share" else ""
         name = column.name.replace("_", " ")
-        return f"{name} {value if isinstance(value, str) else readable(value, digits=units.EXACT)} {unit}".rstrip()
+        return f"{name} {value if isinstance(value, str) else given(value)} {unit}".rstrip()
 
 
 def predict(
@@ -393,7 +393,7 @@ def _warnings(model: Model, asked: Sequence[Scenario]) -> tuple[str, ...]:
     for key, (low, high) in model.validity.items():
         values = [float(each[key]) for each in asked if key in each]
         if values and (min(values) < low or max(values) > high):
-            span = " to ".join(dict.fromkeys(readable(end, digits=units.EXACT) for end in (low, high)))
+            span = " to ".join(dict.fromkeys(given(end) for end in (low, high)))
             found.append(f"{key} outside of what was measured ({span}): the answer is an extrapolation")
     return tuple(found)
 

@@ -22,7 +22,7 @@ from planner.devices.storage import (
 )
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
-from planner.units import EXACT, FRAME, GIB, SEGMENT, percent, readable
+from planner.units import EXACT, FRAME, GIB, SEGMENT, given, percent, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +93,7 @@ class FrameBudget(Answer):
         if self.real_storage is not None and needed > self.real_storage:
             notes.append(
                 f"{readable((needed - self.real_storage) / GIB, digits=4)} GB more than the "
-                f"{readable(self.real_storage / GIB, digits=EXACT)} GB of real storage: the system pages, at the "
+                f"{given(self.real_storage / GIB)} GB of real storage: the system pages, at the "
                 "expense of performance."
             )
         if self.ptrm_spaces > PTRM_SPACES_STATED:
@@ -132,7 +132,7 @@ class FrameBudget(Answer):
                 there,
                 color=style.MEASURED,
                 linestyle="--",
-                label=f"real storage: {readable(there, digits=EXACT)} GB",
+                label=f"real storage: {given(there)} GB",
             )
         axes.set(
             xlabel="real storage [GB]",
@@ -285,7 +285,7 @@ class StorageFit(Answer):
         """How many fit, with the range."""
         beside = f" ({self.low} to {self.high})" if self.low < self.high else ""
         real = (self.budget.real_storage or 0) / GIB
-        room = f"{readable(real, digits=EXACT)} GB of real storage without paging"
+        room = f"{given(real)} GB of real storage without paging"
         return f"{self.asked}: up to {self.count} {self.what}{beside} fit in {room}."
 
     @property
@@ -358,7 +358,7 @@ def guests_that_fit(
             f"would hold one, or a guest that touches no more than {instantiated * real / one:.0%} of its storage"
         )
     each = size("guest_storage", guest_storage)
-    asked = f"Guests of {readable(each / GIB, digits=EXACT)} GB that touched {percent(instantiated)} of it"
+    asked = f"Guests of {given(each / GIB)} GB that touched {percent(instantiated)} of it"
     return StorageFit(
         what="guests", count=high, low=low, high=high, asked=asked, budget=budget(high, ends[1])
     )
@@ -386,5 +386,5 @@ def resident_pages_that_fit(*, in_use: float | str, real_storage: float | str) -
     budget = frame_budget(in_use=in_use, resident_pages=pages, real_storage=real_storage)
     return StorageFit(
         what="resident pages in each segment", count=pages, low=pages, high=pages,
-        asked=f"{readable(used / GIB, digits=EXACT)} GB of virtual storage in use", budget=budget,
+        asked=f"{given(used / GIB)} GB of virtual storage in use", budget=budget,
     )  # fmt: skip

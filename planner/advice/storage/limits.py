@@ -27,7 +27,7 @@ from planner.devices.storage import (
 )
 from planner.devices.storage import release as find_release
 from planner.quantity import column
-from planner.units import EXACT, FRAME, GIB, readable
+from planner.units import FRAME, GIB, given, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,9 +138,9 @@ class StorageBudget:
             )
         elif self.real_storage > row.largest_real_storage:
             notes.append(
-                f"z/VM {row.name} supports up to {readable(row.largest_real_storage / GIB, digits=EXACT)} GB of real "
+                f"z/VM {row.name} supports up to {given(row.largest_real_storage / GIB)} GB of real "
                 f"storage ({row.certainty}); the limits here are those of "
-                f"{readable(self.real_storage / GIB, digits=EXACT)} GB."
+                f"{given(self.real_storage / GIB)} GB."
             )
         if row.pgmbks_below_2gb:
             notes.append("Other structures live below 2 GB, too: the practical limit is somewhat less.")
@@ -213,8 +213,8 @@ class StorageLimits(Answer):
         """The limits under the system that has them."""
         budget = self.budget
         asked = (
-            f"z/VM {budget.release.name}, {readable(budget.real_storage / GIB, digits=EXACT)} GB of real storage, "
-            f"resident pages in each in-use 1 MB segment: {readable(float(budget.resident_pages), digits=EXACT)}."
+            f"z/VM {budget.release.name}, {given(budget.real_storage / GIB)} GB of real storage, "
+            f"resident pages in each in-use 1 MB segment: {given(float(budget.resident_pages))}."
         )
         return (render.Section(table=self.table(), title=asked),)
 

@@ -14,7 +14,7 @@ from planner.quantity import column
 from planner.render.text import counted
 from planner.site.growth.dates import Limit
 from planner.site.series import SeriesLabel
-from planner.units import EXACT, ends, percent, readable
+from planner.units import ends, given, percent, readable
 
 AHEAD: Final = (90, 180, 365)  # days: three, six and twelve months
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -34,7 +34,7 @@ def signed(share: float) -> str:
 def amount(value: float, unit: str) -> str:
     """A level with its unit."""
     if unit in COUNTED:
-        return TOO_MANY if math.isinf(value) else readable(value, digits=EXACT)
+        return TOO_MANY if math.isinf(value) else given(value)
     return f"{readable(value)}{'/s' if unit == '1/s' else f' {unit}' if unit else ''}"
 
 
