@@ -8,7 +8,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from itertools import cycle, pairwise
+from itertools import accumulate, cycle, pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from planner.units import readable
@@ -44,6 +44,7 @@ PANEL: Final = 3.0  # inches of each of several panels
 LONGEST: Final = 70  # characters of a headline; what else there is to say stands below it, in gray
 SOFT: Final = "#57606a"  # contrast of 6 on white
 SIZES: Final = (12.0, 9.0)  # points of the headline and of what stands below it
+SIGN: Final = 9  # characters that a sign of a legend takes
 CHARACTERS: Final = 15.0  # of the smaller one in an inch
 APART: Final = 11.0  # points between two labels
 POINTS: Final = 72.0  # in an inch
@@ -387,8 +388,17 @@ def legend_below(axes: Axes, columns: int = 5) -> None:
     if not figure.get_suptitle():  # the user's own axes
         axes.legend(frameon=False, fontsize="small")
         return
-    fit = max(1, round(columns * _width(axes) / WIDTH - 0.4))  # a narrow picture has fewer side by side
+    most = CHARACTERS * _width(axes)
+    fits = (n for n in range(min(columns, len(labels)), 0, -1) if _wide(labels, n) <= most)
+    fit = next(fits, 1)  # a narrow picture has fewer side by side
     figure.legend(handles, labels, loc="outside lower center", ncols=fit, frameon=False, fontsize="small")
+
+
+def _wide(labels: Sequence[str], columns: int) -> int:
+    """Characters that a legend takes, its signs among them."""
+    rows, longer = divmod(len(labels), columns)  # the first columns have a row more
+    ends = accumulate((rows + (k < longer) for k in range(columns)), initial=0)
+    return sum(max(map(len, labels[a:b])) + SIGN for a, b in pairwise(ends))
 
 
 def name_lines(axes: Axes, named: Iterable[tuple[float, str, str]]) -> None:
