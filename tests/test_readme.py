@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from planner import sizing
@@ -69,3 +71,16 @@ def test_the_outlier_is_named_with_what_the_planner_says() -> None:
     for page in (README, METHODS):
         assert "942" in page
         assert "about 1,300/s" in page
+
+
+def test_badges_say_what_is_so() -> None:
+    """License and Python as setup.cfg has them; each badge leads to a file of the checkout, none to a host."""
+    badges = re.findall(r"\[!\[(.+?)\]\((\S+\.svg)\)\]\((\S+)\)", README)
+    assert len(badges) == 3
+    for words, picture, target in badges:
+        assert f"<title>{words}</title>" in (ROOT / picture).read_text(encoding="utf-8")
+        assert (ROOT / target).is_file()
+    setup = (ROOT / "setup.cfg").read_text(encoding="utf-8")
+    said = dict(words.split(": ") for words, _, _ in badges)
+    assert f"license_expression = {said['license']}\n" in setup
+    assert f"python_requires = >={said['Python'].split()[0]}\n" in setup
