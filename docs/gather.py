@@ -8,6 +8,7 @@ Help of the commands, formulas and columns of the tables are pages that are gene
 from __future__ import annotations
 
 import contextlib
+import html
 import importlib.util
 import io
 import json
@@ -17,6 +18,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -44,6 +46,7 @@ TOCTREE = re.compile(r"(?<=```{toctree}\n)(.*?)(?=```)", re.DOTALL)
 OPTION = re.compile(r"^:\w+:")
 PICTURE = re.compile(r"!\[([^\]]+)\]\((pictures/[\w-]+\.svg)\)")
 FIGURE = "notebooks/pictures/{name}.svg"
+NARROW = 4.8  # inches of a picture for a narrow screen
 COLUMNS = "96"  # of a page of help
 
 
@@ -61,7 +64,7 @@ def gather(site: Path, notebooks: Path) -> None:
             shutil.copy(ROOT / name, site / page)
     (site / "notebooks").mkdir()
     for path in sorted(notebooks.glob("*.ipynb")):
-        shutil.copy(path, site / "notebooks")
+        themed_notebook(path, site / "notebooks" / path.name)
     for name, page in (("commands", commands), ("formulas", formulas), ("columns", columns)):
         (site / f"{name}.md").write_text(page(), encoding="utf-8")
     gallery = site / "gallery.md"
@@ -69,7 +72,8 @@ def gather(site: Path, notebooks: Path) -> None:
     gallery.write_text(shown.replace("<!-- pictures -->", picture_gallery(site)), encoding="utf-8")
     with_example(site)
     for page in site.glob("*.md"):
-        text = inside(page.read_text(encoding="utf-8")) + below(page.stem, site)
+        text = inside(folded(page.read_text(encoding="utf-8"))) + below(page.stem, site)
+        text = for_phones(text, site)
         head = "---\nnosearch: true\n---\n" if page.stem in NOT_SEARCHED else ""
         page.write_text(head + text, encoding="utf-8")
     index = site / "index.md"
@@ -81,6 +85,25 @@ def inside(text: str) -> str:
     for name, page in OF_THE_ROOT.items():
         text = re.sub(rf"\]\((\.\./)?{re.escape(name)}", f"]({page}", text)
     return text.replace("](../notebooks/", "](notebooks/").replace("](docs/", "](")
+
+
+def folded(text: str) -> str:
+    """Output that a page cuts: the answer stays, and below it stands all that the command prints, folded."""
+    sys.path.insert(0, str(ROOT))  # the command of a block is found and run as `make examples` does
+    from tests.examples import BLOCK, CUT, Example
+
+    def whole(block: re.Match[str]) -> str:
+        lines = (block["output"] or "").splitlines()
+        if CUT not in lines:
+            return block[0]
+        with contextlib.chdir(ROOT):
+            _, printed = Example("", block["command"], "").run()
+        answer = "\n".join(lines[: lines.index(CUT)]).rstrip()
+        fold = f"<details>\n<summary>All that it prints</summary>\n\n```text\n{printed}\n```\n\n</details>\n"
+        head = block[0][: block.start("output") - block.start()]
+        return f"{head}{answer}\n```\n\n{fold}"
+
+    return BLOCK.sub(whole, text)
 
 
 def below(name: str, site: Path) -> str:
@@ -113,7 +136,7 @@ def with_example(site: Path) -> None:
     from planner.cli import main
 
     extra = site / "extra"
-    extra.mkdir()
+    extra.mkdir(exist_ok=True)
     listing = str(ROOT / "data" / "hyperpav" / "pool-8-aliases.listing")
     with contextlib.redirect_stdout(io.StringIO()):
         main(["report", listing, "--growth", "20%,50%", "-o", str(extra / "example.html")])
@@ -121,6 +144,44 @@ def with_example(site: Path) -> None:
     frame = '<iframe src="example.html" title="A report" loading="lazy"></iframe>'
     shown = f'{frame}\n\n<a href="example.html">This report on a page of its own</a>'
     page.write_text(page.read_text(encoding="utf-8").replace("<!-- example -->", shown), encoding="utf-8")
+
+
+def narrow(place: str, site: Path) -> str:
+    """Where a picture stands drawn narrow: the same type on half of the width."""
+    sys.path.insert(0, str(ROOT))
+    from planner import files, style
+    from tests.pictures import PICTURES
+
+    name = Path(place).name
+    for folder in ("pictures", "narrow"):
+        (site / "extra" / folder).mkdir(parents=True, exist_ok=True)
+    if not (site / "extra" / "narrow" / name).exists():
+        shutil.copy(HERE / place, site / "extra" / "pictures")
+        with patch.dict(style.begin.__kwdefaults__, width=NARROW):
+            files.save_axes(PICTURES[Path(place).stem](), site / "extra" / "narrow" / name)
+    return f"narrow/{name}"
+
+
+def for_phones(text: str, site: Path) -> str:
+    """Pictures of a page as they are and, for narrow screens, drawn narrow."""
+
+    def both(found: re.Match[str]) -> str:
+        words, place = found.groups()
+        source = f'<source media="(max-width: 40rem)" srcset="{narrow(place, site)}">'
+        return f'<picture>{source}<img src="{place}" alt="{html.escape(words)}"></picture>'
+
+    return PICTURE.sub(both, text)
+
+
+def themed_notebook(path: Path, to: Path) -> None:
+    """Copy a notebook whose pictures get a dark side, as those of the pages have."""
+    from planner.style import themed
+
+    found = json.loads(path.read_text(encoding="utf-8"))
+    for output in (each for cell in found["cells"] for each in cell.get("outputs", ())):
+        if "image/svg+xml" in output.get("data", {}):
+            output["data"]["image/svg+xml"] = themed("".join(output["data"]["image/svg+xml"]))
+    to.write_text(json.dumps(found), encoding="utf-8")
 
 
 def entry(line: str) -> str:
@@ -148,7 +209,7 @@ def notebook_gallery(site: Path) -> str:
 def picture_gallery(site: Path) -> str:
     """Every picture of the pages once, with the words that describe it, leading to its page."""
     shown = {
-        picture: f"[![{words}]({picture})]({page.name})\n{words}\n"
+        picture: f'<p><a href="{page.stem}.html"><img src="{narrow(picture, site)}" alt="">{html.escape(words)}</a></p>'
         for page in sorted(site.glob("*.md"), reverse=True)
         for words, picture in PICTURE.findall(page.read_text(encoding="utf-8"))
     }

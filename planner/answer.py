@@ -21,7 +21,7 @@ def tabled(rows: Iterable[Any], columns: Iterable[Quantity], marks: Iterable[str
     found = list(rows)
     return render.Table(
         columns=tuple(
-            render.Column(name=each.key, unit=each.unit, label=each.label, decimals=each.decimals,
+            render.Column(name=each.key, unit=each.unit, label=each.label, decimals=each.decimals, digits=each.digits,
                           values=[row[k] if each.of is None and type(row) is tuple else each.in_row(row)
                                   for row in found])
             for k, each in enumerate(columns)

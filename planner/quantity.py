@@ -45,7 +45,9 @@ class Quantity:
     label : str
         How people read it in a table.
     decimals : int
-        Digits after the point, for people.
+        Digits after the point at most, for people.
+    digits : int
+        Significant digits, for people.
     error_of : str
         Figure whose size the error of the law is a part of; its own where empty.
     open_above : bool
@@ -68,6 +70,7 @@ class Quantity:
     example: str = ""
     label: str = ""
     decimals: int | None = 2
+    digits: int = units.DIGITS
     error_of: str = ""
     open_above: bool = False
     of: Callable[[Any], Any] | str | None = None
@@ -136,10 +139,11 @@ class Quantity:
 
 
 def column(
-    key: str, unit: str = "", label: str = "", decimals: int | None = None, of: Callable[[Any], Any] | str | None = None
+    key: str, unit: str = "", label: str = "", decimals: int | None = None,
+    of: Callable[[Any], Any] | str | None = None, digits: int = units.DIGITS,
 ) -> Quantity:  # fmt: skip
     """Declare a column of an answer."""
-    return Quantity(key=key, unit=unit, label=label, decimals=decimals, of=of)
+    return Quantity(key=key, unit=unit, label=label, decimals=decimals, of=of, digits=digits)
 
 
 def span(

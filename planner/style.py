@@ -8,8 +8,10 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from itertools import cycle, pairwise
+from itertools import accumulate, cycle, pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from planner.units import readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,20 +31,22 @@ VERDICTS: Final = {
     "unknown": "#57606a",
 }  # contrast 5 or more
 SHADES: Final = ("#e3f0ff", "#9cc9f5", "#ffb482")  # of a need: little, within what there is, more than that
+DATES: Final = 1.3  # in an inch of an axis
 MEASURED: Final = "black"
 BAND: Final = 0.25  # opacity of the interval of a model
 RANGE: Final = "0.9"  # gray of the strip behind a range of counts
 NINETY: Final = "90 %"  # what every band and error bar holds, wherever it is drawn
 ABOVE: Final = 10  # measured points are drawn over everything
 WIDTH: Final = 8.0  # inches
+NARROW: Final = 6.0  # a picture for a narrow screen is narrower
 HEIGHT: Final = 4.6
 PANEL: Final = 3.0  # inches of each of several panels
 LONGEST: Final = 70  # characters of a headline; what else there is to say stands below it, in gray
 SOFT: Final = "#57606a"  # contrast of 6 on white
 SIZES: Final = (12.0, 9.0)  # points of the headline and of what stands below it
+SIGN: Final = 9  # characters that a sign of a legend takes
 CHARACTERS: Final = 15.0  # of the smaller one in an inch
 APART: Final = 11.0  # points between two labels
-MILLION: Final = 1e6
 POINTS: Final = 72.0  # in an inch
 LEADING: Final = 1.3  # height of a line, in sizes of its type
 DARKEST, LIGHTEST = 0.07, 0.93  # lightness of the ground and of black text where a dark scheme is preferred
@@ -225,7 +229,7 @@ def _numbers(axes: Axes) -> None:
 
 
 def _tick(value: float, _: object = None) -> str:
-    return rounded(value, 10)
+    return readable(value, digits=10)
 
 
 def whole_numbers(axes: Axes, along: Literal["x", "y"] = "x") -> None:
@@ -241,25 +245,6 @@ def whole_numbers(axes: Axes, along: Literal["x", "y"] = "x") -> None:
     from matplotlib.ticker import MaxNLocator
 
     (axes.xaxis if along == "x" else axes.yaxis).set_major_locator(MaxNLocator(integer=True))
-
-
-def rounded(value: float, digits: int = 3) -> str:
-    """Number in a sentence, in a table, beside a point or a tick: thousands set apart, millions as M.
-
-    Parameters
-    ----------
-    value : float
-        Any number.
-    digits : int, optional
-        Significant digits.
-
-    Returns
-    -------
-    str
-        As 32,000, 5.21 M or 0.0513.
-    """
-    value = float(f"{value:.{digits}g}")
-    return f"{value / MILLION:,.10g} M" if abs(value) >= MILLION else f"{value:,.10g}"
 
 
 def ink(color: str) -> str:
@@ -296,7 +281,7 @@ def themed(svg: str) -> str:
         for kind, color in sorted(set(re.findall(r"(fill|stroke): (#[0-9a-f]{6})", svg)))
     ]
     ground, paper = _dark("#000000"), _dark("#ffffff")
-    style = f"text{{fill:{ground}}}svg{{background:{paper}}}{''.join(rules)}"
+    style = f"text,svg{{fill:{ground}}}svg{{background:{paper}}}{''.join(rules)}"
     head, end, rest = svg.partition("</metadata>")
     return f"{head}{end}<style>@media (prefers-color-scheme: dark){{{style}}}</style>{rest}" if end else svg
 
@@ -346,7 +331,8 @@ def logarithmic(axes: Axes, along: Literal["x", "y"], *, linear_below: float | N
     axis = axes.xaxis if along == "x" else axes.yaxis
     if linear_below is None:
         scale("log")
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        few = along == "x" and _width(axes) < NARROW
+        axis.set_major_locator(LogLocator(subs=(1.0,) if few else (1.0, 2.0, 5.0)))
     else:
         scale("symlog", linthresh=linear_below)
         axis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=linear_below, subs=(1.0, 2.0, 5.0)))
@@ -365,7 +351,7 @@ def dated(axes: Axes) -> None:
     from matplotlib import dates
 
     untyped: Any = dates
-    locator = untyped.AutoDateLocator()
+    locator = untyped.AutoDateLocator(minticks=3, maxticks=round(DATES * _width(axes)))
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(untyped.ConciseDateFormatter(locator))
 
@@ -402,7 +388,17 @@ def legend_below(axes: Axes, columns: int = 5) -> None:
     if not figure.get_suptitle():  # the user's own axes
         axes.legend(frameon=False, fontsize="small")
         return
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize="small")
+    most = CHARACTERS * _width(axes)
+    fits = (n for n in range(min(columns, len(labels)), 0, -1) if _wide(labels, n) <= most)
+    fit = next(fits, 1)  # a narrow picture has fewer side by side
+    figure.legend(handles, labels, loc="outside lower center", ncols=fit, frameon=False, fontsize="small")
+
+
+def _wide(labels: Sequence[str], columns: int) -> int:
+    """Characters that a legend takes, its signs among them."""
+    rows, longer = divmod(len(labels), columns)  # the first columns have a row more
+    ends = accumulate((rows + (k < longer) for k in range(columns)), initial=0)
+    return sum(max(map(len, labels[a:b])) + SIGN for a, b in pairwise(ends))
 
 
 def name_lines(axes: Axes, named: Iterable[tuple[float, str, str]]) -> None:

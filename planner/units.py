@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, get_args
 
 from planner.errors import InputError
@@ -28,6 +29,9 @@ KILOBYTE: Final = 2**10
 PERCENT: Final = 0.01
 MEGABYTE: Final = 2**20
 
+DIGITS: Final = 3  # significant ones, of whatever was computed
+EXACT: Final = 9  # of what somebody gave
+SMALL: Final = 1e-4  # a smaller number is written with an exponent
 MOST_BARE_SHARE: Final = 5.0  # bare numbers from here on are taken for percent without their sign
 
 Dimension = Literal["time", "rate", "data rate", "storage", "share"]
@@ -131,6 +135,94 @@ def shown(unit: str) -> tuple[str, float]:
     """
     name = UNITS[unit].shown or unit
     return name, UNITS[name].factor / UNITS[unit].factor
+
+
+def rounded(value: float, most: int | None = None, digits: int = DIGITS) -> tuple[float, int]:
+    """Round to significant digits, of which at most `most` stand after the point; also tell how many do.
+
+    Examples
+    --------
+    >>> rounded(12246.3), rounded(1.2864), rounded(0.05134, 2)
+    ((12200.0, 0), (1.29, 2), (0.05, 2))
+    """
+    if not math.isfinite(value) or not value:
+        return value, 0
+    size = math.floor(math.log10(abs(float(f"{value:.{digits}g}"))))  # of 9.996 that of 10.0
+    places = digits - 1 - size if most is None else min(digits - 1 - size, most)
+    return round(value, places), max(places, 0)
+
+
+def readable(value: float, most: int | None = None, digits: int = DIGITS, *, zeros: bool = False) -> str:
+    """Write a number for people: the one format of sentences, tables, tiles and pictures.
+
+    Parameters
+    ----------
+    value : float
+        What was computed; an integer by type is exact and printed whole.
+    most : int, optional
+        Digits after the point at most.
+    digits : int, optional
+        Significant digits; more for what somebody gave, or for the numbers within a formula.
+    zeros : bool, optional
+        Whether zeros after the last digit stay, so that numbers below each other or an interval look alike.
+
+    Returns
+    -------
+    str
+        Thousands set apart; "saturated" where it is infinite, "-" where there is none.
+
+    Examples
+    --------
+    >>> readable(12246.3), readable(12246), readable(1.2864), readable(0.05134, 2), readable(1.3, zeros=True)
+    ('12,200', '12,246', '1.29', '0.05', '1.30')
+    """
+    if hasattr(value, "__index__"):
+        return f"{value:,}"
+    value = float(value)
+    if not math.isfinite(value):
+        return "-" if math.isnan(value) else "saturated"
+    if most is None and 0 < abs(value) < SMALL:
+        return f"{value:.{digits}g}"
+    value, places = rounded(value, most, digits)
+    text = f"{value:,.{places}f}"
+    return text if zeros or "." not in text else text.rstrip("0").rstrip(".")
+
+
+def given(value: float) -> str:
+    """Write a number that somebody gave, with all its digits.
+
+    Examples
+    --------
+    >>> given(58_620.5), given(0.30000000000000004)
+    ('58,620.5', '0.3')
+    """
+    return readable(value, digits=EXACT)
+
+
+def percent(part: float, digits: int = DIGITS, *, signed: bool = False) -> str:
+    """Write a share of one in percent, to a tenth from one percent on.
+
+    Examples
+    --------
+    >>> percent(0.05), percent(0.1234), percent(-0.031, signed=True)
+    ('5 %', '12.3 %', '-3.1 %')
+    """
+    most = digits - 2 if abs(part) >= PERCENT else None
+    return f"{'+' if signed and part > 0 else ''}{readable(float(100 * part), most, digits)} %"
+
+
+def ends(of: Iterable[float], most: int | None = None, digits: int = DIGITS) -> tuple[str, str, str]:
+    """Write the ends of an interval and the value between them, which share their digits after the point.
+
+    Examples
+    --------
+    >>> ends((9.862, 10.18, 10.871)), ends((0.4, 1.2, 230.0))
+    (('9.9', '10.2', '10.9'), ('0.40', '1.20', '230'))
+    """
+    low, value, high = of
+    most = rounded(value or high, most, digits)[1]
+    first, middle, last = (readable(end, most, digits, zeros=True) for end in (low, value, high))
+    return first, middle, last
 
 
 _NUMBER: Final = re.compile(

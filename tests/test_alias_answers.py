@@ -84,7 +84,7 @@ def test_bursts_ask_for_more_than_a_steady_reading_would() -> None:
 def test_the_first_line_says_count_range_gain_and_cost() -> None:
     answer = planner.aliases(data_path("hyperpav", "pool-0-aliases.listing"))
     assert answer.headline.startswith("pool 522A-5231: 14 aliases (8 to 15) if the volumes' I/Os are")
-    assert answer.headline.endswith("response 3.8 to 1.7 ms; 14 device numbers.")
+    assert answer.headline.endswith("response 3.76 to 1.69 ms; 14 device numbers.")
     assert answer.text().startswith(answer.headline[:40])
     assert answer.headline.split(":")[0] in answer._repr_html_()
 

@@ -30,7 +30,7 @@ def test_text_has_headline_table_and_notes_in_this_order() -> None:
     lines = ANSWER.text().split("\n")
     assert lines[0] == "2 <aliases>"
     assert lines[-2:] == ["First | note.", "Next."]
-    assert lines[4].split() == [">", "a_b", "1.500"]
+    assert lines[4].split() == [">", "a_b", "1.50"]
 
 
 def test_html_escapes_whatever_comes_from_a_file() -> None:
@@ -42,7 +42,7 @@ def test_html_escapes_whatever_comes_from_a_file() -> None:
 def test_markdown_escapes_what_would_break_a_table() -> None:
     text = ANSWER.to_markdown()
     assert text.startswith("**2 \\<aliases\\>**")
-    assert "| **a\\_b** | **1.500** |" in text
+    assert "| **a\\_b** | **1.50** |" in text
     assert "First \\| note." in text
 
 

@@ -171,7 +171,7 @@ def test_implausible_answers_say_so_first() -> None:
     assert not plain.doubts and "no alias problem" not in plain.text()
     assert not sizing.gaps.reasons(4, 12, 1e-3, 1.49e-3)
     assert sizing.gaps.reasons(0, 33, 1e-3, 1e-3) == ["33 more aliases"]
-    assert sizing.gaps.reasons(4, 5, 1e-3, 1.51e-3) == ["the service time grows by 51%"]
+    assert sizing.gaps.reasons(4, 5, 1e-3, 1.51e-3) == ["the service time grows by 51 %"]
     assert sizing.gaps.reasons(4, 2, 1e-3, 3e-3) == []
 
 

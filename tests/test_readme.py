@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from planner import sizing
@@ -56,7 +58,7 @@ def test_the_law_that_judges_has_not_seen_the_runs_that_it_is_judged_by() -> Non
 
 
 def test_the_outlier_is_named_with_what_the_planner_says() -> None:
-    """942/s at a service time of 1.95 ms, where both laws say about 1300/s; with four requesters it is another run."""
+    """942/s at a service time of 1.95 ms, where both laws say about 1,300/s; with four requesters it is another run."""
     (listed,) = intervals(read(data_path("hyperpav", "522A-0-aliases.listing")))
     (run,) = system_runs(listed)
     for name in ("hyperpav", "hyperpav-pool-runs"):
@@ -68,4 +70,17 @@ def test_the_outlier_is_named_with_what_the_planner_says() -> None:
     assert [each.run[-2:] for each in found.values() if each is not None] == ["+1", "+2"]
     for page in (README, METHODS):
         assert "942" in page
-        assert "about 1300/s" in page
+        assert "about 1,300/s" in page
+
+
+def test_badges_say_what_is_so() -> None:
+    """License and Python as setup.cfg has them; each badge leads to a file of the checkout, none to a host."""
+    badges = re.findall(r"\[!\[(.+?)\]\((\S+\.svg)\)\]\((\S+)\)", README)
+    assert len(badges) == 3
+    for words, picture, target in badges:
+        assert f"<title>{words}</title>" in (ROOT / picture).read_text(encoding="utf-8")
+        assert (ROOT / target).is_file()
+    setup = (ROOT / "setup.cfg").read_text(encoding="utf-8")
+    said = dict(words.split(": ") for words, _, _ in badges)
+    assert f"license_expression = {said['license']}\n" in setup
+    assert f"python_requires = >={said['Python'].split()[0]}\n" in setup

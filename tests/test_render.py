@@ -44,7 +44,7 @@ TABLE = Table(
     [
         (1.29, 1, "1.3"),
         (755, 0, "755"),
-        (0.000123456, None, "0.0001235"),
+        (0.000123456, None, "0.000123"),
         (np.float64(2.5), 2, "2.50"),
         (np.int64(3), None, "3"),
         (None, 2, "-"),
@@ -64,14 +64,16 @@ def test_one_value_as_people_read_it(value: object, decimals: int | None, text: 
     ("values", "texts"),
     [
         ([1.0, 2.0], ["1", "2"]),
-        ([12.34, 0.5], ["12.34", "0.50"]),
-        ([0.01234, INF], ["0.01234", "saturated"]),
-        ([12345.6, 0.2], ["12346", "0"]),
+        ([12.34, 0.5], ["12.3", "0.500"]),
+        ([0.01234, INF], ["0.0123", "saturated"]),
+        ([12345.6, 0.2], ["12,300", "0.20"]),
         ([None, 0.0], ["-", "0"]),
         ([], []),
     ],
 )
-def test_a_column_shows_equal_decimals_by_its_largest_value(values: list[float], texts: list[str]) -> None:
+def test_a_column_has_three_digits_and_two_more_decimals_than_its_largest_value_at_most(
+    values: list[float], texts: list[str]
+) -> None:
     assert Column(name="x", unit="s", values=values).texts() == texts
 
 
@@ -79,10 +81,25 @@ def test_text_shows_labels_units_marks_and_what_is_missing() -> None:
     assert to_text(TABLE).splitlines() == [
         "  aliases  I/O rate       wait  no_alias  state",
         "                1/s         ms",
-        "*       0       755      2.440     0.500  now",
-        "        1      1100  saturated     0.250",
-        ">       2         -      0.310     0.000  a < b",
+        "*       0       755      2.44      0.500  now",
+        "        1     1,100  saturated     0.250",
+        ">       2         -      0.310     0      a < b",
     ]
+
+
+def test_the_ends_of_an_interval_share_its_decimals_and_points_stand_below_each_other() -> None:
+    named = {
+        "x": [10.18, 0.512],
+        "x_low": [9.862, 0.43],
+        "x_high": [10.87, 110.0],
+        "of_a_file": [1.25, 1250.5],
+    }
+    columns = [Column(name=name, unit="", values=each, decimals=2) for name, each in named.items()]
+    columns[-1] = Column(name="of_a_file", unit="", values=named["of_a_file"], decimals=2, digits=None)
+    table = Table(columns=tuple(columns))
+    assert table.texts() == [["10.2", "0.51"], ["9.9", "0.43"], ["10.9", "110"], ["1.25", "1,250.50"]]
+    assert table.texts("_")[:2] == [["10.2_", "0.51"], ["9.9_", "0.43"]]
+    assert table.texts("_")[2] == ["10.9", "110__"]
 
 
 def test_text_without_marks_and_units_is_heads_and_rows() -> None:

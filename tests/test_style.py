@@ -35,15 +35,6 @@ def test_axes_of_the_user_are_the_only_panel() -> None:
     assert style.title_of(own) == "A sentence."
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [(0.3 - 0.1, "0.2"), (20_000.0, "20,000"), (5e6, "5 M"), (0.0, "0"), (-2.5, "-2.5"), (16_384.0, "16,400"),
-     (999_999.0, "1 M"), (52_431_000.0, "52.4 M"), (0.051281, "0.0513")],
-)  # fmt: skip
-def test_numbers_have_three_digits_and_thousands_apart(value: float, words: str) -> None:
-    assert style.rounded(value) == words
-
-
 def test_a_tick_keeps_its_digits_on_every_axis() -> None:
     axes = style.new_axes()
     axes.plot([0.5, 1.5], [0, 16_384])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner import units
 from planner.errors import InputError
-from planner.units import Dimension, half_digit, parse, resolution
+from planner.units import Dimension, ends, half_digit, parse, percent, readable, resolution
 
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 UNITS = [(dimension, unit) for dimension in DIMENSIONS for unit in units.FACTORS[dimension]]
@@ -117,3 +117,35 @@ def test_half_a_digit_moves_with_the_exponent_and_never_overflows_loudly(number:
 def test_resolution_needs_a_unit() -> None:
     with pytest.raises(InputError, match="a unit is missing"):
         resolution("755", "rate")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.3 - 0.1, "0.2"), (20_000.0, "20,000"), (5e6, "5,000,000"), (0.0, "0"), (-2.5, "-2.5"), (16_384.0, "16,400"),
+     (16_384, "16,384"), (999_999.0, "1,000,000"), (0.051281, "0.0513"), (9.996, "10"), (2.34e-5, "2.34e-05"),
+     (math.inf, "saturated"), (math.nan, "-")],
+)  # fmt: skip
+def test_numbers_have_three_digits_and_thousands_apart(value: float, words: str) -> None:
+    assert readable(value) == words
+
+
+@given(st.floats(1e-3, 1e9), st.integers(0, 4), st.booleans())
+def test_what_is_read_is_the_number_to_its_last_digit(value: float, most: int, zeros: bool) -> None:
+    text = readable(value, most, zeros=zeros)
+    error = max(half_digit(f"{value:.2e}"), 0.5 * 10.0**-most)
+    assert abs(float(text.replace(",", "")) - value) <= error * (1 + 1e-9)
+    assert len(text.partition(".")[2]) <= most
+
+
+@given(st.lists(st.floats(1e-3, 1e6), min_size=3, max_size=3))
+def test_ends_have_no_more_decimals_than_what_lies_between_them(values: list[float]) -> None:
+    low, value, high = ends(sorted(values))
+    assert len(value.partition(".")[2]) >= max(len(end.partition(".")[2]) for end in (low, high))
+    assert float(low.replace(",", "")) <= float(value.replace(",", "")) <= float(high.replace(",", ""))
+
+
+def test_a_share_keeps_what_is_small() -> None:
+    assert [percent(each) for each in (0.0, 0.00043, 0.0512, 0.12345, 0.9999, 2.0)] == [
+        "0 %", "0.043 %", "5.1 %", "12.3 %", "100 %", "200 %",
+    ]  # fmt: skip
+    assert percent(0.99925, 5) == "99.925 %"

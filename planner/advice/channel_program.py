@@ -14,7 +14,7 @@ from planner.devices.parameters import Scenario
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import Quantity, column
-from planner.units import MEGABYTE, MILLISECOND
+from planner.units import MEGABYTE, MILLISECOND, ends, given, percent, readable
 
 MODEL: Final = "channel-program"
 WAYS: Final = {True: "fast", False: "slow"}
@@ -140,18 +140,17 @@ class CcwAnswer(Answer):
     @property
     def headline(self) -> str:
         """CP time per MB, processors, saving, each with its interval."""
-        low, value, high = self.time_per_mb / MILLISECOND
+        low, value, high = ends(self.time_per_mb / MILLISECOND)
         head = (
-            f"{self.bits}-bit channel programs, {self.read_share:.0%} read, {WAYS[self.fast]} translation: "
-            f"{value:.2f} ms of CP per MB ({low:.2f} to {high:.2f}, {style.NINETY})"
+            f"{self.bits}-bit channel programs, {percent(self.read_share)} read, {WAYS[self.fast]} translation: "
+            f"{value} ms of CP per MB ({low} to {high}, {style.NINETY})"
         )
         if self.processors is not None and self.data_rate is not None:
-            low, value, high = self.processors
-            head += (
-                f", {value:.3f} processors ({low:.3f} to {high:.3f}) at {self.data_rate / MEGABYTE:g} MB/s"
-            )
-        low, value, high = self.saving
-        return f"{head}; fast translation saves {value:.0%} ({low:.0%} to {high:.0%}) of CP time per MB."
+            low, value, high = ends(self.processors)
+            rate = given(self.data_rate / MEGABYTE)
+            head += f", {value} processors ({low} to {high}) at {rate} MB/s"
+        low, value, high = map(percent, self.saving)
+        return f"{head}; fast translation saves {value} ({low} to {high}) of CP time per MB."
 
     def table(self) -> render.Table:
         """CP time per MB of both widths and both ways of translation."""
@@ -171,17 +170,17 @@ class CcwAnswer(Answer):
     def notes(self) -> tuple[str, ...]:
         """The convention, how well the law meets the runs, reading and writing."""
         shown = "; ".join(
-            f"{bits}-bit {self.law.saving(bits):.1%}, in the runs {written:.1%} written only and {both:.1%} written "
-            "and read"
+            f"{bits}-bit {percent(self.law.saving(bits))}, in the runs {percent(written)} written only and "
+            f"{percent(both)} written and read"
             for bits, (written, both) in self.measured_savings.items()
         )
         read = self.model.parameters["read_factor"]
         return (
             CONVENTION,
-            f"The law meets the sixteen runs within {self.model.fit.model_error:.1%} (standard deviation): no run was "
-            f"repeated, and the report warns of variation. Fast translation saves by the law {shown}.",
-            f"Reading is taken to cost what writing costs ({read.low:.2f} to {read.high:.2f} times in the runs), so "
-            "the mix of both does not matter.",
+            f"The law meets the sixteen runs within {percent(self.model.fit.model_error)} (standard deviation): no "
+            f"run was repeated, and the report warns of variation. Fast translation saves by the law {shown}.",
+            f"Reading is taken to cost what writing costs ({readable(read.low or 0.0)} to "
+            f"{readable(read.high or 0.0)} times in the runs), so the mix of both does not matter.",
             "Measured on {machine}, {release}.".format(**self.model.environment),
         )
 

@@ -17,7 +17,7 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import column
 from planner.results import Array
-from planner.units import MEGABYTE
+from planner.units import MEGABYTE, ends, given, readable
 
 WORKLOADS: Final = {
     "xedit": ("eckd-minidisk", "emulated-fba"),
@@ -201,19 +201,20 @@ class DiskAnswer(Answer):
         """The fastest that is not in doubt, and what is in doubt."""
         at = self.setting
         asked = (
-            f"{at.workload}, hit ratio {at.hit_ratio:g}, {render.counted(at.requesters, 'requester')}, "
-            f"{render.counted(at.processors, 'processor')}, {render.counted(at.disks, 'disk')}"
+            f"{at.workload}, hit ratio {given(at.hit_ratio)}, "
+            f"{render.counted(at.requesters, 'requester')}, {render.counted(at.processors, 'processor')}, "
+            f"{render.counted(at.disks, 'disk')}"
         )
         best = max(
             (row for row in self.rows if not row.in_doubt), key=lambda row: float(row.at.rate), default=None
         )
         parts = []
         if best is not None:
-            low, rate, high = best.rate
-            parts.append(f"most by {best.name}: {rate:.4g}/s ({low:.4g} to {high:.4g}, {style.NINETY})")
+            low, rate, high = ends(best.rate)
+            parts.append(f"most by {best.name}: {rate}/s ({low} to {high}, {style.NINETY})")
         parts += [
-            f"at most {row.bounded:.4g}/s by {row.name}, what its channel carries (the {float(row.at.rate):.4g}/s that "
-            "were measured cannot have come from its disk)"
+            f"at most {readable(row.bounded)}/s by {row.name}, what its channel carries (the "
+            f"{readable(float(row.at.rate))}/s that were measured cannot have come from its disk)"
             for row in self.rows
             if row.in_doubt
         ]
@@ -235,9 +236,9 @@ class DiskAnswer(Answer):
         lines = [self._break_even()] if self._both() else []
         lines += [
             f"{row.kind}, {row.mode}: the run that this rests on shows no wait for the disk and moves "
-            f"{float(row.at.rate_alone * row.at.bytes_moved) / MEGABYTE:.0f} MB/s through a channel of "
-            f"{row.path.channel_rate / MEGABYTE:.0f} MB/s: its misses did not come from the disk. The channel "
-            f"carries {float(row.at.channel_bound):.1f} transactions/s, and no more is promised."
+            f"{readable(float(row.at.rate_alone * row.at.bytes_moved) / MEGABYTE)} MB/s through a channel of "
+            f"{readable(row.path.channel_rate / MEGABYTE)} MB/s: its misses did not come from the disk. The channel "
+            f"carries {readable(float(row.at.channel_bound))} transactions/s, and no more is promised."
             for row in self.rows
             if row.beats_channel
         ]
@@ -264,11 +265,11 @@ class DiskAnswer(Answer):
     def _break_even(self) -> str:
         if self.break_even_hit_ratio is not None:
             kinds = " and ".join(COMPARED)
-            return f"{kinds}, both cached, are last equal at hit ratio {self.break_even_hit_ratio:.4f}."
+            return f"{kinds}, both cached, are last equal at hit ratio {readable(self.break_even_hit_ratio)}."
         one, other = (
             next(row for row in self.rows if row.kind == k and row.mode == "cached") for k in COMPARED
         )
-        channels = " and ".join(f"{row.path.channel_rate / MEGABYTE:.0f}" for row in (one, other))
+        channels = " and ".join(f"{readable(row.path.channel_rate / MEGABYTE)}" for row in (one, other))
         faster = one if one.bounded > other.bounded else other
         return f"{faster.kind} is the faster one at every hit ratio; channels of {channels} MB/s are compared, too."
 

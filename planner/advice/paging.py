@@ -23,7 +23,7 @@ from planner.answer import Answer, record
 from planner.devices.paging import PagingDevice
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, given, readable
 
 LARGEST_COUNT: Final = 255  # devices: an assumption of ours, where the search ends unless a count is given
 
@@ -87,8 +87,8 @@ class Choice:
         if at is None or not self.feasible or at.requests <= self.kind.most_requests * (1 + 1e-9):
             return ""
         return (
-            f"{self.kind.name}: {at.requests:.1f} requests outstanding per device, and no more than "
-            f"{self.kind.most_requests:.0f} were measured."
+            f"{self.kind.name}: {readable(at.requests)} requests outstanding per device, and no more than "
+            f"{readable(self.kind.most_requests)} were measured."
         )
 
     @property
@@ -154,7 +154,7 @@ class PagingAnswer(Answer):
     def headline(self) -> str:
         """How many devices of which kind, for what."""
         load = self.load
-        asked = f"{load.page_rate:g} pages/s"
+        asked = f"{given(load.page_rate)} pages/s"
         if load.guests is not None:
             asked += f" of {render.counted(load.guests, 'guest')} with a fault read and a page write outstanding each"
         found = [choice.words for choice in self.choices if choice.feasible]
@@ -175,13 +175,13 @@ class PagingAnswer(Answer):
         device = choice.kind.device
         return (
             f"Several small volumes beat a large one: however large, one {choice.kind.name} device works on "
-            f"{render.counted(device.queue_depth, 'transfer')} at a time and carries {device.capacity:.0f} pages/s; "
-            f"this rate takes at least {carried_by(device, self.load):.0f}."
+            f"{render.counted(device.queue_depth, 'transfer')} at a time and carries {readable(device.capacity)} "
+            f"pages/s; this rate takes at least {carried_by(device, self.load):.0f}."
         )
 
     def _cost(self) -> str:
         if self.cheapest is not None:
-            scaled = ", ".join(f"{machine}={factor:g}" for machine, factor in self.speeds.items())
+            scaled = ", ".join(f"{machine}={given(factor)}" for machine, factor in self.speeds.items())
             return f"Cheapest in CP processor time: {self.cheapest}" + (
                 f" (with {scaled})." if scaled else "."
             )
@@ -242,8 +242,8 @@ def _require_carried(found: Sequence[PagingKind], load: Load, count: int) -> Non
     if min(needed.values()) > count:
         would = ", ".join(f"{number:.0f} {name}" for name, number in needed.items())
         raise InfeasibleError(
-            f"{load.page_rate:g} pages/s are more than {render.counted(count, 'device')} of any kind would carry; "
-            f"it would take at least {would}"
+            f"{given(load.page_rate)} pages/s are more than {render.counted(count, 'device')} of any "
+            f"kind would carry; it would take at least {would}"
         )
 
 
@@ -260,7 +260,8 @@ def _choose(kind: PagingKind, load: Load, count: int | None, speed: float) -> Ch
     elif math.isinf(at.response_time):
         reason = f"saturated; {_wanted(device, load)}"
     elif at.response_time > load.target_of(device) * (1 + ROUNDING):
-        reason = f"response {at.response_time / MILLISECOND:.2f} ms with {at.count} devices; {_wanted(device, load)}"
+        response = readable(at.response_time / MILLISECOND)
+        reason = f"response {response} ms with {at.count} devices; {_wanted(device, load)}"
     spent = load.page_rate * device.cp_time * speed
     if reason or count is not None:
         return Choice(kind=kind, outcome=at, processors=spent, reason=reason)

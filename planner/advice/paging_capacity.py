@@ -17,7 +17,7 @@ from planner.devices.paging import PagingDevice, PagingPerformance
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
 from planner.results import Array
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, given, readable
 
 PAGING_KINDS: Final = ("eckd", "emulated-fba", "xiv-serialized", "xiv-concurrent")
 LONGEST_RESPONSE: Final = 2.0  # default target, in service times: wait as long as service
@@ -93,7 +93,7 @@ class Load:
     @property
     def within(self) -> str:
         """The target in words."""
-        return "twice the service time" if self.target is None else f"{self.target / MILLISECOND:g} ms"
+        return "twice the service time" if self.target is None else f"{given(self.target / MILLISECOND)} ms"
 
     def times(self, factor: float) -> Load:
         """The same for `factor` times the page rate."""
@@ -237,8 +237,8 @@ def missing(device: PagingDevice, load: Load) -> str:
         if most < load.page_rate:
             guests = math.ceil(load.guests * load.page_rate / most) if load.guests else 0
             keep = f"{load.guests} guests keep" if load.guests != 1 else "1 guest keeps"
-            return f"{keep} at most {most:.0f} pages/s under way, {guests} guests would be needed"
-    return f"a transfer takes {service / MILLISECOND:.2f} ms without any wait, the target is shorter"
+            return f"{keep} at most {readable(most)} pages/s under way, {guests} guests would be needed"
+    return f"a transfer takes {readable(service / MILLISECOND)} ms without any wait, the target is shorter"
 
 
 HALVINGS: Final = 40  # of the page rate
@@ -316,13 +316,12 @@ class PagingCapacity(Answer):
         at = self.question
         asked = render.counted(at.devices, "device")
         if at.per_guest is not None:
-            asked += f", {at.per_guest:g} pages/s of each guest"
+            asked += f", {given(at.per_guest)} pages/s of each guest"
         elif at.guests is not None:
             asked += f", {render.counted(at.guests, 'guest')}"
         parts = [
-            f"{style.rounded(row.amount or 0.0)} {self.what} by {row.kind.name} ({style.rounded(row.low)} to "
-            f"{style.rounded(row.high)}, "
-            f"{style.NINETY})"
+            f"{readable(row.amount or 0.0)} {self.what} by {row.kind.name} ({readable(row.low)} to "
+            f"{readable(row.high)}, {style.NINETY})"
             for row in self.feasible
         ]
         return f"{asked}, response at most {at.load(1.0).within}: up to {', or '.join(parts)}."
@@ -399,5 +398,5 @@ def _reason(kind: PagingKind, at: Question) -> str:
     best = fewest(device, alone)
     if best is None:
         most = 2 * device.pages_per_transfer / device.service_time
-        return f"one guest keeps at most {most:.0f} pages/s under way, fewer than {at.per_guest:g}"
-    return f"one guest of {at.per_guest:g} pages/s takes {render.counted(best.count, 'device')}"
+        return f"one guest keeps at most {readable(most)} pages/s under way, fewer than {given(at.per_guest)}"
+    return f"one guest of {given(at.per_guest)} pages/s takes {render.counted(best.count, 'device')}"

@@ -15,7 +15,7 @@ from planner.calibrate.error_bar import interval
 from planner.devices.channel_program import WIDTHS
 from planner.devices.disk import DiskPath
 from planner.results import Array
-from planner.units import KILOBYTE, MILLISECOND
+from planner.units import KILOBYTE, MILLISECOND, given, percent, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +54,7 @@ def draw_channel_program(found: CcwAnswer, axes: Axes | None) -> Axes:
     axes.axvline(at, color=style.MEASURED, linewidth=0.8)
     axes.errorbar(
         [at], [value], [[value - low], [high - value]], fmt="D", color=style.MEASURED, markersize=8, fillstyle="none",
-        capsize=6, zorder=style.ABOVE + 1, label=f"asked for: {at:.0%} read, {style.NINETY}",
+        capsize=6, zorder=style.ABOVE + 1, label=f"asked for: {percent(at)} read, {style.NINETY}",
     )  # fmt: skip
     axes.set(
         xlabel="share of the data that is read",
@@ -108,7 +108,7 @@ def draw_disk(found: DiskAnswer, axes: Axes | None) -> Axes:
         found.setting.hit_ratio,
         color=style.MEASURED,
         linewidth=0.8,
-        label=f"asked for: {found.setting.hit_ratio:g}",
+        label=f"asked for: {given(found.setting.hit_ratio)}",
     )
     _disk_runs(axes, found, kinds)
     style.logarithmic(axes, "y")
@@ -163,8 +163,9 @@ def measured_rates(workload: str, kind: str, path: DiskPath) -> list[tuple[float
     return [(place, 1 / time) for place, time in zip(places, times.values(), strict=False)]
 
 
+KNEE: Final = 0.97  # of the largest page rate: above, a band over the rate would stand upright
 RATES: Final = 24  # page rates of a line
-PUBLISHED: Final = "page rate of one device [1/s]; points: published rates, response by the law"
+PUBLISHED: Final = "page rate of one device [1/s]"
 
 
 def draw_paging(found: PagingAnswer, axes: Axes | None) -> Axes:
@@ -174,6 +175,8 @@ def draw_paging(found: PagingAnswer, axes: Axes | None) -> Axes:
     ]
     title = " or ".join(filter(None, (", ".join(counts[:-1]), *counts[-1:])))
     if found.devices is None and title:
+        rate = given(found.load.page_rate)
+        title = f"{rate} pages/s take {title} devices"
         axes, *below = style.begin(axes, found.headline, title=title, panels=2, shared=False, height=7.0)
     else:
         axes, *below = _begin(axes, found.headline, panels=2, shared=False, height=7.0)
@@ -203,7 +206,7 @@ def draw_capacity(found: PagingCapacity, axes: Axes | None) -> Axes:
             axes, k, row.kind, amounts, [at.load(each) for each in amounts], [at.devices] * len(amounts)
         )
         ends = np.reshape([row.amount - row.low, row.high - row.amount], (2, 1))
-        name = f"{style.rounded(row.amount)} {row.kind.name}"
+        name = f"{readable(row.amount)} {row.kind.name}"
         _paging_answer(axes, k, (row.amount, row.outcome.response_time), ends, name, above=bool(k % 2))
     what = "guests" if at.per_guest is not None else "page rate of all devices [1/s]"
     _finish(axes, what, at.load(1.0), [row.kind for row in rows if row.amount is not None])
@@ -214,24 +217,26 @@ def draw_capacity(found: PagingCapacity, axes: Axes | None) -> Axes:
 
 def _over_counts(axes: Axes, found: PagingAnswer) -> None:
     """A row each kind: how many devices, the interval of that, and what they do beside the target."""
+    ends = (choice.most or choice.outcome.count for choice in found.choices if choice.outcome)
+    last = 1.9 * max(ends, default=1) + 1
     for k, choice in enumerate(found.choices):
         at, color = choice.outcome, _look(k)[0]
-        target = style.rounded(found.load.target_of(choice.kind.device) / MILLISECOND)
+        target = readable(found.load.target_of(choice.kind.device) / MILLISECOND)
         if at is None or not choice.feasible:
             axes.annotate(f"no count meets {target} ms", (0.02, k), xycoords=("axes fraction", "data"), va="center",
                           color=style.SOFT, fontsize="small")  # fmt: skip
             continue
-        low, high = choice.least or at.count, choice.most or at.count
+        low = choice.least or at.count
+        high = at.count if choice.least is None else choice.most or last
         axes.plot([low, high], [k, k], color=color, linewidth=9, alpha=style.BAND, solid_capstyle="round",
                   label=None if k else f"its range, {style.NINETY}")  # fmt: skip
         axes.plot([at.count], [k], "D", color=color, markersize=8, zorder=style.ABOVE, linestyle="None")
-        ends = f", {style.NINETY}: {low} to {high}" if low < high else ""
-        words = f"{at.count}{ends}; {style.rounded(at.response_time / MILLISECOND)} ms, at most {target} ms"
-        axes.annotate(words, (max(high, at.count), k), xytext=(10, 0), textcoords="offset points", va="center",
-                      fontsize="small")  # fmt: skip
-    most = max((choice.most or choice.outcome.count for choice in found.choices if choice.outcome), default=1)
+        beside = f", {style.NINETY}: {choice.span}" if low < high else ""
+        words = f"{at.count}{beside}; {readable(at.response_time / MILLISECOND)} ms, at most {target} ms"
+        axes.annotate(words, (at.count, k), xytext=(0, 9), textcoords="offset points", ha="center", fontsize="small",
+                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
     axes.set_yticks(range(len(found.choices)), [choice.kind.name for choice in found.choices])
-    axes.set(xlabel="devices", xlim=(0, 1.9 * most + 1), ylim=(len(found.choices) - 0.5, -0.5))
+    axes.set(xlabel="devices", xlim=(0, last), ylim=(len(found.choices) - 0.5, -0.5))
     style.whole_numbers(axes)
 
 
@@ -339,20 +344,21 @@ def _paging_runs(axes: Axes, kinds: Sequence[PagingKind]) -> None:
         scenarios = [{**asked, "think_time": float(each)} for each in think]
         band = interval("response", kind.model, scenarios)
         axes.plot(line.page_rate, line.response_time / MILLISECOND, look, color=color)
-        low, high = band.low / MILLISECOND, band.high / MILLISECOND
-        style.band(axes, line.page_rate, low, high, color, style.NINETY if k == 0 else None)
+        shown = line.page_rate < KNEE * line.page_rate.max()
+        low, high = band.low[shown] / MILLISECOND, band.high[shown] / MILLISECOND
+        style.band(axes, line.page_rate[shown], low, high, color, style.NINETY if k == 0 else None)
         first = kind.model.fit.runs[0]
         measured = first.measured * (device.pages_per_transfer if first.quantity == "transfer_rate" else 1.0)
         # The run's response time was not printed: it is that of the law, at the printed rate.
         at = float(np.interp(-measured, -line.page_rate, line.response_time)) / MILLISECOND
         axes.plot(
             [measured], [at], "o", color=color, markersize=8, zorder=style.ABOVE, clip_on=False,
-            label="published run" if k == 0 else None,
+            label="published rate, response by the law" if k == 0 else None,
         )  # fmt: skip
         style.name_point(axes, kind.name, (measured, at), color)
     style.logarithmic(axes, "x")
     axes.set(xlabel=PUBLISHED, ylabel="response time [ms]", ylim=(0, None))
-    axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    style.legend_below(axes)
 
 
 def draw_processors(found: Scaling, axes: Axes | None) -> Axes:
@@ -412,7 +418,7 @@ def _answers(found: Scaling, axes: Axes) -> None:
         axes.errorbar([count], [one.value], ends, fmt="D", color=style.MEASURED, markersize=7, fillstyle="none",
                       capsize=5, zorder=style.ABOVE)  # fmt: skip
         style.name_point(
-            axes, f"{count}: {style.rounded(one.value)}/s", (count, one.value), style.MEASURED, above=False
+            axes, f"{count}: {readable(one.value)}/s", (count, one.value), style.MEASURED, above=False
         )
     if found.needed is not None and found.wanted is not None:
         at = found.needed

@@ -22,7 +22,7 @@ from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
 from planner.quantity import column
 from planner.reports import Printed, PublishedTable, read_table
-from planner.units import GIB, MILLISECOND, PERCENT
+from planner.units import GIB, MILLISECOND, PERCENT, ends, given, percent, readable
 
 REPORT: Final = "real-storage"
 PUBLISHED: Final = {"5.2": "table-3.csv", "5.3": "table-4.csv"}
@@ -328,16 +328,18 @@ class Scaling(Answer):
         """What the counts asked for bring; how well the law predicts where none was."""
         judged = (
             f"the law predicts each of {len(self.configurations)} configurations from the others with a median error "
-            f"of {self.median:.1%}, at worst {self.worst:.1%}"
+            f"of {percent(self.median)}, at worst {percent(self.worst)}"
         )
         asked = [
-            f"{one['processors']} processors: ITR {one['itr']:.4g}/s ({one['itr_low']:.4g} to {one['itr_high']:.4g}/s, "
-            f"{style.NINETY}), {one['itr_ratio']:.3g} times that of {self.smallest.processors}"
+            f"{one['processors']} processors: ITR {itr}/s ({low} to {high}/s, {style.NINETY}), "
+            f"{readable(one['itr_ratio'])} times that of {self.smallest.processors}"
             for one in self.predictions
+            for low, itr, high in [ends(one[key] for key in ("itr_low", "itr", "itr_high"))]
         ]
         if self.needed is not None:
             count = render.counted(self.needed.count, "processor")
-            asked.insert(0, f"ITR {self.wanted:.4g}/s takes {count} ({self.needed.span}, {style.NINETY})")
+            wanted = given(self.wanted or 0.0)
+            asked.insert(0, f"ITR {wanted}/s takes {count} ({self.needed.span}, {style.NINETY})")
         return "; ".join([*asked, judged if asked else judged[0].upper() + judged[1:]]) + "."
 
     @property
@@ -357,13 +359,13 @@ class Scaling(Answer):
         shares = [row.real_storage / row.processors / GIB for row in rows if row.real_storage is not None]
         if len(shares) == len(rows):
             notes.append(
-                f"Real storage grew along with the processors, {min(shares):.3g} to {max(shares):.3g} GB each: what "
-                "either brings alone is not known."
+                f"Real storage grew along with the processors, {readable(min(shares))} to {readable(max(shares))} "
+                "GB each: what either brings alone is not known."
             )
             for count in self.counts if self.real_storage is not None else ():
                 each = (self.real_storage or 0.0) / count / GIB
                 if not min(shares) <= each <= max(shares):
-                    notes.append(f"{each:.3g} GB for each of {count} processors was not measured.")
+                    notes.append(f"{readable(each)} GB for each of {count} processors was not measured.")
         return (*notes, *([] if self.contention is None else [GAIN_NOTE]))
 
     @property

@@ -18,11 +18,9 @@ from planner.errors import InputError
 from planner.library import Status
 from planner.quantity import Quantity, column
 from planner.results import Array
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, ends, percent, readable
 
 STRONG_CORRELATION: Final = 0.9
-SMALLEST: Final = 1e-4  # smaller and larger numbers have an exponent
-LARGEST: Final = 1e7
 
 ESTIMATES: Final = (
     column("parameter", of=lambda each: each.parameter.file_key), column("value"), column("standard_error"),
@@ -55,24 +53,21 @@ class Estimate:
         """Value, standard error, the same in percent, ends of the 90 % interval and start, as people read them."""
         unit, factor = units.shown(self.parameter.unit)
         behind = f" {unit}" if unit else ""
-        value, start = (readable(number / factor) for number in (self.value, self.start))
+        start = readable(self.start / factor)
+        known = (self.value if end is None else end for end in (self.low, self.value, self.high))
+        low, value, high = ends(end / factor for end in known)
         if self.status == "fixed":
             return f"{value}{behind}", "", "", "", "", start
-        low, high = ("open" if end is None else readable(end / factor) for end in (self.low, self.high))
-        percent = "" if self.percent is None else f"{self.percent:.1f}"
-        return f"{value}{behind}", readable(self.standard_error / factor, 2), percent, low, high, start
+        low, high = (
+            text if end is not None else "open" for text, end in ((low, self.low), (high, self.high))
+        )
+        share = "" if self.percent is None else readable(self.percent, 1)
+        return f"{value}{behind}", readable(self.standard_error / factor, digits=2), share, low, high, start
 
 
 def given(parameter: Quantity, value: float) -> Estimate:
     """Enter a parameter that is known, not fitted."""
     return Estimate(parameter, value, 0.0, "fixed", value, value, value)
-
-
-def readable(number: float, digits: int = 4) -> str:
-    """A number with a few digits, without an exponent where that reads well."""
-    if number and not SMALLEST <= abs(number) < LARGEST:
-        return f"{number:.{digits}g}"
-    return f"{number:.{max(digits - 1 - math.floor(math.log10(abs(number))), 0)}f}" if number else "0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,13 +150,13 @@ class Calibration(Answer):
         """How well the law meets the measurements."""
         return (
             f"{render.counted(len(self.estimates), 'parameter')}, {render.counted(len(self.comparisons), 'figure')}: "
-            f"model error {self.model_error:.1%}."
+            f"model error {percent(self.model_error)}."
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the tables do not say."""
-        lines = [f"Model error {self.model_error:.1%}; intervals hold 90 %."]
+        lines = [f"Model error {percent(self.model_error)}; intervals hold 90 %."]
         unknown = [each.parameter.key for each in self.estimates.values() if each.status == "not determined"]
         if unknown:
             lines.append(
@@ -169,7 +164,7 @@ class Calibration(Answer):
                 "devices, and all that is possible counts in the intervals of predictions."
             )
         for (one, other), value in self.strong_correlations().items():
-            lines.append(f"{one} and {other} are correlated: {value:.2f}.")
+            lines.append(f"{one} and {other} are correlated: {readable(value)}.")
         return tuple(lines)
 
     def strong_correlations(self) -> dict[tuple[str, str], float]:
@@ -260,13 +255,14 @@ class Fit(Calibration):
         fitted = sum(each.run not in self.outliers for each in self.comparisons)
         lines = [
             first,
-            f"Chi-square {self.chi_square:.1f} at {self.degrees_left:.1f} degrees of freedom: "
+            f"Chi-square {readable(self.chi_square)} at {readable(self.degrees_left)} degrees of freedom: "
             f"{render.counted(fitted, 'figure')} less what the parameters took of them.",
         ]
         if self.outlier is not None:
             lines.append(
-                f"! outlier, not fitted: {self.outlier.run}: without it chi-square falls by {self.outlier.drop:.0f}; "
-                f"the next candidate, {self.outlier.second}, is {self.outlier.gap:.1f} behind."
+                f"! outlier, not fitted: {self.outlier.run}: without it chi-square falls by "
+                f"{readable(self.outlier.drop)}; the next candidate, {self.outlier.second}, is "
+                f"{readable(self.outlier.gap)} behind."
             )
         if self.saturated:
             lines.append(
@@ -279,18 +275,15 @@ class Fit(Calibration):
     def headline(self) -> str:
         """Requesters of a volume, given or estimated, their service time, how well the law meets the runs."""
         service, unit = self.estimates["service_time"], MILLISECOND
-        ends = "" if service.low is None or service.high is None or service.status == "fixed" else (
-            f" ({readable(service.low / unit)} to {readable(service.high / unit)}, 90 %)"
-        )  # fmt: skip
-        return (
-            f"{self._requesters()}; service {readable(service.value / unit)} ms{ends}; model error "
-            f"{self.model_error:.1%}."
-        )
+        low, value, high = ends((end or 0.0) / unit for end in (service.low, service.value, service.high))
+        known = service.low is not None and service.high is not None and service.status != "fixed"
+        span = f" ({low} to {high}, 90 %)" if known else ""
+        return f"{self._requesters()}; service {value} ms{span}; model error {percent(self.model_error)}."
 
     def _requesters(self) -> str:
         if self.population_status == "fixed":
             return f"{self.population} requesters a volume (given)"
-        others = [f"{n} ({share:.0%})" for n, share in self.populations.items() if share >= LIKELY]
+        others = [f"{n} ({percent(share)})" for n, share in self.populations.items() if share >= LIKELY]
         doubt = " or more, not determined" if self.population_status == "not determined" else ""
         likely = f" (likely: {', '.join(others)})" if len(others) > 1 or doubt else ""
         return f"About {self.population} requesters a volume{doubt}{likely}"

@@ -160,26 +160,29 @@ def draw_costs(found: Calibration, axes: Axes | None) -> Axes:
         quantity: [each for each in rows if each.quantity == quantity]
         for quantity in dict.fromkeys(each.quantity for each in rows)
     }
+    seen: list[float] = []
     for k, ((_, of), color, (marker, _)) in enumerate(
         zip(quantities.items(), cycle(style.COLORS), cycle(style.MARKERS), strict=False)
     ):
         x = [names.index(each.run) + _aside(k, list(quantities), ASIDE) for each in of]
-        law = np.array([each.predicted for each in of])
+        law, measured = (np.array([getattr(each, key) for each in of]) for key in ("predicted", "measured"))
+        if len(quantities) > 1:  # of several units: in percent of the law
+            measured, law = (100.0 * each / np.where(law == 0.0, np.nan, law) for each in (measured, law))
+        seen += measured[measured > 0].tolist()
         half = WIDE * found.model_error * np.abs(law)
         axes.errorbar(
             x, law, half, fmt="_", color=color, markersize=10, capsize=3, linewidth=1.2,
             label=f"law, {style.NINETY}" if k == 0 else None,
         )  # fmt: skip
         axes.plot(
-            x, [each.measured for each in of], marker, color=style.MEASURED, markersize=6, fillstyle="none",
-            zorder=style.ABOVE, label="measured" if k == 0 else None,
+            x, measured, marker, color=style.MEASURED, markersize=6, fillstyle="none", zorder=style.ABOVE,
+            label="measured" if k == 0 else None,
         )  # fmt: skip
-    values = [each.measured for each in rows if each.measured > 0]
-    if max(values) > 30.0 * min(values):  # ratio of numbers from which their axis is logarithmic
+    if max(seen) > 30.0 * min(seen):  # ratio of numbers from which their axis is logarithmic
         style.logarithmic(axes, "y")
     else:
         axes.set_ylim(0, None)
-    axes.set_ylabel(_axis(next(iter(quantities))) if len(quantities) == 1 else "figures, each in its unit")
+    axes.set_ylabel(_axis(next(iter(quantities))) if len(quantities) == 1 else "share of the law [%]")
     last = below[0] if below else axes
     turned = len(names) >= TURNED or max(map(len, names)) > 2 * TURNED
     last.set_xticks(

@@ -23,7 +23,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.queueing.pools.solve import solve_pools
 from planner.results import Array
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, readable
 
 POPULATIONS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32)
 FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which an open candidate is preferred
@@ -68,9 +68,11 @@ class Candidate:
         """The demand of the first volume in a few words."""
         first = self.pool.classes[0]
         if math.isnan(first.population):
-            return f"open arrivals, {first.arrival_rate:.0f}/s a volume"
+            return f"open arrivals, {readable(first.arrival_rate)}/s a volume"
         think = first.think_time / MILLISECOND
-        return f"about {first.population:.0f} requesters a volume with {think:.3g} ms between I/Os"
+        return (
+            f"about {readable(first.population)} requesters a volume with {readable(think)} ms between I/Os"
+        )
 
 
 def candidates_of_pool(measured: Run, law: Law) -> tuple[Candidate, ...]:

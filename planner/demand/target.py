@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from planner import units
 from planner.errors import InputError
 from planner.results import Array
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, given, percent
 
 WAIT_SHARE: Final = 0.05  # of the service time: queueing is gone
 
@@ -121,15 +121,21 @@ class Target:
     def __str__(self) -> str:
         """Say the target in words."""
         words = [
-            f"wait at most {self.wait / MILLISECOND:g} ms" if self.wait is not None else "",
-            f"response at most {self.response / MILLISECOND:g} ms" if self.response is not None else "",
-            f"at most {self.queued:g} I/Os queued" if self.queued is not None else "",
-            f"at most {self.no_alias:.3g} of the tries without alias" if self.no_alias is not None else "",
+            f"wait at most {given(self.wait / MILLISECOND)} ms" if self.wait is not None else "",
+            f"response at most {given(self.response / MILLISECOND)} ms" if self.response is not None else "",
+            f"at most {given(self.queued)} I/Os queued" if self.queued is not None else "",
+            f"at most {percent(self.no_alias)} of the tries without alias"
+            if self.no_alias is not None
+            else "",
             ""
             if self.wait_percentile is None
-            else f"{self.wait_percentile[0]:.4g} of the I/Os wait at most {self.wait_percentile[1] / MILLISECOND:g} ms",
+            else f"{percent(self.wait_percentile[0], 5)} of the I/Os wait at most "
+            f"{given(self.wait_percentile[1] / MILLISECOND)} ms",
         ]
-        return " and ".join(filter(None, words)) or f"wait at most {self.wait_share:.0%} of the service time"
+        return (
+            " and ".join(filter(None, words))
+            or f"wait at most {percent(self.wait_share)} of the service time"
+        )
 
 
 def percentile(given: Any) -> tuple[float, float]:

@@ -90,7 +90,7 @@ class PagingDevice:
                  example="scv=0.5"),
     )  # fmt: skip
     FIGURES: ClassVar[tuple[Quantity, ...]] = (
-        Quantity(key="page_rate", label="pages", unit="1/s", decimals=0),
+        Quantity(key="page_rate", label="pages", unit="1/s", decimals=1),
         Quantity(key="transfer_rate", label="transfers", unit="1/s", decimals=1),
         Quantity(key="response", label="response", unit="ms"),
         Quantity(key="utilization", label="busy", decimals=3, high=1.0),

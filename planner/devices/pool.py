@@ -39,7 +39,7 @@ OF_A_VOLUME: Final = (
 )
 QUESTIONS: Final = (ALIASES, VOLUMES)
 FIGURES: Final = (
-    Quantity(key="io_rate", label="I/O rate", unit="1/s", decimals=0, open_above=True),
+    Quantity(key="io_rate", label="I/O rate", unit="1/s", decimals=1, open_above=True),
     Quantity(key="service", label="service", unit="ms"),
     Quantity(key="wait", label="wait", unit="ms", error_of="response", open_above=True),
     Quantity(key="response", label="response", unit="ms", open_above=True),

@@ -26,9 +26,10 @@ from planner.explain.wording import (
     number,
     powers,
     printed,
-    readable,
+    with_unit,
 )
 from planner.quantity import column
+from planner.units import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,7 +102,7 @@ class Explanation(Tabular):
         given = [
             (
                 printed(i.symbol, unicode=unicode),
-                readable(float(self.numbers[i.key]), i.unit),
+                with_unit(float(self.numbers[i.key]), i.unit),
                 i.key,
                 i.meaning,
             )
@@ -264,8 +265,8 @@ class Explanation(Tabular):
         rows = []
         for change, value in self.sensitivities:
             moved = value / base - 1 if base and math.isfinite(base) and math.isfinite(value) else None
-            by = "" if moved is None else powers(f"{100 * moved:+.3g}%", form)
-            rows.append((f"  {change}", powers(readable(value, self.answer_step.unit), form), by))
+            by = "" if moved is None else powers(percent(moved, signed=True), form)
+            rows.append((f"  {change}", powers(with_unit(value, self.answer_step.unit), form), by))
         return body(tabled(rows, map(column, ("change", "answer", "by"))))
 
 

@@ -12,6 +12,7 @@ from planner.errors import InputError
 from planner.quantity import Quantity
 from planner.render import counted
 from planner.results import Array
+from planner.units import readable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,7 +86,7 @@ def _name(axes: Axes, lines: Sequence[tuple[Array, Array, str, str]]) -> None:
 
 def _said(found: Explanation) -> str:
     unit, factor = units.shown(found.answer_step.unit)
-    text = style.rounded(float(found.values[found.topic.answer]) / factor)
+    text = readable(float(found.values[found.topic.answer]) / factor)
     return f"{text}{unit[1:]}" if unit.startswith("1/") else f"{text} {unit}".rstrip()
 
 

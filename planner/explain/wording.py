@@ -96,8 +96,6 @@ def latex(expression: Any, numbers: Numbers | None = None) -> str:
 
 
 SHOWN: Final = 5  # significant digits of a number within a formula
-SMALL: Final = 1e-4
-LARGE: Final = 1e6
 WHOLE: Final = 1e13  # whole numbers below are shown with all their digits
 
 
@@ -108,16 +106,12 @@ RAISED: Final = str.maketrans(
 )
 
 
-def number(value: float, digits: int, infinite: str = "saturated") -> str:
-    """A number with `digits` significant digits, without an exponent where that reads well."""
+def number(value: float, digits: int = SHOWN, infinite: str = "saturated") -> str:
+    """A number within a formula: a whole one with all its digits."""
     if math.isinf(value):
         return infinite
-    if float(value).is_integer() and abs(value) < WHOLE:
-        return f"{value:.0f}"
-    if SMALL <= abs(value) < LARGE:
-        text = f"{value:.{max(digits - 1 - math.floor(math.log10(abs(value))), 0)}f}"
-        return text.rstrip("0").rstrip(".") if "." in text else text
-    return f"{value:.{digits}g}"
+    whole = float(value).is_integer() and abs(value) < WHOLE
+    return units.readable(int(value) if whole else value, digits=digits)
 
 
 def powers(text: str, form: Form) -> str:
@@ -132,15 +126,15 @@ def powers(text: str, form: Form) -> str:
         times = "\u00b7" if form == "unicode" else "*"
         return ten if number == "1" else f"{number}{times}{ten}"
 
-    return EXPONENT.sub(told, text)
+    return EXPONENT.sub(told, text.replace(",", "{,}") if form == "latex" else text)
 
 
-def readable(value: float, unit: str) -> str:
+def with_unit(value: float, unit: str) -> str:
     """A value in SI as people read it: times in milliseconds, sizes in GB."""
     name, factor = units.shown(unit)
     if math.isfinite(value) and name != unit:
-        return f"{number(value / factor, SHOWN)} {name}"
-    return number(value, SHOWN) + (f" {unit}" if unit and math.isfinite(value) else "")
+        return f"{number(value / factor)} {name}"
+    return number(value) + (f" {unit}" if unit and math.isfinite(value) else "")
 
 
 def body(table: render.Table) -> str:
@@ -169,9 +163,9 @@ class Told:
     def short(self) -> str:
         """The value on a line, as people read it."""
         if self.step.index is not None:
-            first, *others = [number(value, SHOWN) for value in self.members]
+            first, *others = [number(value) for value in self.members]
             return f"{first} to {others[-1]}" if others else first
-        return readable(float(self.values[self.step.left]), self.step.unit)
+        return with_unit(float(self.values[self.step.left]), self.step.unit)
 
     @property
     def members(self) -> list[float]:
@@ -198,7 +192,7 @@ class Told:
             rows = [printed(step.right, head=head, unicode=unicode)]
             if numbers:
                 rows.append(printed(self._branch, numbers, head=equals, unicode=unicode))
-            value = ", ".join(number(v, SHOWN) for v in self.members) if step.index else self._value()
+            value = ", ".join(number(v) for v in self.members) if step.index else self._value()
             rows.append(hanging(powers(value, form), f"{equals} "))
         gap = "\n\n" if any("\n" in row for row in rows[:-1]) else "\n"
         return f"{step.meaning[0].upper()}{step.meaning[1:]}\n" + gap.join(rows)
@@ -231,7 +225,7 @@ class Told:
         """Numbers to print in the place of the symbols on the right; one with a power of ten in brackets."""
         found = {}
         for symbol in self._branch.free_symbols & self.values.keys() - {self.step.left}:
-            plain = number(float(self.values[symbol]), SHOWN, infinite=infinite)
+            plain = number(float(self.values[symbol]), infinite=infinite)
             shown = powers(plain, form)
             bracketed = rf"\left({shown}\right)" if form == "latex" else f"({shown})"
             found[symbol] = shown if shown == plain else bracketed
@@ -241,14 +235,14 @@ class Told:
         step, value = self.step, float(self.values[self.step.left])
         if math.isinf(value):
             return "saturated"
-        shown = f"{number(value, SHOWN)} {step.unit}".rstrip()
-        return shown + (f" = {readable(value, step.unit)}" if shown_in(step.unit)[0] != step.unit else "")
+        shown = f"{number(value)} {step.unit}".rstrip()
+        return shown + (f" = {with_unit(value, step.unit)}" if shown_in(step.unit)[0] != step.unit else "")
 
     def _value_latex(self) -> str:
         if self.step.index:
-            return r",\ ".join(powers(number(value, SHOWN), "latex") for value in self.members)
+            return r",\ ".join(powers(number(value), "latex") for value in self.members)
         value = float(self.values[self.step.left])
         if math.isinf(value):
             return r"\infty"
         unit = rf"\ \mathrm{{{self.step.unit}}}" if self.step.unit else ""
-        return powers(number(value, SHOWN), "latex") + unit
+        return powers(number(value), "latex") + unit

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.results import Array
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, readable
 
 if TYPE_CHECKING:
     from planner.measurements.read import Measured
@@ -95,5 +95,6 @@ def in_words(bracket: Interval, rate: Array) -> str:
     """Say what was taken for the service time of some volumes: means by rate."""
     low, value, high = (float(rate @ end / rate.sum()) / MILLISECOND for end in bracket)
     if high - low <= KNOWN * value:
-        return f"Service time was not measured: {value:.3g} ms by rate and utilization."
-    return f"Service time was not measured: {value:.3g} ms taken, {low:.2g} to {high:.2g} ms possible."
+        return f"Service time was not measured: {readable(value)} ms by rate and utilization."
+    taken, least, most = map(readable, (value, low, high))
+    return f"Service time was not measured: {taken} ms taken, {least} to {most} ms possible."

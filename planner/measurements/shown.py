@@ -16,7 +16,7 @@ from planner.render.text import counted
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.pictures import PARTS, bars, stacked_times
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, readable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,6 +42,7 @@ SHOWN: Final = {
     "supply": ("system", "start", "pool", "tries", "fails", "fewest_free", "aliases"),
     "storage": ("system", "start", "owner", "name", "total", "resident", "dasd"),
 }
+MEASURED: Final = 6  # digits of what was measured
 DECIMALS: Final = 9  # more than any source prints
 SLACK: Final = 1.5  # seconds that an interval may begin late without a gap
 
@@ -122,12 +123,16 @@ def frame_table(
         shown = "ms" if factor != 1.0 else unit
         heading = HEADINGS.get(name, name)
         columns.append(
-            render.Column(name=heading, unit=shown, values=[_shown(value, factor) for value in values])
+            render.Column(
+                name=heading, unit=shown, values=[_shown(value, factor) for value in values], digits=MEASURED
+            )
         )
         if name in numbers and resolution:
             halves = (frame[f"{name}_high"] - frame[name]).to_list()
             halves = [_shown(half, factor) for half in halves]
-            columns.append(render.Column(name=f"{heading}_resolution", unit=shown, values=halves))
+            columns.append(
+                render.Column(name=f"{heading}_resolution", unit=shown, values=halves, digits=MEASURED)
+            )
     return render.Table(columns=tuple(columns))
 
 
@@ -149,7 +154,7 @@ def _when(frame: pl.DataFrame) -> str:
     if first is None:
         return ""
     intervals = frame["start"].n_unique()
-    return f", {first!s}" if intervals == 1 else f", {intervals} intervals from {first!s} to {last!s}"
+    return f", {first!s}" if intervals == 1 else f", {intervals:,} intervals from {first!s} to {last!s}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,7 +173,7 @@ class ArchiveAnswer(Answer):
         total = sum(row["rows"] for row in self.rows)
         first, last = min(row["first"] for row in self.rows), max(row["last"] for row in self.rows)
         return (
-            f"{self.archive.path}: {counted(len(self.rows), 'system')}, {counted(days, 'day')}, {total} rows of "
+            f"{self.archive.path}: {counted(len(self.rows), 'system')}, {counted(days, 'day')}, {total:,} rows of "
             f"devices, from {first} to {last}."
         )
 
@@ -176,7 +181,7 @@ class ArchiveAnswer(Answer):
     def notes(self) -> tuple[str, ...]:
         """The longest gap of each system."""
         return tuple(
-            f"{row['system']}: nothing from {row['gap_start']} for {row['longest_gap_h']:.4g} h, the longest of "
+            f"{row['system']}: nothing from {row['gap_start']} for {readable(row['longest_gap_h'])} h, the longest of "
             f"{counted(row['gaps'], 'gap')}."
             for row in self.rows
             if row["gaps"]

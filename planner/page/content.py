@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
-from planner.render.table import plain
+from planner.render.table import FIGURE_SPACE, plain
 from planner.render.text import STATES
+from planner.units import readable
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -45,7 +46,11 @@ class PageCell:
     def look(self) -> str:
         """Class of the style; a zero is muted."""
         return (
-            "hot" if self.over else "zero" if self.order is not None and set(self.text) <= {"0", "."} else ""
+            "hot"
+            if self.over
+            else "zero"
+            if self.order is not None and set(self.text) <= {"0", ".", FIGURE_SPACE}
+            else ""
         )
 
 
@@ -161,7 +166,7 @@ def grid(
     `verdict` is the column that holds one; `items` the full answers by what stands in the column `named_by`.
     """
     columns = table.columns
-    texts = [column.texts() for column in columns]
+    texts = table.texts(FIGURE_SPACE)
     orders = [[_order(value) for value in column.values] for column in columns]
     numbers = [
         any(each is not None for each in order) or bool(k and not sortable and not column.words)
@@ -220,8 +225,8 @@ def legend(heads: Sequence[Head], limits: Limits) -> str:
     labels = {head.key: head.label for head in heads}
     units = {head.key: {"percent": " %", "": ""}.get(head.unit, f" {head.unit}") for head in heads}
     return ", ".join(
-        f"{labels[key]} above {limit[1]:.4g} times {labels[limit[0]]}" if isinstance(limit, tuple)
-        else f"{labels[key]} above {limit:.4g}{units[key]}"
+        f"{labels[key]} above {readable(limit[1])} times {labels[limit[0]]}" if isinstance(limit, tuple)
+        else f"{labels[key]} above {readable(limit)}{units[key]}"
         for key, limit in limits.items()
     )  # fmt: skip
 

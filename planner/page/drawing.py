@@ -10,9 +10,10 @@ from typing import Any, Final
 import numpy as np
 from markupsafe import Markup
 
+from planner.render.text import counted
 from planner.results import Array
 from planner.site.site_picture import levels
-from planner.style import rounded
+from planner.units import readable
 
 WIDTH: Final = 420.0
 HEIGHT: Final = 220.0
@@ -96,7 +97,7 @@ def _frame(
     floor = HEIGHT - BOTTOM
     grid = "".join(f"M{place(LEFT)} {place(axes.y(v))}H{place(WIDTH - RIGHT)}" for v in up if v)
     numbers = "".join(
-        f'<text x="{place(LEFT - 5)}" y="{place(axes.y(v) + 3)}">{rounded(v, 10)}</text>' for v in up
+        f'<text x="{place(LEFT - 5)}" y="{place(axes.y(v) + 3)}">{readable(v, digits=10)}</text>' for v in up
     )
     words = "".join(
         f'<text x="{place(axes.x(v))}" y="{place(floor + 13)}">{Markup.escape(t)}</text>' for v, t in along
@@ -135,19 +136,19 @@ class Curve:
     def words(self) -> str:
         """The picture in sentences."""
         k = int(np.searchsorted(self.counts, self.recommended))
-        said = []
+        said, per = [], self.unit.removeprefix("1") if self.unit.startswith("1/") else f" {self.unit}"
         if k < len(self.counts):
             ends = f"{_said(self.low[k])} to {_said(self.high[k])}"
             said.append(
-                f"With the recommended {self.recommended} aliases {_said(self.values[k])} {self.unit}, 90 % {ends}."
+                f"With the recommended {self.recommended} aliases {_said(self.values[k])}{per}, 90 % {ends}."
             )
         said += [
-            f"Measured with {m}: {_said(self.values[int(np.searchsorted(self.counts, m))])} {self.unit}."
+            f"Measured with {m}: {_said(self.values[int(np.searchsorted(self.counts, m))])}{per}."
             for m in self.measured
             if m <= self.counts[-1]
         ]
         if bool((self.high > self.top()).any()):
-            said.append(f"The band is cut off above {_said(self.top())} {self.unit}.")
+            said.append(f"The band is cut off above {_said(self.top())}{per}.")
         return " ".join(said)
 
     def draw(self, ident: str) -> Markup:
@@ -177,7 +178,7 @@ class Curve:
             for k in where
             if not math.isnan(y[k])
         )
-        along = [(v, rounded(v, 10)) for v in ticks(last, 8, whole=True) if v >= first]
+        along = [(v, readable(v, digits=10)) for v in ticks(last, 8, whole=True) if v >= first]
         name = f"{self.name} [{self.unit}]"
         parts = [
             _path("strip", strip),
@@ -192,7 +193,7 @@ class Curve:
 
 
 def _said(value: float) -> str:
-    return rounded(value) if math.isfinite(value) else "without bound"
+    return readable(value) if math.isfinite(value) else "without bound"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,8 +231,8 @@ class Course:
         k = int(np.nanargmax(self.needed))
         short = int((self.needed[known] > self.in_use[known]).sum())
         return (
-            f"From {self._span()}. Most, {self.needed[k]:.0f}, from {str(self.start[k])[:16].replace('T', ' ')}; "
-            f"{short} of {int(known.sum())} intervals need more than were in use."
+            f"From {self._span()}. Most, {readable(self.needed[k])}, from {str(self.start[k])[:16].replace('T', ' ')}; "
+            f"{readable(short)} of {readable(int(known.sum()))} intervals need more than were in use."
         )
 
     def _span(self) -> str:
@@ -324,8 +325,8 @@ class Week:
         if not np.isfinite(self.hours).any():
             return "No hour was measured."
         day, hour = np.unravel_index(int(np.nanargmax(self.hours)), self.hours.shape)
-        over = int((np.nan_to_num(self.hours) > self.in_use).sum())
+        over = counted(int((np.nan_to_num(self.hours) > self.in_use).sum()), "hour")
         return (
-            f"Most, {np.nanmax(self.hours):.0f}, on {DAYS[int(day)]} from {int(hour):02d}:00; in {over} hours of the "
-            f"week more than the {self.in_use:.0f} in use."
+            f"Most, {readable(np.nanmax(self.hours))}, on {DAYS[int(day)]} from {int(hour):02d}:00; in {over} of the "
+            f"week more than the {readable(self.in_use)} in use."
         )

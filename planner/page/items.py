@@ -17,7 +17,7 @@ from planner.site.pool_need import PoolNeed
 from planner.site.site_picture import LEVELS
 from planner.sizing import AliasAnswer
 from planner.style import NINETY
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, readable
 
 FEWEST: Final = 10  # intervals that are drawn over time
 CURVE_KEY: Final = (
@@ -38,7 +38,7 @@ READINGS: Final = (
     column("words", label="demand"),
     column("weight", "share", "weight", 2),
     column("count", label="aliases", decimals=0),
-    column("io_rate", "1/s", "I/O rate with the recommended", 0),
+    column("io_rate", "1/s", "I/O rate with the recommended", 1),
 )
 
 
@@ -99,7 +99,8 @@ def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str) -> Item:
     said = f"{need.name}: {need.problem or 'no answer'}."
     if need.needed is not None:
         said = f"{need.name}: {need.needed} needed ({need.needed_low} to {need.needed_high}), {need.in_use} in use."
-    solved = f"Of {need.intervals} intervals {need.busy_intervals} are busy; {need.solved_in_full} were solved in full."
+    counts = map(readable, (need.intervals, need.busy_intervals, need.solved_in_full))
+    solved = "Of {} intervals {} are busy; {} were solved in full.".format(*counts)
     rules = [f"{RULES.get(name, name)} {count}" for name, count in need.rules.items() if count is not None]
     notes = [solved, *need.notes, *([f"Rules of the field: {', '.join(rules)}."] if rules else ())]
     notes += [f"Supply counters: {need.supply}."] if need.supply else []

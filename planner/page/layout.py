@@ -19,6 +19,7 @@ from planner.quantity import column
 from planner.render import Table
 from planner.render.table import plain
 from planner.render.text import MARKS, STATES
+from planner.units import percent
 
 HERE: Final = Path(__file__).parent
 MOST_OPEN: Final = 4  # items that are shown in full at first
@@ -97,7 +98,7 @@ def embedded(data: Any) -> Markup:
 
 def _shares(part: Part) -> list[str]:
     """Growth in words, a step each."""
-    return ["as measured" if not each.share else f"{100 * each.share:+.4g} %" for each in part.growth]
+    return ["as measured" if not each.share else percent(each.share, signed=True) for each in part.growth]
 
 
 def _steps(part: Part) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ from planner.sizing import AliasAnswer, Subsystem, VolumesAnswer
 from planner.sizing.many import verdict
 from planner.sizing.subsystem import table_of
 from planner.supply import SupplyAnswer
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, percent, readable
 
 LIMITS: Final[Limits] = {"short_share": 1.0}  # percent of the busy intervals
 COUNTS: Final = ("recommended", "recommended_low", "recommended_high")
@@ -104,7 +104,7 @@ def _breaks(answer: Growth, ident: str) -> Part:
     """The limits of a site in order of date."""
     already = [each for each in answer.limits if each.verdict == ALREADY]
     later = [each for each in answer.limits if each.verdict == WITHIN]
-    years = f"within {answer.horizon / 365.25:.3g} years"
+    years = f"within {readable(answer.horizon / 365.25)} years"
     state = "bad" if already else "good"
     tiles = (
         Tile(label="limits passed already", value=str(len(already)), detail=_first(already), state=state),
@@ -146,18 +146,17 @@ def _alias(answer: AliasAnswer, ident: str, steps: Later) -> Part:
 def _alias_tiles(answer: AliasAnswer) -> dict[str, str]:
     """Texts of the tiles."""
     rows, ends = answer.rows, (answer.in_use, answer.recommended)
-    digits = 0 if float(rows.io_rate[answer.in_use]) >= 100 else 1  # noqa: PLR2004 - three digits
     return {
         "needed": str(answer.recommended),
         "range": _ranged(*answer.range),
-        "rate": _change([float(rows.io_rate[at]) for at in ends], digits),
+        "rate": _change([float(rows.io_rate[at]) for at in ends], 1),
         "response": _change([float(rows.response_time[at]) / MILLISECOND for at in ends], 2),
     }
 
 
 def _change(ends: Sequence[float], digits: int) -> str:
     """From now to then; one number where they read alike."""
-    return " \N{RIGHTWARDS ARROW} ".join(dict.fromkeys(render.format_value(end, digits) for end in ends))
+    return " \N{RIGHTWARDS ARROW} ".join(dict.fromkeys(readable(end, digits) for end in ends))
 
 
 # Many pools or volumes: a row each, the whole answer of each behind it.
@@ -231,7 +230,7 @@ NEEDS: Final = (
     column("short_share", "percent", "short", 1, lambda need: 100 * need.short_share),
     column("worst_start", label="worst from", of=_minute),
     column("busiest_hour", label="busiest hour", of=lambda need: need.busiest_hour or None),
-    column("io_rate", "1/s", "peak I/O rate", 0, lambda need: _largest(need.series.io_rate)),
+    column("io_rate", "1/s", "peak I/O rate", 1, lambda need: _largest(need.series.io_rate)),
     column("response", "ms", "worst response", 2, lambda need: _largest(need.series.response, MILLISECOND)),
 )
 
@@ -244,7 +243,7 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
     kept = (c for c in table.columns if c.name in ALWAYS or any(value is not None for value in c.values))
     rows = grid(
         render.Table(columns=tuple(kept)), f"{ident}-pools",
-        f"One row a pool, those that are short first. needed: {answer.target} in {100 * answer.meet:.4g} % of the busy "
+        f"One row a pool, those that are short first. needed: {answer.target} in {percent(answer.meet, 5)} of the busy "
         "time; from, to: its range; worst, 99 %, 95 %: in the worst interval, in these shares of the busy time; short: "
         "share of the busy intervals that need more than was in use.",
         title="Pools", limits=LIMITS, verdict="verdict", items=places, named_by="pool", sortable=True,
@@ -351,7 +350,7 @@ def _supply(answer: SupplyAnswer, ident: str) -> Part:
         Tile(label="pools short", value=str(states.count(SHORT)), detail=f"{add} to add", state="bad"),
         Tile(label="enough", value=str(states.count(ENOUGH)), state="good"),
         Tile(label="spare", value=str(states.count(SPARE)), detail=f"{give} could serve elsewhere", state="spare"),
-        Tile(label="target", value=f"{100 * answer.no_alias:.3g} %", detail="of the tries without alias, at most"),
+        Tile(label="target", value=percent(answer.no_alias), detail="of the tries without alias, at most"),
     )  # fmt: skip
     base = _base(answer, ident, "Supply counters", "supply")
     return replace(base, tiles=tiles, grids=(rows,), pictures=_picture(answer))

@@ -39,6 +39,7 @@ from planner.sizing import (
 )
 from planner.sizing.question import Progress, silent
 from planner.supply import judge
+from planner.units import percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -367,7 +368,7 @@ def _now(asked: PageQuestion) -> Answered:
     pools, law = pools_of(answer)
     if law is not None:
         return _further(answer, pools, law, asked)
-    wanted = [Later(name=f"growth of {share:.0%}", share=share, asked=asked) for share in asked.growth]
+    wanted = [Later(name=f"growth of {percent(share)}", share=share, asked=asked) for share in asked.growth]
     with asked.progress("After growth", len(wanted)) as done:
         found = run(answer_later, wanted, workers=asked.workers, done=done)
     later: list[tuple[float, Answer]] = []
@@ -399,7 +400,9 @@ def _further(answer: Answer, pools: Sequence[MeasuredPool], law: Law | None, ask
     full, failed = in_full(pools, law, asked)
     chunks = [pools[first : first + AT_ONCE] for first in range(0, len(pools), AT_ONCE)]
     wanted = [
-        Wanted(name=f"growth of {share:.0%}", growth=share, pools=tuple(some), law=law, target=asked.target)
+        Wanted(
+            name=f"growth of {percent(share)}", growth=share, pools=tuple(some), law=law, target=asked.target
+        )
         for share in asked.growth
         for some in chunks
     ]
@@ -436,7 +439,8 @@ def _remarks(answered: int, growth: Sequence[float], failed: Sequence[Failed]) -
     """What the page leaves out, and why."""
     found = [f"{each.name} is not shown in full: {each.problem}." for each in failed]
     if answered < len(growth):
-        found.append(f"The growth slider ends before {growth[answered]:.0%}: there a question has no answer.")
+        end = percent(growth[answered])
+        found.append(f"The growth slider ends before {end}: there a question has no answer.")
     return tuple(found)
 
 

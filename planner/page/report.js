@@ -161,15 +161,16 @@
           if (limit !== null && typeof value === "number" && value > limit) classes.push("hot");
           if (value === 0) classes.push("zero");
           if (classes.length) cell.className = classes.join(" ");
-          cell.textContent = value === null ? "-" : value;
+          cell.textContent = value === null ? "-" : typeof value === "number" ? value.toLocaleString("en") : value;
           line.append(cell);
         });
         return line;
       });
       body.replaceChildren(...lines);
       const shown = Math.min(count, found.length);
-      const of = found.length === rows.length ? `${rows.length}` : `${found.length} found of ${rows.length}`;
-      said.textContent = `${shown} shown, ${of} volumes`;
+      const told = [shown, found.length, rows.length].map((each) => each.toLocaleString("en"));
+      const of = found.length === rows.length ? told[2] : `${told[1]} found of ${told[2]}`;
+      said.textContent = `${told[0]} shown, ${of} volumes`;
       more.hidden = shown === found.length;
     }
     function choose() {

@@ -12,6 +12,7 @@ from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted
 from planner.site.growth import Growth
 from planner.site.growth.dates import Limit
 from planner.site.site_answer import SiteAnswer
+from planner.units import percent, readable
 
 NAMED: Final = 2  # pools that a sentence names
 ALREADY, WITHIN, BEYOND = "already", "within horizon", "not within horizon"
@@ -45,11 +46,11 @@ def what_to_do(states: Mapping[str, Count], share: float = 0.0) -> str:
     if enough:
         alone = next(name for name in states if judged(states[name]) == ENOUGH)
         who = alone if enough == 1 else _every(enough) if enough == len(states) else f"{enough} others"
-        parts.append(f"{who} {'has' if enough == 1 else 'have'} enough")
+        parts.append(f"{who} {'has' if enough == 1 else 'have'} enough{' aliases' * (len(parts) == 0)}")
     if unknown:
         parts.append(f"{counted(len(unknown), 'has', 'have')} no answer")
     said = "; ".join(parts)
-    return f"{'Today' if not share else f'At {100 * share:.4g} % more load'}: {said}."
+    return f"{'Today' if not share else f'At {percent(share)} more load'}: {said}."
 
 
 def _every(count: int) -> str:
@@ -66,7 +67,7 @@ def by_when(growth: Growth, states: Mapping[str, Count]) -> str:
     """The second sentence: from when on which limits no longer hold; what is spare today and short later as one."""
     found = [_one(each, states) for each in growth.limits if each.verdict in {ALREADY, WITHIN}]
     found = [each for each in found if each]
-    years = f"{growth.horizon / 365.25:.3g} years"
+    years = f"{readable(growth.horizon / 365.25)} years"
     if not found:
         far = any(each.verdict == BEYOND for each in growth.limits)
         return (
@@ -128,8 +129,8 @@ def how_sure(answer: SiteAnswer) -> str:
     where = "" if queue == len(known) else f"in {counted(queue, 'pool')} "
     blind = f"; {where}no queue was measured, so requests count as independent"
     return (
-        f"Sure at 90 %: {ends}, from {intervals:,} measured intervals in {100 * answer.meet:.4g} % of the busy time"
-        f"{blind if queue else ''}."
+        f"Sure at 90 %: {ends}, from {readable(intervals)} measured intervals in {percent(answer.meet, 5)} of the "
+        f"busy time{blind if queue else ''}."
     )
 
 

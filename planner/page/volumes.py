@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from planner import render
+from planner import render, units
 from planner.demand.target import WAIT_SHARE
 from planner.page.content import Head, Limits, grid
 from planner.render.table import plain
@@ -52,8 +52,7 @@ def _first(column: render.Column) -> render.Column:
 
 def _rounded(column: render.Column) -> list[Any]:
     """Numbers with the digits that people read."""
-    digits = column.decimals
-    return [round(v, digits) if isinstance(v, float) and digits is not None else v for v in column.values]
+    return [units.rounded(v, column.decimals)[0] if isinstance(v, float) else v for v in column.values]
 
 
 def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:

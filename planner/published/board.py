@@ -13,6 +13,7 @@ from planner import render, style
 from planner.answer import Answer, tabled
 from planner.published.report import ANSWERED, KINDS, PublishedFigure
 from planner.quantity import column
+from planner.units import given, percent, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +31,6 @@ def reports() -> list[PublishedReport]:
 
 FIGURES: Final = 1333  # in all reports, for a progress bar
 NINE_IN_TEN: Final = 90.0
-PLAIN: Final = 1e4  # from here on four digits would need a power of ten
 KINDS_SHOWN: Final = ("fitted", "left-out", "transferred")
 
 
@@ -176,7 +176,7 @@ class Scoreboard(Answer):
             if not failures
             else f"{len(failures)} do not hold"
         )
-        return f"{len(self.figures)} figures of {len({f.report for f in self.figures})} reports: {held}."
+        return f"{readable(len(self.figures))} figures of {len({f.report for f in self.figures})} reports: {held}."
 
     def sections(self) -> tuple[render.Section, ...]:
         """The summary, the figures that are furthest off, the stated accuracies."""
@@ -203,22 +203,22 @@ class Scoreboard(Answer):
             return []
         why = f"erratum {largest.erratum}" if largest.erratum else "within the printed rounding"
         return [
-            f"The worst identity, {abs(largest.relative_error or 0.0):.1%}, is {largest.row} {largest.column} of "
-            f"{largest.report}, {largest.table}: {largest.published.value:g} printed, {largest.predicted.value:.3g} by "
-            f"{largest.note}; {why}."
+            f"The worst identity, {percent(abs(largest.relative_error or 0.0))}, is {largest.row} {largest.column} "
+            f"of {largest.report}, {largest.table}: {given(largest.published.value)} printed, "
+            f"{readable(largest.predicted.value)} by {largest.note}; {why}."
         ]
 
     def _worst_table(self) -> render.Table:
         rows = [
-            (f"{f.report}, {f.table}, {f.row} {f.column}", f.kind, _shown(f.published.value),
-             "" if f.predicted is None else _shown(f.predicted.value), 100 * (f.relative_error or 0.0))
+            (f"{f.report}, {f.table}, {f.row} {f.column}", f.kind, given(f.published.value),
+             "" if f.predicted is None else readable(f.predicted.value), 100 * (f.relative_error or 0.0))
             for f in self.worst()
         ]  # fmt: skip
         error = column("error", "percent", "", 1)
         return tabled(rows, (*map(column, ("figure", "kind", "published", "predicted")), error))
 
     def _promise_table(self) -> render.Table:
-        rows = [(name, f"{value:.3g}", f"{limit:g}") for name, value, limit in self.promises()]
+        rows = [(name, readable(value), readable(limit)) for name, value, limit in self.promises()]
         return tabled(rows, map(column, ("accuracy", "reached", "at most")))
 
     def plot(self, axes: Axes | None = None) -> Axes:
@@ -235,7 +235,7 @@ class Scoreboard(Answer):
             middle = errors[(len(errors) - 1) // 2]
             axes.step(
                 [100 * error for error in errors], shares, line, color=color, marker=marker, markersize=4,
-                where="post", label=f"{kind}: {len(errors)} figures, median {100 * middle:.2g} %",
+                where="post", label=f"{kind}: {len(errors)} figures, median {percent(middle)}",
             )  # fmt: skip
         style.logarithmic(axes, "x", linear_below=1.0)
         axes.axhline(50, color="0.7", linewidth=0.8, zorder=0)
@@ -247,11 +247,6 @@ class Scoreboard(Answer):
         )
         axes.legend(frameon=False, loc="lower right")
         return axes
-
-
-def _shown(value: float) -> str:
-    """Four digits, or a whole number; no power of ten."""
-    return f"{value:.0f}" if abs(value) >= PLAIN else f"{value:.4g}"
 
 
 def compare(done: Callable[[int], None] | None = None) -> Scoreboard:

@@ -31,7 +31,7 @@ from planner.published.report import (
     table_figures,
 )
 from planner.reports import Printed, PublishedTable
-from planner.units import KILOBYTE, MEGABYTE, MICROSECOND
+from planner.units import EXACT, KILOBYTE, MEGABYTE, MICROSECOND, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -280,8 +280,8 @@ def iozone_per_transaction() -> Axes:
     )
     return _stacked(
         "table-1", ("CP/tx", "Virt/tx"),
-        f"Linux iozone, time of a transaction: CP spends {off:.1f} times as much on emulated FBA as on ECKD minidisks "
-        f"without minidisk cache, {on:.1f} times with it.",
+        f"Linux iozone, time of a transaction: CP spends {readable(off)} times as much on emulated FBA as on ECKD "
+        f"minidisks without minidisk cache, {readable(on)} times with it.",
     )  # fmt: skip
 
 
@@ -295,7 +295,7 @@ def iozone_per_virtual_io() -> Axes:
     )  # fmt: skip
     runs = [run for run in found.columns[2:] if found.text("CP/vio", run) != NOT_AVAILABLE]
     names = [
-        f"{_label(found, run)}\n{found.value('CP/tx', run) / found.value('CP/vio', run):.2f} vio a transaction"
+        f"{_label(found, run)}\n{readable(found.value('CP/tx', run) / found.value('CP/vio', run))} vio a transaction"
         for run in runs
     ]
     axes.set_xticks(range(len(runs)), names, fontsize="x-small")
@@ -308,8 +308,8 @@ def xedit_per_transaction() -> Axes:
     fba, eckd = (found.value("CP/tx", run) + found.value("Virt/tx", run) for run in ("SCSI4KXK", "33904KX7"))
     return _stacked(
         "table-2", ("CP/tx", "Virt/tx"),
-        f"XEDIT loop, time of a transaction: with minidisk cache hits cost the same; a miss costs {fba:,.0f} us on "
-        f"emulated FBA, {eckd:,.0f} us on ECKD.",
+        f"XEDIT loop, time of a transaction: with minidisk cache hits cost the same; a miss costs {readable(fba)} "
+        f"us on emulated FBA, {readable(eckd)} us on ECKD.",
     )  # fmt: skip
 
 
@@ -337,7 +337,11 @@ def _stacked(name: str, rows: tuple[str, str], title: str) -> Axes:
     for place, total in enumerate(style.stacked(axes, runs, parts)):
         cp = parts["CP"][place]
         axes.annotate(
-            f"{total:,.0f}\nCP {cp:,.0f}", (place, total), ha="center", va="bottom", fontsize="small"
+            f"{readable(total, 0, EXACT)}\nCP {readable(cp, 0, EXACT)}",
+            (place, total),
+            ha="center",
+            va="bottom",
+            fontsize="small",
         )
     axes.set_xticks(range(len(runs)), [_label(found, run) for run in runs], fontsize="small")
     axes.set_ylabel("processor time [us]")

@@ -16,7 +16,7 @@ from planner.measurements import Run, intervals, read, system_runs
 from planner.published.report import Origin, PublishedFigure, PublishedReport, known, printed
 from planner.queueing import PoolSteady
 from planner.reports import Device, DeviceListing, Printed, read_devices
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, ends, given
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -224,11 +224,11 @@ def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
     runs = [_run(f"{name}.listing") for name in names]
     answer = sizing.aliases(runs[0], Law.from_model(law))
     most = max(runs, key=lambda run: run.aliases)
-    low, said, high = (float(end[most.aliases]) for end in answer.rate)
+    low, said, high = ends(float(end[most.aliases]) for end in answer.rate)
     (axes,) = style.begin(
         None,
-        f"{title} and its run without aliases: {said:,.0f}/s ({low:,.0f} to {high:,.0f}, {style.NINETY}) with "
-        f"{most.aliases} aliases, {most.total_rate.value:,.0f}/s were measured.",
+        f"{title} and its run without aliases: {said}/s ({low} to {high}, {style.NINETY}) with "
+        f"{most.aliases} aliases, {given(most.total_rate.value)}/s were measured.",
     )
     counts = answer.rows.aliases
     label = f"all readings of the run without aliases, {style.NINETY}"

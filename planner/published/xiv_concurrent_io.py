@@ -40,7 +40,7 @@ from planner.published.report import (
 )
 from planner.queueing import closed_network
 from planner.reports import Printed, PublishedTable
-from planner.units import FRAME, KILOBYTE, MICROSECOND, PERCENT
+from planner.units import FRAME, KILOBYTE, MICROSECOND, PERCENT, percent, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -236,8 +236,8 @@ def rate_over_requests() -> Axes:
     reached = printed_rates.value("Concurrent", "transfers")
     (axes,) = style.begin(
         None,
-        f"Paging to XIV with two transfers at a time: {predicted:.0f}/s predicted from the serialized run, "
-        f"{reached:.0f}/s measured.",
+        f"Paging to XIV with two transfers at a time: {readable(predicted)}/s predicted from the serialized run, "
+        f"{readable(reached)}/s measured.",
     )
     looks = zip(devices.items(), style.COLORS, ("", "////"), ("o", "s"), strict=False)
     for (name, device), color, hatch, marker in looks:
@@ -423,7 +423,7 @@ def _busy(run: str, said: Mapping[str, float]) -> Iterator[PublishedFigure]:
             "fitted": f"model {MODEL}",
             "transferred": "planner system, from the serialized run alone",
             "not modelled": "outside: no law gives the processor time of another mode; costs of the serialized run "
-            f"would be {value / published.value - 1:+.0%} off",
+            f"would be {percent(value / published.value - 1, signed=True)} off",
         }
         kind: Origin = (
             "not modelled" if outside else "fitted" if row in {"c-CP busy", "nc-CP busy"} else "transferred"

@@ -4,7 +4,6 @@ from planner.render.markup import answer_html as answer_html
 from planner.render.markup import answer_markdown as answer_markdown
 from planner.render.markup import to_html, to_markdown
 from planner.render.table import Column, Section, Table, format_value, to_csv, to_frame, to_json, to_polars
-from planner.render.table import digits as digits
 from planner.render.text import WIDTH as WIDTH
 from planner.render.text import answer_text as answer_text
 from planner.render.text import counted as counted

@@ -7,7 +7,7 @@ from typing import Final
 
 from planner.render import safe
 from planner.render.safe import markdown as escaped
-from planner.render.table import Section, Table, said
+from planner.render.table import FIGURE_SPACE, Section, Table, said
 
 LONGEST: Final = 60  # rows; a notebook has no use for more
 
@@ -77,7 +77,7 @@ def to_html(table: Table) -> str:
     )
     marks = table.marks or ("",) * len(table)
     rows = []
-    for mark, row in table.lines():
+    for mark, row in table.lines(FIGURE_SPACE):
         cells = [f"<b>{safe.html(cell)}</b>" if mark else safe.html(cell) for cell in row]
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     body = "".join(_shortened(rows, marks, len(table.columns)))

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-SIGNIFICANT_DIGITS: Final = 4
+FIGURE_SPACE: Final = "\N{FIGURE SPACE}"  # as wide as a digit
+MORE: Final = 2  # digits after the point of a small number in a column than of the largest
 NUMBER: Final = re.compile(
     r"[-+<]?\d[\d.,]*(?:e[-+]?\d+)?(?: ?%|/s| [A-Za-z]+)?(?: ?(?:\(.*\)|(?:to|-) ?\S+))?$"
 )
@@ -30,7 +31,8 @@ class Column:
     """One column: a name, the unit its values are in, the values, and how people read it.
 
     `values` holds numbers, text or None (not available); `label` heads the column in tables for people
-    (the name where empty); `decimals` fixes the digits after the point (chosen from the values where None).
+    (the name where empty); `decimals` is how many digits stand after the point at most (chosen from the values where
+    None), `digits` how many are significant; None for what was printed, which keeps all.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Column:
     values: Sequence[Any]
     label: str = ""
     decimals: int | None = None
+    digits: int | None = units.DIGITS
 
     @property
     def key(self) -> str:
@@ -60,19 +63,23 @@ class Column:
         found = [value for value in self.values if isinstance(value, str)]
         return any(not NUMBER.match(value) for value in found)
 
-    def texts(self) -> list[str]:
-        """All values as people read them, with equal decimals."""
-        decimals = self._decimals()
-        return [format_value(value, decimals) for value in self.values]
+    def texts(self, of: Sequence[str] | None = None) -> list[str]:
+        """All values as people read them, with no more digits after the point than `of`, whose ends they may be."""
+        most = self._decimals()
+        if of is None:
+            return [format_value(value, most, self.digits) for value in self.values]
+        tails = (
+            min(most, max(_tail(text) - 1, 0)) if text[-1:].isdigit() and text != "0" else most for text in of
+        )
+        return [format_value(v, tail, self.digits) for v, tail in zip(self.values, tails, strict=True)]
 
-    def _decimals(self) -> int | None:
+    def _decimals(self) -> int:
         if self.decimals is not None:
             return self.decimals
-        numbers = [abs(v) for v in self.values if _is_number(v) and math.isfinite(v)]
-        if not numbers or all(float(v).is_integer() for v in numbers):
+        numbers = [abs(float(v)) for v in self.values if _worded(v) is None]
+        if all(each.is_integer() for each in numbers):
             return 0
-        largest = max(numbers)
-        return max(0, SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(largest))) if largest > 0 else 0
+        return units.rounded(max(numbers), digits=self.digits or units.DIGITS)[1] + MORE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +93,22 @@ class Table:
         """Count the rows."""
         return len(self.columns[0].values) if self.columns else 0
 
-    def lines(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def texts(self, gap: str = "") -> list[list[str]]:
+        """Columns as people read them; with a gap, what follows a number, so that points stand below each other."""
+        found = {column.name: column.texts() for column in self.columns}
+        cells = []
+        for column in self.columns:
+            of = found.get(re.sub("_(low|high)$", "", column.name), found[column.name])
+            texts = found[column.name] if of is found[column.name] else column.texts(of)
+            if gap and not any(isinstance(value, str) for value in column.values):
+                longest = max(map(_tail, texts), default=0)
+                texts = [text + gap * ((longest - _tail(text)) * text[-1:].isdigit()) for text in texts]
+            cells.append(texts)
+        return cells
+
+    def lines(self, gap: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
         """State and cells of every row, as people read them."""
-        rows = zip(*(column.texts() for column in self.columns), strict=True)
+        rows = zip(*self.texts(gap), strict=True)
         return zip(self.marks or ("",) * len(self), rows, strict=True)
 
     def records(self) -> list[dict[str, Any]]:
@@ -129,11 +149,24 @@ def said(headline: str, sections: Sequence[Section], notes: Sequence[str]) -> It
     yield from (("note", note) for note in notes)
 
 
-def _is_number(value: Any) -> bool:
-    return (isinstance(value, (int, float)) and not isinstance(value, bool)) or hasattr(value, "__float__")
+def _tail(text: str) -> int:
+    """Signs from the point of a number on."""
+    return len(text) - text.find(".") if "." in text and text[-1:].isdigit() else 0
 
 
-def format_value(value: Any, decimals: int | None = None) -> str:
+def _worded(value: Any) -> str | None:
+    """What is no number in words; None where it is one."""
+    value = plain(value, finite=False)  # a truth value of numpy is one, too
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not hasattr(value, "__float__"):
+        return str(value)
+    return None if math.isfinite(value) else units.readable(value)
+
+
+def format_value(value: Any, decimals: int | None = None, digits: int | None = units.DIGITS) -> str:
     """One value as people read it: "-" where there is none, "saturated" where it is infinite.
 
     Parameters
@@ -141,7 +174,9 @@ def format_value(value: Any, decimals: int | None = None) -> str:
     value : object
         Number, text, truth value or None.
     decimals : int, optional
-        Digits after the point of a number; four significant digits where None.
+        Digits after the point of a number at most.
+    digits : int, optional
+        Significant ones; all that `decimals` leaves where None.
 
     Returns
     -------
@@ -153,28 +188,12 @@ def format_value(value: Any, decimals: int | None = None) -> str:
     >>> format_value(1.29, 1), format_value(None), format_value(float("inf"))
     ('1.3', '-', 'saturated')
     """
-    value = plain(value, finite=False)  # a truth value of numpy is one, too
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if not _is_number(value):
-        return str(value)
-    number = float(value)
-    if math.isnan(number):
-        return "-"
-    if math.isinf(number):
-        return "saturated"
-    return f"{number:.{SIGNIFICANT_DIGITS}g}" if decimals is None else f"{number:.{decimals}f}"
-
-
-def digits(value: float | None) -> str:
-    """Four digits, from ten thousand on all of them, thousands set apart; "-" where there is no number."""
-    if value is None:
-        return "-"
-    if math.isinf(value):
-        return "none"
-    return f"{value:,.0f}" if abs(value) >= 10**SIGNIFICANT_DIGITS else f"{value:.{SIGNIFICANT_DIGITS}g}"
+    words = _worded(value)
+    if words is not None:
+        return words
+    if digits is None:
+        return f"{value:,.{decimals}f}"
+    return units.readable(value, decimals, digits, zeros=decimals is not None and digits == units.DIGITS)
 
 
 def plain(value: Any, *, finite: bool = True) -> Any:

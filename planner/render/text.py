@@ -86,8 +86,8 @@ def to_text(table: Table, width: int = WIDTH, *, color: bool = False) -> str:
     """
     units = [column.shown_unit for column in table.columns]
     cells: list[list[str]] = []
-    for column, unit in zip(table.columns, units, strict=True):
-        texts = [safe.line(text) for text in column.texts()]
+    for column, unit, found in zip(table.columns, units, table.texts(" "), strict=True):
+        texts = [safe.line(text) for text in found]
         heads = [column.heading] + ([unit] if any(units) else [])
         widest = max(map(len, heads + texts))
         left = column.words if cells else any(isinstance(value, str) for value in column.values)
@@ -167,7 +167,7 @@ def counted(number: float, noun: str, plural: str = "") -> str:
     >>> counted(1, "disk"), counted(8, "disk"), counted(2, "alias", "aliases")
     ('1 disk', '8 disks', '2 aliases')
     """
-    return f"{number:.0f} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number:,.0f} {noun if number == 1 else plural or noun + 's'}"
 
 
 def wrap(text: str, width: int = WIDTH) -> str:

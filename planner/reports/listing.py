@@ -142,11 +142,13 @@ def printed_table(
         )
         finest = min((half for half in halves if half is not None), default=WHOLE)
         digits = round(math.log10(WHOLE / finest)) if decimals else None
-        columns.append(render.Column(name=name, unit=unit, values=found, decimals=digits))
+        columns.append(render.Column(name=name, unit=unit, values=found, decimals=digits, digits=None))
         if resolution:
             digits = None if digits is None else digits + 1
             columns.append(
-                render.Column(name=f"{name}_resolution", unit=unit, values=halves, decimals=digits)
+                render.Column(
+                    name=f"{name}_resolution", unit=unit, values=halves, decimals=digits, digits=None
+                )
             )
     return render.Table(columns=tuple(columns))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from planner import style
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +73,7 @@ def bars(
     drawn = axes.barh(
         [name for name, _ in shown], [number for _, number in shown], height=0.6, color=style.COLORS[0]
     )
-    axes.bar_label(drawn, [style.rounded(number) for _, number in shown], padding=4, fontsize="small")
+    axes.bar_label(drawn, [readable(each) for _, each in shown], padding=4, fontsize="small")
     axes.margins(x=0.12)
     axes.set(xlabel=what, ylabel=of, ylim=(max(len(shown), 2) - 0.4, -0.6))
     return axes

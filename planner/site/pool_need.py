@@ -14,6 +14,7 @@ from planner.measurements.over_time import RunsOverTime
 from planner.render.text import counted
 from planner.results import Array
 from planner.site.series import HOUR, busy_hours, daily_medians, jump_note
+from planner.units import readable
 
 if TYPE_CHECKING:
     from planner.measurements import Run
@@ -242,8 +243,8 @@ def _lengths(seconds: Array) -> list[str]:
     if not uneven.any():
         return []
     return [
-        f"intervals of {seconds.min():.0f} to {seconds.max():.0f} s: shares are of time, and a long interval hides "
-        "its worst minutes"
+        f"intervals of {readable(seconds.min())} to {readable(seconds.max())} s: shares are of time, and a long "
+        "interval hides its worst minutes"
     ]
 
 
@@ -254,7 +255,7 @@ def _gaps(start: NDArray[np.datetime64], seconds: Array, clock: Array) -> list[s
     gaps = steps > 1.5 * np.maximum(seconds[:-1], 1.0)
     if gaps.any():
         missing = float((steps - seconds[:-1])[gaps].sum()) / 3600.0
-        shown = f"{missing:.0f}" if missing >= TEN else f"{missing:.2g}"
+        shown = readable(missing)
         hours = "hour" if shown == "1" else "hours"
         notes.append(
             f"{counted(int(gaps.sum()), 'gap')}, {shown} {hours} without measurements: nothing is said of them"
@@ -269,7 +270,7 @@ def _gaps(start: NDArray[np.datetime64], seconds: Array, clock: Array) -> list[s
         at, when = int(np.flatnonzero(early & ~back)[0]), start.astype("datetime64[s]")
         notes.append(
             f"{counted(int((early & ~back).sum()), 'interval')} longer than the time to the next one, the first of "
-            f"{seconds[at]:.0f} s at {when[at]} with {steps[at]:.0f} s to the next: shares "
+            f"{readable(seconds[at])} s at {when[at]} with {readable(steps[at])} s to the next: shares "
             "of the time count both; check the length of the intervals (interval_s)"
         )
     return notes

@@ -39,6 +39,7 @@ from planner.sizing.need import Need, need
 from planner.sizing.wording import NO_EFFECT
 from planner.sizing.worst import worst_by_need
 from planner.supply import judge
+from planner.units import percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -311,7 +312,7 @@ def supplied(frame: pl.DataFrame, system: str, pool: str) -> Supplied | None:
         pl.col("aliases").cast(pl.Int64) - pl.col("fewest_free").cast(pl.Int64),
     )
     most = rows.filter(pl.col("tries") > 0).select(used.max()).item()
-    words = f"{100 * fails / tries:.2g} % without"
+    words = f"{percent(fails / tries)} without"
     try:
         (found,) = judge(pool_supplies(rows, Path("supply")), no_alias=NO_ALIAS).pools
     except PlannerError:

@@ -15,6 +15,7 @@ from planner.errors import InputError
 from planner.reports.csv_table import CsvTable, of_frame, read_csv, shown
 from planner.reports.moments import clock, read_moment
 from planner.results import Array
+from planner.units import readable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,7 +39,6 @@ JUMPS: Final = (
     1e9,
     2.0**30,
 )  # between units of one number
-TEN: Final = 10.0  # from which on a ratio is shown without decimals
 JUMP_NEARNESS: Final = 0.12
 FEWEST_ABOUT_JUMP: Final = 3  # days
 SUNDAY: Final = 3  # days since 1970-01-01, a Thursday, modulo 7
@@ -330,8 +330,9 @@ def jump_note(name: str, first: date, levels: Array) -> list[str]:
     if found is None:
         return []
     day = first + timedelta(days=found[0])
-    ratio = f"{found[1]:,.0f}" if found[1] >= TEN else f"{found[1]:.3g}"
-    return [f"{name} is {ratio} times what it was from {day} on, as if its unit had changed: check it."]
+    return [
+        f"{name} is {readable(found[1])} times what it was from {day} on, as if its unit had changed: check it."
+    ]
 
 
 def daily_medians(starts: NDArray[np.datetime64], numbers: Array) -> tuple[date, Array]:

@@ -15,7 +15,7 @@ from planner.quantity import column
 from planner.render.text import counted
 from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, WEEKDAYS, PoolNeed
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, percent
 
 if TYPE_CHECKING:
     from planner.demand import Law
@@ -200,7 +200,7 @@ RULES: Final = {
 
 def share(value: float) -> str:
     """As people say a share of the time."""
-    return f"{100 * value:.4g} %"
+    return percent(value, 5)
 
 
 def _verdict(need: PoolNeed) -> str:
@@ -243,7 +243,7 @@ def sections(pools: Sequence[PoolNeed], meet: float) -> tuple[render.Section, ..
         column("needed_95", "", "95 %", 0),
         column("range", "", "range", 0, _range),
         column("verdict", "", "verdict", 0, _verdict),
-        column("short_share", "", "short", 0, lambda need: f"{100 * need.short_share:.0f} %"),
+        column("short_share", "", "short", 0, lambda need: percent(need.short_share)),
         column("busiest_hour", "", "most", 0, lambda need: need.busiest_hour or None),
     ]
     rule = column("rule", "", "rule", 0, lambda need: need.rules.get("in_use_plus_queue"))
@@ -283,7 +283,7 @@ def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
         ),
         column("needed", decimals=0, of=lambda k: _whole(series.needed[k])),
         column("in_use", "", "in use", 0, lambda k: int(series.in_use[k])),
-        column("io_rate", "1/s", "I/O rate", 0, lambda k: float(series.io_rate[k])),
+        column("io_rate", "1/s", "I/O rate", 1, lambda k: float(series.io_rate[k])),
         column("response", "ms", decimals=2, of=lambda k: _known(series.response[k] / MILLISECOND)),
         column("queued", decimals=2, of=lambda k: _known(series.queued[k])),
     )

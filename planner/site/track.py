@@ -26,7 +26,7 @@ from planner.site.parts import SitePart, parts_of, rows_of_part
 from planner.site.pool_need import covered
 from planner.sizing.gaps import all_notes
 from planner.sizing.need import Need, need
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, percent
 
 MOST_PAIRS: Final = 4  # intervals of one pool that are compared
 NEAR: Final = 0.1  # relative difference of the loads of a pair
@@ -230,7 +230,7 @@ class TrackRecord(Answer):
         share = 100 * self.held / self.pairs
         return (
             f"{counted(len(self.pools), 'pool')} changed since {when}: the 90 % range of the response held in "
-            f"{self.held} of {counted(self.pairs, 'interval')} ({share:.0f} %)."
+            f"{self.held} of {counted(self.pairs, 'interval')} ({percent(share / 100)})."
         )
 
     @property

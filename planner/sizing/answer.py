@@ -19,7 +19,7 @@ from planner.results import Array
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Gain
 from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons, small
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, percent, readable
 
 SCOPE: Final = (
     "z/VM uses aliases for guest minidisk I/O on volumes attached to SYSTEM; not for dedicated devices, nor for a "
@@ -281,13 +281,15 @@ class AliasAnswer(Answer):
                 for each in (self.rows.io_rate, self.rows.service_time, self.rows.queued)
             )
             return (
-                f"{head}the digits cannot tell: {_rate(rate)}/s at {100 * rate * service:.2g} % busy with {queued:.2g} "
-                f"I/Os queued is no case for {_aliases(self.recommended)} ({self.spread} by the numbers)."
+                f"{head}the digits cannot tell: {readable(rate)}/s at {percent(rate * service)} busy with "
+                f"{readable(queued)} I/Os queued is no case for {_aliases(self.recommended)} ({self.spread} by the "
+                "numbers)."
             )
         if self.doubts:
             head += f"perhaps no alias problem ({'; '.join(self.doubts)}): "
         if self.strain > 1.0:
-            head += f"no demand explains this measurement, the nearest is off by {self.strain:.2g} times its digits: "
+            off = readable(self.strain)
+            head += f"no demand explains this measurement, the nearest is off by {off} times its digits: "
         if not self.helps:
             return (
                 f"{head}aliases do not help: the wait becomes service. {_capital(_aliases(self.recommended))} "
@@ -338,7 +340,7 @@ class AliasAnswer(Answer):
 
     def _now(self) -> str:
         rate, response = self.rows.io_rate[self.in_use], self.rows.response_time[self.in_use]
-        return f"I/O rate {_rate(rate)}/s, response {_ms(response)} ms"
+        return f"I/O rate {readable(rate)}/s, response {_ms(response)} ms"
 
     def _gain(self, count: int) -> str:
         """From now to `count`: rate with its ends, response."""
@@ -346,11 +348,11 @@ class AliasAnswer(Answer):
         if abs(then / now - 1) < SAME:
             most = float(self.rate.high[count])
             more = f" (up to {_rough(most)})" if most > (1 + 4 * SAME) * now else ""
-            rate = f"I/O rate {_rate(now)}/s as before{more}"
+            rate = f"I/O rate {readable(now)}/s as before{more}"
         else:
             low, high = (_rough(end) for end in (self.rate.low[count], self.rate.high[count]))
             ends = f" ({low} to {high})" if low != high else ""
-            rate = f"I/O rate {_rate(now)} to {_rate(then)}/s{ends}"
+            rate = f"I/O rate {readable(now)} to {readable(then)}/s{ends}"
         before, after = (self.rows.response_time[k] for k in (self.in_use, count))
         return f"{rate}, response {_ms(before)} to {_ms(after)} ms"
 
@@ -392,13 +394,13 @@ class AliasAnswer(Answer):
             return ()
         low, value, high = self.together
         return (
-            f"The volumes' I/Os come together to {value:.0%} ({low:.0%} to {high:.0%}; 0% independent, 100% all at "
-            "once), as what waits with aliases in use shows.",
+            f"The volumes' I/Os come together to {percent(value)} ({percent(low)} to {percent(high)}; 0 % "
+            "independent, 100 % all at once), as what waits with aliases in use shows.",
         )
 
     def table(self) -> render.Table:
         """One row an alias count; the recommended one and those that were measured are marked."""
-        rows, ms, digits = self.rows, MILLISECOND, self._decimals
+        rows, ms = self.rows, MILLISECOND
         values = (
             rows.aliases.astype(int), rows.io_rate, self.rate.low, self.rate.high, rows.service_time / ms,
             rows.wait_time / ms, rows.response_time / ms, rows.queued, rows.no_alias, self.response.low / ms,
@@ -406,9 +408,9 @@ class AliasAnswer(Answer):
         )  # fmt: skip
         columns = (
             column("aliases", decimals=0),
-            column("io_rate", "1/s", "I/O rate", digits),
-            column("io_rate_low", "1/s", "from", digits),
-            column("io_rate_high", "1/s", "to", digits),
+            column("io_rate", "1/s", "I/O rate", 1),
+            column("io_rate_low", "1/s", "from", 1),
+            column("io_rate_high", "1/s", "to", 1),
             *(column(name, "ms", decimals=2) for name in ("service", "wait", "response")),
             column("queued", decimals=2),
             column("no_alias", "share", "no alias", 3, lambda row: None if math.isnan(row[8]) else row[8]),
@@ -417,11 +419,6 @@ class AliasAnswer(Answer):
         )
         marks = (self._mark(int(count)) for count in rows.aliases)
         return tabled(zip(*(each.tolist() for each in values), strict=True), columns, marks)
-
-    @property
-    def _decimals(self) -> int:
-        """Digits after the point of a rate."""
-        return 0 if float(self.rows.io_rate.min()) >= 30.0 else 1  # noqa: PLR2004 - three digits or so
 
     def _mark(self, count: int) -> str:
         if count == self.recommended:
@@ -566,17 +563,11 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _rate(value: float) -> str:
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004 - three digits
-
-
 def _rough(value: float) -> str:
     """Two digits, as the end of a band."""
-    return "more" if not math.isfinite(value) else f"{float(f'{value:.2g}'):.6g}"
+    return readable(value, digits=2) if math.isfinite(value) else "more"
 
 
 def _ms(seconds: float) -> str:
     value = float(seconds) / MILLISECOND
-    if not math.isfinite(value):
-        return "unbounded"
-    return f"{value:.0f}" if value >= 100 else f"{value:.2g}"  # noqa: PLR2004
+    return readable(value, 2, zeros=True) if math.isfinite(value) else "unbounded"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from planner import render
 from planner.devices import Performance, Pool
 from planner.measurements import Run
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, readable
 
 LEAST_GAIN: Final = 0.005  # of the response time; less is no gain
 LEAST_HELP: Final = 0.05  # of rate or response of the whole; less is not worth a device number
@@ -43,15 +43,15 @@ class Gain:
         """Say it in words."""
         head = render.counted(self.volumes, "volume")
         if self.response_after >= (1 - LEAST_GAIN) * self.response_before:
-            return f"{head} at {self.rate_before:.0f}/s gain nothing"
+            return f"{head} at {readable(self.rate_before)}/s gain nothing"
         return (
-            f"{head} from {self.rate_before:.0f} to {self.rate_after:.0f}/s, "
+            f"{head} from {readable(self.rate_before)} to {readable(self.rate_after)}/s, "
             f"{_shown(self.response_before)} to {_shown(self.response_after)} ms"
         )
 
 
 def _shown(response: float) -> str:
-    return render.format_value(response / MILLISECOND, 2)
+    return readable(response / MILLISECOND, 2, zeros=True)
 
 
 def gains(pool: Pool, rows: Performance, in_use: int, recommended: int) -> tuple[Gain, ...]:

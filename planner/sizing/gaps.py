@@ -12,6 +12,7 @@ from planner.measurements import Devices, Run
 from planner.render.text import counted
 from planner.reports.membership import Membership
 from planner.reports.schema import Missing
+from planner.units import percent
 
 MOST_NAMED: Final = 6
 MOST_SHORT: Final = 3  # pools with missing members that a first line names
@@ -166,5 +167,5 @@ def reasons(in_use: int, recommended: int, service_before: float, service_after:
     elif more > MOST_ADDED:
         found.append(f"{more} more aliases")
     if growth > MOST_GROWTH:
-        found.append(f"the service time grows by {growth:.0%}")
+        found.append(f"the service time grows by {percent(growth)}")
     return found

@@ -22,7 +22,7 @@ from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons
 from planner.sizing.need import Need
 from planner.sizing.sized import Sized
 from planner.sizing.subsystem import Traffic
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, percent, readable
 
 GAINS: Final = "gains"
 SHIFTS: Final = "wait becomes service"
@@ -218,8 +218,8 @@ class VolumesAnswer(Answer):
             seen.append(f"No demand explains the measurement of {_listed(strained)}.")
         if self.below:
             seen.append(
-                f"Not listed: {render.counted(len(self.below), 'volume')} with fewer than {self.floor:g} I/Os queued "
-                f"and less than {self.floor:.0%} busy; --floor 0 answers them as well."
+                f"Not listed: {render.counted(len(self.below), 'volume')} with fewer than {readable(self.floor)} "
+                f"I/Os queued and less than {percent(self.floor)} busy; --floor 0 answers them as well."
             )
         common = dict.fromkeys(
             note for row in self.listed for note in row.notes if note in (NO_QUEUE, OWN_RESPONSE)
@@ -272,16 +272,14 @@ def _table(rows: Sequence[VolumeRow], *, shown: bool = False) -> render.Table:
 
         return found
 
-    rates = [row.now.io_rate for row in rows if row.now is not None]
-    decimals = 0 if not rates or min(rates) >= 30.0 else 1  # noqa: PLR2004 - three digits or so
     columns: tuple[Quantity, ...] = (
         column("device", of=lambda row: row.name),
         column("in_use", "", "in use", 0),
         column("recommended", "", "aliases", 0),
         column("recommended_low", "", "from", 0, lambda row: row.range and row.range[0]),
         column("recommended_high", "", "to", 0, lambda row: row.range and row.range[1]),
-        column("io_rate", "1/s", "I/O rate", decimals, traffic(lambda t: t.io_rate, "now")),
-        column("io_rate_after", "1/s", "then", decimals, traffic(lambda t: t.io_rate, "then")),
+        column("io_rate", "1/s", "I/O rate", 1, traffic(lambda t: t.io_rate, "now")),
+        column("io_rate_after", "1/s", "then", 1, traffic(lambda t: t.io_rate, "then")),
         column("response", "ms", "response", 2, traffic(lambda t: t.response_time / MILLISECOND, "now")),
         column("response_after", "ms", "then", 2, traffic(lambda t: t.response_time / MILLISECOND, "then")),
         column("queued", "", "queued", 2, traffic(lambda t: t.queued, "now")),

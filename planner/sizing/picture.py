@@ -12,7 +12,7 @@ from planner import render, style
 from planner.interval import Interval
 from planner.render.text import SHORT, SPARE, judged
 from planner.results import Array
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +34,7 @@ def draw(answer: AliasAnswer, axes: Axes | None) -> Axes:
     for panel in below:
         _panel(answer, panel, answer.rows.response_time, answer.response, MILLISECOND)
         _targets(answer, panel)
+        _removed(answer, panel)
         panel.set(ylabel="response time [ms]", xlim=axes.get_xlim())
     last = below[0] if below else axes
     last.set_xlabel("aliases")
@@ -62,7 +63,7 @@ def _panel(answer: AliasAnswer, panel: Axes, values: Array, band: Interval, unit
         now = answer.in_use
         panel.plot(
             [now], [values[now] / unit], "D", color="0.5", markersize=7, fillstyle="none", zorder=style.ABOVE,
-            clip_on=False, label=f"in use, demand grown by {answer.growth:.0%}",
+            clip_on=False, label=f"in use, demand grown by {percent(answer.growth)}",
         )  # fmt: skip
     panel.set_ylim(0, None)
     style.whole_numbers(panel)
@@ -78,6 +79,20 @@ def _targets(answer: AliasAnswer, panel: Axes) -> None:
         limits.append(answer.rows.service_time + target.wait)
     for values in limits:
         panel.plot(counts, values / MILLISECOND, ":", color=style.COLORS[1], label="target")
+
+
+def _removed(answer: AliasAnswer, panel: Axes) -> None:
+    """The counts that remove half and 90 % of the wait, on the way to the target."""
+    if answer.recommended <= answer.in_use:
+        return
+    words: dict[int, str] = {}
+    for share, name in ((0.5, "half"), (0.9, "90 %")):
+        if (count := answer.removes(share)) is not None:
+            words[count] = f"{words[count]} and {name}" if count in words else name
+    for count, name in words.items():
+        place = (count, answer.rows.response_time[count] / MILLISECOND)
+        panel.plot(*place, "v", color=style.COLORS[2], markersize=7, zorder=style.ABOVE, linestyle="none")
+        style.name_point(panel, f"{count}: {name} of the wait gone", place, style.COLORS[2])
 
 
 def draw_volumes(answer: VolumesAnswer, axes: Axes | None) -> Axes:

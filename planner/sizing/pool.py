@@ -46,7 +46,7 @@ from planner.sizing.volumes import (
     think_in_use,
 )
 from planner.sizing.wording import pool_remarks
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, readable
 
 if TYPE_CHECKING:
     from planner.calibrate import Fit
@@ -480,7 +480,7 @@ def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedRead
 
 
 def _from_to(values: Array) -> str:
-    low, high = f"{float(values.min()):.3g}", f"{float(values.max()):.3g}"
+    low, high = readable(float(values.min())), readable(float(values.max()))
     return low if low == high else f"{low} to {high}"
 
 

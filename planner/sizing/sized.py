@@ -20,7 +20,7 @@ from planner.sizing.answer import AliasAnswer, AnswerParts, NamedReading, Remark
 from planner.sizing.bounds import Correction, holding
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, readable
 
 ROWS_BEYOND: Final = 2
 
@@ -236,8 +236,8 @@ class Sized(ABC):
                 + f"with {limit} a queue still grows without bound: base and aliases cannot serve the load"
             )
         return text + (
-            f"with {limit} the wait is {wait:.3g} ms, the response {wait + service:.3g} ms of which {service:.3g} ms "
-            "are service, which aliases do not shorten"
+            f"with {limit} the wait is {readable(wait)} ms, the response {readable(wait + service)} ms of which "
+            f"{readable(service)} ms are service, which aliases do not shorten"
         )
 
 

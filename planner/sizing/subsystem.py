@@ -20,7 +20,7 @@ from planner.sizing.commands import Command, section
 from planner.sizing.gaps import LOOK, Gaps, all_missing, all_notes, first_words, reasons, worst_code
 from planner.sizing.need import Need, need
 from planner.sizing.wording import LEAST_ERROR
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, percent, readable
 
 if TYPE_CHECKING:
     from planner.demand import Law
@@ -218,8 +218,9 @@ class Subsystem(Answer):
         if total.now is not None and total.then is not None and math.isfinite(total.now.response_time):
             rates = (total.now.io_rate, total.then.io_rate)
             times = (1e3 * total.now.response_time, 1e3 * total.then.response_time)
+            before, after = (readable(each, 2, zeros=True) for each in times)
             gain = (
-                f" I/O rate {rates[0]:.0f} to {rates[1]:.0f}/s, response {times[0]:.2g} to {times[1]:.2g} ms."
+                f" I/O rate {readable(rates[0])} to {readable(rates[1])}/s, response {before} to {after} ms."
             )
         ends = f"{low} to {high}" if high > low else f"{low}"
         assumed = unmeasured(run.assumed for pool in self.measured for run in pool.runs)
@@ -251,7 +252,7 @@ class Subsystem(Answer):
             rest = f" and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""
             found.append(f"Perhaps no alias problem: {', '.join(shown[:MOST_NAMED])}{rest}. {LOOK}")
         if self.growth:
-            found.append(f"Demand grown by {self.growth:.0%} first.")
+            found.append(f"Demand grown by {percent(self.growth)} first.")
         if total.saved is not None and total.saved > 0:
             found.append(
                 f"Classic PAV would take {total.classic} aliases for the same target: the pools save "
@@ -264,7 +265,9 @@ class Subsystem(Answer):
                 change = sum(abs((pool.recommended or 0) - pool.in_use) for pool in pools)
                 found.append(f"{change} {words} {render.counted(len(pools), 'pool')}.")
         if total.grouping_error >= LEAST_ERROR:
-            bound = f"about {total.grouping_error:.1%}" if math.isfinite(total.grouping_error) else "more"
+            bound = (
+                f"about {percent(total.grouping_error)}" if math.isfinite(total.grouping_error) else "more"
+            )
             found.append(
                 f"Nearly equal volumes are taken as one class: the wait of a volume may be off by {bound}."
             )
@@ -430,8 +433,8 @@ COLUMNS: Final = (
     column("rule_of_thumb", "", "rule", 0),
     column("classic_aliases", "", "classic", 0, lambda p: p.classic),
     column("saved", decimals=0),
-    column("io_rate", "1/s", "I/O rate", 0, _of("now", "io_rate")),
-    column("io_rate_after", "1/s", "then", 0, _of("then", "io_rate")),
+    column("io_rate", "1/s", "I/O rate", 1, _of("now", "io_rate")),
+    column("io_rate_after", "1/s", "then", 1, _of("then", "io_rate")),
     column("response", "ms", "response", 2, _of("now", "response_time", MILLISECOND)),
     column("response_after", "ms", "then", 2, _of("then", "response_time", MILLISECOND)),
     column("queued", "", "queued", 2, _of("now", "queued")),

@@ -14,6 +14,7 @@ from planner.devices import Pool
 from planner.measurements import Run
 from planner.sizing.answer import AnswerParts, NamedReading, Remarks
 from planner.sizing.comparison import Gain
+from planner.units import percent, readable
 
 LEAST_ERROR: Final = 0.005  # of a wait; less is negligible
 NO_EFFECT: Final = "That I/Os of several volumes come together has no effect where no queue was measured."
@@ -25,7 +26,7 @@ def demand(readings: Sequence[NamedReading], recommended: int) -> str:
     """Name the reading that was taken and what the others would say."""
     first = readings[0]
     about = "about " if first.kind == "closed" and not first.words.startswith("about") else ""
-    text = f"Demand: {about}{first.words}; {recommended} would give {_rate(first.io_rate)}/s."
+    text = f"Demand: {about}{first.words}; {recommended} would give {readable(first.io_rate)}/s."
     others = list(dict.fromkeys(map(_short, readings[1:])))
     if len(others) > MOST_NAMED:
         others = [*others[: MOST_NAMED - 1], f"... {others[-1]}"]
@@ -37,13 +38,9 @@ def demand(readings: Sequence[NamedReading], recommended: int) -> str:
 def _short(reading: NamedReading) -> str:
     words = reading.words
     if reading.kind == "closed" and reading.population is not None:
-        words = f"{reading.population:.3g} requester{'' if reading.population == 1 else 's'}"
+        words = f"{readable(reading.population)} requester{'' if reading.population == 1 else 's'}"
     count = "no count" if reading.count is None else str(reading.count)
-    return f"{words}: {count} and {_rate(reading.io_rate)}/s"
-
-
-def _rate(value: float) -> str:
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004 - three digits
+    return f"{words}: {count} and {readable(reading.io_rate)}/s"
 
 
 def volume_remarks(
@@ -98,12 +95,15 @@ def _most(count: int) -> str:
 
 
 def _grown(growth: float) -> list[str]:
-    return [f"Demand grown by {100 * growth:.3g}% first."] if growth else []
+    return [f"Demand grown by {percent(growth)} first."] if growth else []
 
 
 def joined_words(share: float) -> str:
     """How much I/Os were said to come together."""
-    return f"The volumes' I/Os are taken to come together to {share:.0%}, as given (0% independent, 100% all at once)."
+    return (
+        f"The volumes' I/Os are taken to come together to {percent(share)}, as given (0 % independent, 100 % "
+        "all at once)."
+    )
 
 
 def _joined(run: Run) -> list[str]:
@@ -117,10 +117,10 @@ def _joined(run: Run) -> list[str]:
         return [NO_EFFECT]
     if known.size == given.size and low == high:
         return [joined_words(low)]
-    ends = f"{low:.0%}" if low == high else f"{low:.0%} to {high:.0%}"
+    ends = " to ".join(dict.fromkeys(map(percent, (low, high))))
     return [
         f"The I/Os of {known.size} of {run.bases} volumes are taken to come together with those of others to {ends}, "
-        "as given (0% independent, 100% all at once)."
+        "as given (0 % independent, 100 % all at once)."
     ]
 
 
@@ -129,8 +129,8 @@ def behind(run: Run) -> list[str]:
     found = []
     if run.path_share is not None and run.path_share > PATH_SHARE:
         found.append(
-            f"Pend or disconnect takes {run.path_share:.0%} of the service time: the limit lies behind the volume, "
-            "in channels or storage server; look there before adding aliases."
+            f"Pend or disconnect takes {percent(run.path_share)} of the service time: the limit lies behind the "
+            "volume, in channels or storage server; look there before adding aliases."
         )
     if run.cu_wait:
         found.append("The control unit is waited for (CUWt above 0): the limit lies behind the volume.")
@@ -152,7 +152,7 @@ def next_step(  # noqa: PLR0911 - one sentence a case
     if recommended in counts and len(counts) > 1:
         seen = counts[recommended]
         source = f", {seen.source}" if seen.source else ""
-        words = f"{recommended} were measured ({_rate(seen.total_rate.value)}/s{source})"
+        words = f"{recommended} were measured ({readable(seen.total_rate.value)}/s{source})"
         if recommended == run.aliases:
             return f"Next: nothing; {words} and are in use."
         return f"Next: set {recommended}; {words}, so that there is nothing to measure again."
@@ -184,7 +184,7 @@ def pool_remarks(
     more = [*left_out, *_classic(answer.classic, answer.count), *_gained(answer.gains, answer.count)]
     if error >= LEAST_ERROR:
         classes = render.counted(len(pool.classes), "class", "classes")
-        bound = f"about {error:.1%}" if math.isfinite(error) else "an unknown share"
+        bound = f"about {percent(error)}" if math.isfinite(error) else "an unknown share"
         more.append(
             f"{runs[-1].bases} volumes taken as {classes}, by which the wait of a volume may be off by {bound}."
         )

@@ -27,7 +27,7 @@ from planner.supply.fit import (
     fit_volumes,
     observe,
 )
-from planner.units import MOST_ALIASES
+from planner.units import MOST_ALIASES, percent
 
 MOST_NAMED: Final = 8
 ENOUGH, NOT_ENOUGH, TOO_MANY = "enough", "not enough", "too many"
@@ -176,7 +176,7 @@ class SupplyAnswer(Answer):
     def sections(self) -> tuple[render.Section, ...]:
         """One row a pool."""
         caption = (
-            f"needed: fewest aliases with which at most {100 * self.no_alias:.3g}% of the tries find none free, and "
+            f"needed: fewest aliases with which at most {percent(self.no_alias)} of the tries find none free, and "
             "the range of what the counters allow. unused: could have been taken away without a single fail."
         )
         table = self.table()
@@ -196,7 +196,7 @@ def _advice(pool: PoolAnswer, no_alias: float) -> tuple[str, ...]:
     """What to do, in a sentence."""
     if pool.verdict is None:
         return ()
-    target = f"{100 * no_alias:.3g}%"
+    target = percent(no_alias)
     if pool.verdict == NOT_ENOUGH:
         if pool.aliases_needed is None:
             return (f"short; no count up to {MOST_ALIASES} brings the fails under {target}.",)
@@ -405,8 +405,8 @@ def _shared_notes(supply: PoolSupply, no_alias: float) -> tuple[str, ...]:
         needed = _needed(observed, fit(observed), no_alias)[0]
         count = f"more than {MOST_ALIASES}" if needed is None else f"{needed}"
         notes.append(
-            f"{borrowed / tries:.2%} of its requests were met by aliases of other control units (SuperPAV); with its "
-            f"own alone it would need {count}."
+            f"{percent(borrowed / tries)} of its requests were met by aliases of other control units (SuperPAV); "
+            f"with its own alone it would need {count}."
         )
     if loaned:
         notes.append(

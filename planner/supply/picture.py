@@ -12,6 +12,7 @@ import numpy as np
 from planner import style
 from planner.reports.supply import PoolSupply
 from planner.results import Array
+from planner.units import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +42,7 @@ def draw(answer: SupplyAnswer, axes: Axes | None = None) -> Axes:
             named.append((100 * float(known[-1]), f"pool {each.pool}", color))
     axes.axhline(target, color=style.MEASURED, linewidth=1, linestyle=(0, (6, 3)))
     axes.set(ylabel="tries without alias [%]", ylim=(0, 1.3 * top))
-    style.name_lines(axes, [*named, (target, f"target: {target:.3g} %", style.MEASURED)])
+    style.name_lines(axes, [*named, (target, f"target: {percent(target / 100)}", style.MEASURED)])
     for panel in below:
         _free(panel, _worst(answer.pools), clock)
     last = below[0] if below else axes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +14,7 @@ from planner.system.description import System
 from planner.system.figures import COSTS, OUTSIDE, STATION, Found, Number, solve_all
 from planner.system.schema import TABLES
 from planner.system.spread import COST_FACTOR
-from planner.units import GIB, MILLISECOND
+from planner.units import GIB, MILLISECOND, ends, percent, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,8 +75,8 @@ class SystemAnswer(Answer):
             missing = found.storage["pages_without_frame"]
             if missing.value:
                 parts.append(
-                    f"{missing.value / PAGES_GIB:.4g} GiB of pages have no frame, {found.miss_ratio.value or 0:.1%} of "
-                    "the page visits miss"
+                    f"{readable(missing.value / PAGES_GIB)} GiB of pages have no frame, "
+                    f"{percent(found.miss_ratio.value or 0)} of the page visits miss"
                 )
             else:
                 parts.append("all pages have a frame")
@@ -168,20 +169,23 @@ def said(number: Number, factor: float = 1.0, unit: str = "") -> str:
     """A number with its interval, for people."""
     if number.value is None:
         return "outside what was measured"
-    low, value, high = (render.digits((x or 0.0) / factor) for x in number)
+    low, value, high = _ends(number, factor)
     unit = f" {unit}" if unit else ""
     return f"{value}{unit}" if low == high else f"{value}{unit} ({low} to {high})"
 
 
-def _shown(rows: Sequence[FigureLine]) -> render.Table:
-    def cell(end: float | None, row: FigureLine) -> str:
-        return render.digits(end and end / row.factor)
+def _ends(number: Number, factor: float) -> tuple[str, ...]:
+    """Its ends and itself as people read them; what is without bound is none."""
+    texts = ends(math.nan if end is None else end / factor for end in number)
+    return tuple("none" if text == "saturated" else text for text in texts)
 
+
+def _shown(rows: Sequence[FigureLine]) -> render.Table:
     columns = (
         column("figure", of=lambda row: f"{row.what} [{row.unit}]" if row.unit else row.what),
-        column("value", of=lambda row: cell(row.number.value, row)),
-        column("low", "", "90 % from", of=lambda row: cell(row.number.low, row)),
-        column("high", "", "to", of=lambda row: cell(row.number.high, row)),
+        column("value", of=lambda row: _ends(row.number, row.factor)[1]),
+        column("low", "", "90 % from", of=lambda row: _ends(row.number, row.factor)[0]),
+        column("high", "", "to", of=lambda row: _ends(row.number, row.factor)[2]),
         column("basis", of=lambda row: row.number.basis),
     )
     return tabled(rows, columns)
@@ -260,7 +264,9 @@ def _notes(system: System, found: Found) -> Iterator[str]:
     if found.shares:
         widest = sorted(found.shares.items(), key=lambda pair: -pair[1])[:3]
         parts = ", ".join(
-            f"{'error of the law' if name == 'law' else name} {part:.1%}" for name, part in widest if part > 0
+            f"{'error of the law' if name == 'law' else name} {percent(part)}"
+            for name, part in widest
+            if part > 0
         )
         yield (
             f"What the interval of the throughput is made of: {parts}."
@@ -272,7 +278,7 @@ def _notes(system: System, found: Found) -> Iterator[str]:
     ]
     for name, number in steep:
         size = abs(number.value or 0)
-        yield f"One percent of {name} moves the throughput by {size:.0f} %: near this edge no number is safe."
+        yield f"One percent of {name} moves the throughput by {percent(size / 100)}: near this edge no number is safe."
     if found.storage and found.storage["pages_without_frame"].value:
         needed = found.storage["storage_without_paging"]
         yield f"Without paging: {said(needed, GIB, 'GiB')} of real storage. The page rate is no measure of relief."
@@ -285,9 +291,9 @@ def _outside(system: System) -> Iterator[str]:
         if "queue_depth" in model.validity:
             yield (
                 f"Processor times of model {name} were measured at a queue depth of "
-                f"{model.validity['queue_depth'][0]:g}; no law gives those of another mode, so they have no number "
-                f"here. In the throughput they count from none to {COST_FACTOR:g} times the measured; touch_time_us, "
-                "cp_charged_us and cp_system_us of your own mode would settle it."
+                f"{readable(model.validity['queue_depth'][0])}; no law gives those of another mode, so they have no "
+                f"number here. In the throughput they count from none to {readable(COST_FACTOR)} times the "
+                "measured; touch_time_us, cp_charged_us and cp_system_us of your own mode would settle it."
             )
 
 
@@ -339,12 +345,13 @@ class SystemComparison(Answer):
         before, after = self.one.found.throughput.value, self.two.found.throughput.value
         if not before or not after:
             return f"{self.names[0]} against {self.names[1]}: no throughput is known of both."
-        change = f"{self.names[1]} reaches {after / before:.3g} times the throughput of {self.names[0]}"
+        change = f"{self.names[1]} reaches {readable(after / before)} times the throughput of {self.names[0]}"
         told = [row for row in self.inputs if row[3] is not None]
         if not told:
             return change + "."
         label, old, new, effect = max(told, key=lambda row: abs(row[3] or 0.0))
-        return f"{change}; most of it is {label}, {old} -> {new}, alone {effect or 0.0:+.1%}."
+        alone = percent(effect or 0.0, signed=True)
+        return f"{change}; most of it is {label}, {old} -> {new}, alone {alone}."
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -380,8 +387,8 @@ class SystemComparison(Answer):
         first, second = self.names
         shown = (
             column("figure", of=lambda row: f"{row[0]} [{row[1]}]" if row[1] else row[0]),
-            column("first", "", first, of=lambda row: render.digits(row[2])),
-            column("second", "", second, of=lambda row: render.digits(row[3])),
+            column("first", "", first, of=lambda row: render.format_value(row[2])),
+            column("second", "", second, of=lambda row: render.format_value(row[3])),
             column("change", of=lambda row: _signed(row[4])),
         )
         why = (
@@ -413,7 +420,7 @@ class SystemComparison(Answer):
 
 
 def _signed(share: float | None) -> str:
-    return "-" if share is None else f"{share:+.1%}"
+    return "-" if share is None else percent(share, signed=True)
 
 
 def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:

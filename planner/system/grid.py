@@ -16,7 +16,7 @@ from planner.system.answer import as_dict, said, throughput_unit
 from planner.system.description import Entry, System
 from planner.system.figures import Found, solve_all
 from planner.system.reading import Range, recheck
-from planner.units import MICROSECOND, MILLISECOND
+from planner.units import EXACT, MICROSECOND, MILLISECOND, given
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,8 +128,8 @@ class SystemGrid(Answer):
         if not any(isinstance(value, str) for value in values) and target.key.whole:
             values = [int(value) for value in values]
         if any(isinstance(value, str) for value in values):
-            values = [value if isinstance(value, str) else f"{value:g}" for value in values]
-        return render.Column(name=target.label, unit=unit, values=values)
+            values = [value if isinstance(value, str) else given(value) for value in values]
+        return render.Column(name=target.label, unit=unit, values=values, digits=EXACT)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from planner import style
 from planner.system.figures import Found
+from planner.units import readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +29,7 @@ def comparison_picture(
     names = [n for n in dict.fromkeys(n for _, f in pairs for n, _ in f.ranked())]
     labels, several = ["throughput", *names], len(pairs) > 1
     most = pairs[0][1].throughput.value
-    title = "" if several or most is None else f"{style.rounded(most)} {unit}, most limited by {names[0]}"
+    title = "" if several or most is None else f"{readable(most)} {unit}, most limited by {names[0]}"
     (axes,) = style.begin(axes, headline, title=title, height=1.7 + 0.4 * len(labels))
     named = _apart([name for name, _ in pairs])
     for k, (name, (_, found), color, (marker, size)) in enumerate(
@@ -41,14 +42,14 @@ def comparison_picture(
             label=f"{name}: most that a part allows" if several else "most that a part allows",
         )  # fmt: skip
         for value, place in zip(bounds.values(), places, strict=True):
-            style.name_point(axes, style.rounded(value), (value, place), color, above=not k)
+            style.name_point(axes, readable(value), (value, place), color, above=not k)
         rate = found.throughput
         if rate.value is not None and rate.low is not None and rate.high is not None:
             axes.plot([rate.low, rate.high], [off, off], color=color, linewidth=7, alpha=style.BAND,
                       label=None if k else style.NINETY)  # fmt: skip
             axes.plot([rate.value], [off], marker, color=color, markersize=min(size, 8), zorder=style.ABOVE,
                       label=f"{name}: throughput" if several else "throughput")  # fmt: skip
-            style.name_point(axes, style.rounded(rate.value), (rate.value, off), color, above=not k)
+            style.name_point(axes, readable(rate.value), (rate.value, off), color, above=not k)
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.5, -0.6)
     style.logarithmic(axes, "x")
@@ -72,7 +73,8 @@ def grid_picture(
     words: Sequence[str] | None, axes: Axes | None,
 ) -> Axes:  # fmt: skip
     """Throughput over what varies, one line for each combination of the rest, with the 90 % band; most is marked."""
-    (axes,) = style.begin(axes, headline)
+    asked, _, result = headline.partition(": ")
+    (axes,) = style.begin(axes, headline, title=f"{result[:1].upper()}{result[1:]}", below=f"{asked}.")
     top, best, named = 0.0, (0.0, 0.0, ""), []
     looks = zip(lines.items(), cycle(style.COLORS), cycle(style.MARKERS), cycle(style.LINES), strict=False)
     for k, ((label, points), color, (marker, size), line) in enumerate(looks):
@@ -94,7 +96,7 @@ def grid_picture(
             fillstyle="none",
             zorder=style.ABOVE,
         )
-        style.name_point(axes, f"most: {style.rounded(best[0])}", (-best[1], best[0]), best[2])
+        style.name_point(axes, f"most: {readable(best[0])}", (-best[1], best[0]), best[2])
     places = [at for points in lines.values() for at, *_ in points]
     if words is not None:
         axes.set_xticks(range(len(words)), words)

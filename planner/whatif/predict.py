@@ -21,6 +21,7 @@ from planner.interval import Interval
 from planner.library import Model
 from planner.quantity import LARGEST_GRID, Quantity, Value, listed, span
 from planner.results import Array
+from planner.units import given, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -178,7 +179,7 @@ class Prediction(Answer):
             return f"{self.title}: {self._extremes()}over {', '.join(self.keys)}."
         shown = self.figures[0]
         low, value, high = (float(end[0]) / shown.factor for end in self.values[shown.key])
-        texts = [_said(number) for number in (value, low, high)]
+        texts = [readable(number) for number in (value, low, high)]
         ends = (
             f"at least {texts[1]}"
             if math.isinf(high) and math.isfinite(value)
@@ -194,7 +195,7 @@ class Prediction(Answer):
         known = values[np.isfinite(values)]
         if not known.size:
             return f"{scenarios} "
-        ends = [_said(float(end)) for end in (known.min(), known.max())]
+        ends = [readable(float(end)) for end in (known.min(), known.max())]
         per = f" {shown.unit}".replace(" 1/s", "/s") if shown.unit else ""
         return f"{shown.label} {' to '.join(dict.fromkeys(ends))}{per} in {scenarios} "
 
@@ -246,7 +247,7 @@ class Prediction(Answer):
         for key, what in self.known.items():
             unit, factor = units.shown(what.unit)
             values = [_plain(each[key], factor, what) for each in self.settings]
-            found.append(render.Column(name=key, unit=unit, values=values))
+            found.append(render.Column(name=key, unit=unit, values=values, digits=units.EXACT))
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -282,7 +283,7 @@ class Prediction(Answer):
         """Say one value of a column of settings."""
         value, unit = column.values[place], column.unit if column.unit != "share" else ""
         name = column.name.replace("_", " ")
-        return f"{name} {value if isinstance(value, str) else style.rounded(value, 6)} {unit}".rstrip()
+        return f"{name} {value if isinstance(value, str) else given(value)} {unit}".rstrip()
 
 
 def predict(
@@ -392,7 +393,7 @@ def _warnings(model: Model, asked: Sequence[Scenario]) -> tuple[str, ...]:
     for key, (low, high) in model.validity.items():
         values = [float(each[key]) for each in asked if key in each]
         if values and (min(values) < low or max(values) > high):
-            span = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+            span = " to ".join(dict.fromkeys(given(end) for end in (low, high)))
             found.append(f"{key} outside of what was measured ({span}): the answer is an extrapolation")
     return tuple(found)
 
@@ -400,18 +401,14 @@ def _warnings(model: Model, asked: Sequence[Scenario]) -> tuple[str, ...]:
 def _half(best: float, low: float, high: float, decimals: int | None) -> str:
     if np.isposinf(high) and np.isfinite(best):
         return OR_MORE
-    return render.format_value((high - low) / 2 if np.isfinite(high) and np.isfinite(low) else None, decimals)
+    known = np.isfinite(high) and np.isfinite(low)
+    return render.format_value((high - low) / 2 if known else None, units.rounded(best, decimals)[1])
 
 
 def _plain(value: Value, factor: float, what: Quantity) -> Value | int:
     if isinstance(value, str):
         return value
     return int(value) if what.whole else value / factor
-
-
-def _said(value: float) -> str:
-    """A number of a sentence."""
-    return style.rounded(value) if math.isfinite(value) else render.format_value(value)
 
 
 def _around(question: Quantity, value: float, measured: tuple[float, float] | None) -> list[Value]:

@@ -231,4 +231,4 @@ def test_no_percentile(given: object) -> None:
 
 def test_a_percentile_is_read_either_way() -> None:
     assert Target(wait_percentile="95%:2ms") == Target(wait_percentile=(0.95, 2e-3))
-    assert str(Target(wait_percentile="99.5%:2ms")) == "0.995 of the I/Os wait at most 2 ms"
+    assert str(Target(wait_percentile="99.5%:2ms")) == "99.5 % of the I/Os wait at most 2 ms"

@@ -93,3 +93,16 @@ def test_a_missing_extra_is_one_line_that_says_what_to_install(tmp_path: Path) -
     assert line.startswith("sphinx")
     assert line.endswith("pip install 'zvm-planner[notebook,docs]'")
     assert not (tmp_path / "site").exists()
+
+
+def test_output_that_a_page_cuts_is_folded_whole_below_its_answer(gather: ModuleType) -> None:
+    command = "planner aliases volume data/hyperpav/522A-0-aliases.listing"
+    text = f"Before.\n\n```console\n$ {command}\n```\n\n```text\n522A: 2\n...\nNext\n```\n\nAfter.\n"
+    found = gather.folded(text)
+    head, _, fold = found.partition("<details>")
+    assert head.endswith("```text\n522A: 2\n```\n\n")
+    assert "..." not in found
+    assert "I/O rate" in fold and "Next: add 2 aliases" in fold
+    assert found.endswith("</details>\n\n\nAfter.\n")
+    whole = text.replace("...\n", "")
+    assert gather.folded(whole) == whole

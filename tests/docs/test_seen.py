@@ -6,12 +6,15 @@ It is built here, with the notebooks as they are stored; where a builder or a br
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from matplotlib.image import imread
 
 from tests.checkout import ROOT
 from tests.docs import links
@@ -110,6 +113,37 @@ def test_every_page_fits_and_complains_of_nothing(site: Path, page: Page, width:
         if seen:
             found[path.name] = seen
     assert not found
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light system", "dark system"])
+def test_pictures_follow_the_switch_of_the_site(site: Path, page: Page, dark: bool) -> None:
+    """Ground of the page and corner of the picture, for each state of the switch: auto, light, dark."""
+    page.go((site / "aliases.html").as_uri(), 1400, dark=dark)
+    page.run("localStorage.removeItem('theme')")
+    page.go((site / "aliases.html").as_uri(), 1400, dark=dark)
+    seen = {}
+    for _ in range(3):
+        page.one(".content-icon-container .theme-toggle, .theme-toggle-content .theme-toggle").click()
+        name = page.run("return document.body.dataset.theme")
+        ground = page.run("return getComputedStyle(document.body).backgroundColor")
+        picture = imread(BytesIO(page.one("article picture img").screenshot_as_png))
+        seen[name] = (
+            max(map(int, re.findall(r"\d+", ground)[:3])) < 128,
+            float(picture[3, 3, :3].max()) < 0.5,
+        )
+    assert seen == {"auto": (dark, dark), "light": (False, False), "dark": (True, True)}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_type_in_pictures_can_be_read_at_any_width(site: Path, page: Page, width: int) -> None:
+    """The smallest type of a picture, 9 points, is at least 8 px on a phone; a desktop shows the wide picture."""
+    page.go((site / "aliases.html").as_uri(), width)
+    shown, natural, source = page.run(
+        "const img = document.querySelector('article picture img');"
+        "return [img.clientWidth, img.naturalWidth, img.currentSrc];"
+    )
+    assert ("/narrow/" in source) == (width < 640)
+    assert 12 * shown / natural >= 8
 
 
 def test_what_is_wrong_would_be_seen(site: Path, page: Page) -> None:

@@ -490,7 +490,7 @@ def test_planner_read_shows_systems_days_and_gaps(archive: Path, capsys: pytest.
     assert found["gap_start"] == "2026-03-01 08:30:00"
     assert found["longest_gap_h"] == pytest.approx(1 / 6)
     assert main(["read", str(archive)]) == 0
-    assert "A: nothing from 2026-03-01 08:30:00 for 0.1667 h" in capsys.readouterr().out
+    assert "A: nothing from 2026-03-01 08:30:00 for 0.167 h" in capsys.readouterr().out
 
 
 def test_collect_says_what_it_added(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:

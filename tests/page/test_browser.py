@@ -9,15 +9,22 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from planner import render
 from planner.page.verdict import judged, what_to_do
+from planner.render.text import word
+from planner.site.site_answer import SiteAnswer
 from tests.page import made
 from tests.page.browser import OWN, Page, missing, opened
 
 POOLS, VOLUMES = 12, 20
+VISIBLE = (
+    "return [...document.querySelectorAll('#p0-pools tbody tr')].filter((row) => row.getClientRects().length)"
+    ".map((row) => [...row.cells].map((cell) => cell.textContent));"
+)
 WHY = missing()
 pytestmark = [
     pytest.mark.slow,
@@ -47,6 +54,17 @@ def heads(page: Page, table: str) -> dict[str, int]:
     return {name: k for k, name in enumerate(page.driver.execute_script(script, table))}
 
 
+def read(text: str) -> float:
+    """A number as people read it."""
+    return float(text.replace(",", ""))
+
+
+def printed(found: SiteAnswer) -> dict[str, dict[str, Any]]:
+    """Pools of the answer as `--json` prints them, by the name that the page shows."""
+    pools = json.loads(render.to_json(found.to_dict()))["pools"]
+    return {need.name: each for need, each in zip(found.pools, pools, strict=True)}
+
+
 def press(page: Page, table: str, place: int) -> str:
     """Press the button of a column by the keyboard, and say how it is sorted then."""
     head = page.all(f"#{table} thead th")[place]
@@ -64,10 +82,27 @@ def test_numbers_sort_as_numbers_and_words_as_words(page: Page) -> None:
         if name == "pool":
             assert down == sorted(down)
         else:
-            assert [float(each) for each in down] == sorted(map(float, down), reverse=True)
-            assert [float(each) for each in up] == sorted(map(float, up))
+            assert list(map(read, down)) == sorted(map(read, down), reverse=True)
+            assert list(map(read, up)) == sorted(map(read, up))
     states = [each.get_attribute("aria-sort") for each in page.all("#p0-pools thead th")]
     assert sum(state != "none" for state in states) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "figure"), [("recommended", "needed"), ("needed_worst", "needed_worst"), ("volumes",) * 2]
+)
+def test_sorted_rows_are_those_of_the_answer(page: Page, key: str, figure: str) -> None:
+    """The order of the rows is that of the JSON; equal ones stay as they were."""
+    place, answer = heads(page, "p0-pools"), printed(made.site(POOLS))
+    for direction in ("descending", "ascending"):
+        before = page.column("p0-pools", 0)
+        assert press(page, "p0-pools", place[key]) == direction
+        sign = -1 if direction == "descending" else 1
+        names = page.column("p0-pools", 0)
+        assert names == sorted(before, key=lambda name: sign * answer[name][figure])
+        assert [read(each) for each in page.column("p0-pools", place[key])] == [
+            answer[n][figure] for n in names
+        ]
 
 
 def test_rows_are_found_by_word_and_by_verdict(page: Page) -> None:
@@ -125,7 +160,7 @@ def test_all_volumes_are_drawn_when_they_are_looked_at(page: Page) -> None:
     assert len(page.column("volumes", 0)) == count
     busy = [each.text.split("\n")[0].strip(" ↕") for each in page.all("#volumes thead th")].index("busy")
     assert press(page, "volumes", busy) == "descending"
-    values = [float(each) for each in page.column("volumes", busy)]
+    values = [read(each) for each in page.column("volumes", busy)]
     assert values == sorted(values, reverse=True)
     page.one("form[data-lazy] input").send_keys("lcu001 101")
     labels = page.column("volumes", 0)
@@ -260,3 +295,19 @@ def test_on_paper_no_control_is_left(page: Page) -> None:
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert not [each for each in page.all(".filter, .growth input, .all, nav") if each.is_displayed()]
     assert page.one("#part0 [data-says]").is_displayed()
+    place, answer = heads(page, "p0-pools"), printed(made.site(POOLS))
+    shown = {row[0]: row for row in page.run(VISIBLE)}
+    assert set(shown) == set(answer)
+    for name, row in shown.items():
+        pairs = {
+            "in_use": "in_use",
+            "recommended": "needed",
+            "needed_worst": "needed_worst",
+            "volumes": "volumes",
+        }
+        assert {key: read(row[place[key]]) for key in pairs} == {
+            key: answer[name][of] for key, of in pairs.items()
+        }
+        assert row[place["verdict"]] == word(answer[name]["verdict"])
+    page.run("document.querySelector('#p0-pools tbody tr').style.display = 'none'")
+    assert len(page.run(VISIBLE)) == POOLS - 1, "a row that paper does not show would be noticed"

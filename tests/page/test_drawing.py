@@ -75,8 +75,8 @@ def test_a_saturated_count_breaks_the_line() -> None:
 
 def test_the_words_hold_the_numbers_of_the_recommended_and_the_measured_count() -> None:
     words = curve().words()
-    assert words.startswith("With the recommended 2 aliases 180 1/s, 90 % 160 to 200.")
-    assert "Measured with 0: 100 1/s." in words
+    assert words.startswith("With the recommended 2 aliases 180/s, 90 % 160 to 200.")
+    assert "Measured with 0: 100/s." in words
 
 
 def test_what_is_measured_is_a_diamond_around_its_point() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -15,6 +17,7 @@ from planner.cli import main
 from planner.errors import InputError
 from planner.library import data_path
 from planner.page import report
+from planner.render.text import word
 from tests.checkout import ROOT
 
 LISTING = data_path("hyperpav", "522A-0-aliases.listing")
@@ -173,16 +176,75 @@ def contradictions(html: str) -> list[str]:
                     found[match["pool"].rpartition("/")[2], key].add(int(match[key]))
     for row in re.finditer(r"<tr data-verdict.*?</tr>", html):
         cells = re.sub(r"<[^>]*>", "|", row[0].replace("</td><td", "</td>|<td"))
-        words = [word for word in cells.split("|") if word]
+        words = [each for each in cells.split("|") if each]
         name = words[0].rpartition("/")[2]
-        for key, word in zip(("used", "needed", "low", "high"), words[3:7], strict=True):
-            found[name, key].add(int(word))
+        for key, text in zip(("used", "needed", "low", "high"), words[3:7], strict=True):
+            found[name, key].add(int(text))
     for limit in answers[1]["limits"] if len(answers) > 1 else ():  # type: ignore[index, arg-type]
         kind, _, name = limit["what"].partition(" of pool ")
         if kind == "aliases":
             found[name, "used"].add(int(limit["limit"]))
             found[name, "needed"].add(int(limit["now"]))
-    return [f"{pool} {key}: {sorted(values)}" for (pool, key), values in found.items() if len(values) > 1]
+    said = [f"{pool} {key}: {sorted(values)}" for (pool, key), values in found.items() if len(values) > 1]
+    return said + drawn_otherwise(html, answers) + tiles_otherwise(html, answers[0]["pools"])  # type: ignore[index]
+
+
+DRAWN = {  # what the words of a drawn picture say of the pool it stands below
+    "needed": r"recommended (\d+) aliases",
+    "needed_worst": r"Most, (\d+),",
+    "in_use": r"more than the (\d+) in use",
+    "short_intervals": r"; (\d+) of \d+ intervals need more",
+    "intervals": r"; \d+ of (\d+) intervals need more",
+}
+
+
+def drawn_otherwise(html: str, answers: Any) -> list[str]:
+    """What the pictures of a page say that its answers do not: those it draws, and those it holds as files."""
+    found = []
+    for name, item in re.findall(
+        r'<details class="item".*?data-name="([^"]+)"(.*?)</details>', html, re.DOTALL
+    ):
+        need = next(each for each in answers[0]["pools"] if each["pool"] == name.rpartition("/")[2])
+        pictures = re.findall(r"<svg class=.chart.*?</svg>", item, re.DOTALL)
+        assert len(pictures) == 4
+        for key, pattern in DRAWN.items():
+            words = {int(each) for svg in pictures for each in re.findall(pattern, svg)}
+            found += [f"picture of {name} {key}: {sorted(words)}"] * (words != {need[key]})
+    for file in re.findall(r"data:image/svg\+xml;base64,([^\"]+)", html):
+        texts = re.findall(r"<text[^>]*>([^<]*)</text>", base64.b64decode(file).decode())
+        limits = {each["what"]: each["limit"] for each in answers[1]["limits"]}
+        rows = dict(text.rpartition(": ")[::2] for text in texts if text.rpartition(": ")[0] in limits)
+        assert rows
+        found += [f"row of {what}: {text}" for what, text in rows.items() if float(text) != limits[what]]
+    return found
+
+
+def tiles_otherwise(html: str, needs: list[dict[str, Any]]) -> list[str]:
+    """Tiles whose numbers are not those of the answer, and first steps of the slider that are not the tiles."""
+    verdicts = [word(each["verdict"]) for each in needs]
+    ends = [sum(each[key] for each in needs) for key in ("needed_low", "needed_high")]
+    wanted = {
+        "pools short": (verdicts.count("short"), f"{sum(each['to_add'] for each in needs)} to add"),
+        "enough": (verdicts.count("enough"), ""),
+        "spare": (verdicts.count("spare"), f"{sum(each['to_gain'] for each in needs)} could serve elsewhere"),
+        "aliases needed": (sum(each["needed"] for each in needs),
+                           f"range {ends[0]} to {ends[1]}" if ends[0] < ends[1] else "no other in the range"),
+        "in use": (sum(each["in_use"] for each in needs), ""),
+    }  # fmt: skip
+    tile = (
+        r'<div class="tile([^>]*)>\s*<dt>([^<]*)</dt><dd><span class="value">([^<]*)</span>'
+        r'(?:<span class="detail">([^<]*)</span>)?'
+    )
+    shown = {
+        label: (re.sub(r'.*data-follows="(\w+)".*|.*', r"\1", more), value, detail)
+        for more, label, value, detail in re.findall(tile, html)
+    }
+    found = [label for label, pair in wanted.items() if shown[label][1:] != (str(pair[0]), pair[1])]
+    for step in (steps[0] for steps in embedded(html)["growth"] if steps):  # type: ignore[attr-defined]
+        tiles = {follows: value for follows, value, _ in shown.values() if follows}
+        assert len(tiles) == 4
+        found += [key for key, value in tiles.items() if step["tiles"][key] != value]
+    return [f"tile {each}" for each in found]
 
 
 @pytest.mark.slow
@@ -193,13 +255,23 @@ def test_no_two_numbers_of_a_page_contradict(tmp_path: Path) -> None:
     path = tmp_path / "weeks.csv"
     made = example_volumes(days=20, pools=2, volumes=2, hours=2)
     made.with_columns(aliases=pl.when(pl.col("pool") == "P1").then(1).otherwise(9)).write_csv(path)
-    html = report([path], growth=(), workers=1).html
+    html = report([path], growth=(0.5,), workers=1).html
     assert not contradictions(html)
     assert "P1 needs" in html
     assert "to spare" in html
     assert "`" not in html.partition("<script")[0]
     wrong = re.sub(r"(needs \d+ more \()(\d+)", lambda m: f"{m[1]}{int(m[2]) + 1}", html)
     assert contradictions(wrong)
+    picture = base64.b64encode(b"<text>aliases of pool P1: 7</text>").decode()
+    for pattern, other in (
+        (r"recommended \d+ aliases", "recommended 77 aliases"),
+        (r"; \d+ of (\d+) intervals need more", r"; 77 of \1 intervals need more"),
+        (r'(?<=<dt>aliases needed</dt><dd><span class="value">)\d+', "77"),
+        (r"\d+ could serve elsewhere", "77 could serve elsewhere"),
+        (r"(?<=svg\+xml;base64,)[^\"]+", picture),
+    ):
+        wrong, changed = re.subn(pattern, other, html, count=1)
+        assert changed and len(contradictions(wrong)) > 0, pattern
 
 
 @pytest.mark.long

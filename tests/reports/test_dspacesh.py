@@ -232,7 +232,7 @@ def test_the_table_for_csv_and_json() -> None:
 
 def test_a_listing_shows_itself_as_html() -> None:
     (listing,) = read_data_spaces(data_path("real-storage", "5-users.listing"))
-    assert "635000" in listing._repr_html_()
+    assert "635,000" in listing._repr_html_()
 
 
 def test_listings_come_back_from_the_table_of_storage() -> None:

@@ -421,7 +421,7 @@ class TestRefusals:
         refuse(
             tmp_path,
             written(site),
-            r"no layout fits \(as in z/VM 5.3: device numbers differ, 0% of .* 100% of the",
+            r"no layout fits \(as in z/VM 5.3: device numbers differ, 0 % of .* 100 % of the",
         )
 
     def test_a_record_built_outside_of_its_sample(self, tmp_path: Path) -> None:

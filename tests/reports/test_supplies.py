@@ -91,7 +91,7 @@ VERDICTS = {
     "short": ({"r783hnai": 9_000.0, "r783haiu": 32}, "not enough", ""),
     "enough": ({"r783hnai": 600.0, "r783haiu": 32}, "enough", ""),
     "many": ({"r783haiu": 3}, "too many", ""),
-    "borrowing": (SUPER, "enough", "8.00% of its requests were met by aliases of other control units (SuperPAV)"),
+    "borrowing": (SUPER, "enough", "8 % of its requests were met by aliases of other control units (SuperPAV)"),
     "lending": ({**SUPER, "r783xauc": 50_000.0, "r783xabc": 0.0, "r783xalc": 10.0, "r783haiu": 3}, "too many",
                 "it lent aliases to other control units 960 times"),
 }  # fmt: skip

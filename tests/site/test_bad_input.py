@@ -101,7 +101,8 @@ def test_intervals_that_overlap_are_no_clock_set_back(days: Measured) -> None:
     devices = days.devices.with_columns(pl.lit(7200.0).alias("interval"))
     said = notes_of(devices, "P2")
     assert (
-        "longer than the time to the next one, the first of 7200 s at 2026-01-01T00:00:00 with 3600 s" in said
+        "longer than the time to the next one, the first of 7,200 s at 2026-01-01T00:00:00 with 3,600 s"
+        in said
     )
     assert "clock" not in said
 

@@ -92,7 +92,7 @@ def test_gaps_and_lengths_and_missing_members_are_told() -> None:
     found = need(frame)
     told = "; ".join(found.notes)  # type: ignore[attr-defined]
     assert "1 gap, 0.5 hours" in told
-    assert "intervals of 900 to 1800 s" in told
+    assert "intervals of 900 to 1,800 s" in told
     assert "1 of 6 intervals lack rows of some volumes, the first at 2026-03-02 00:00: taken as" in told
     assert (
         "1 of 6 intervals lack rows of half of the volumes or more, the first at 2026-03-02 00:15: not"

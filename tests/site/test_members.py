@@ -46,7 +46,7 @@ def test_more_together_never_needs_fewer_and_is_said(bursty: pl.DataFrame) -> No
     answers = [site(bursty, together=share, workers=1) for share in ("none", 0.5, "full")]
     counts = [answer.pools[0].needed for answer in answers]
     assert counts == sorted(counts) and counts[0] < counts[-1]
-    assert "come together to 50%, as given" in answers[1].notes[0]
+    assert "come together to 50 %, as given" in answers[1].notes[0]
     assert "as given" not in " ".join(site(bursty, workers=1).notes)
 
 

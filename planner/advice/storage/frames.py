@@ -22,7 +22,7 @@ from planner.devices.storage import (
 )
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
-from planner.units import FRAME, GIB, SEGMENT
+from planner.units import EXACT, FRAME, GIB, SEGMENT, given, percent, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ class FrameBudget(Answer):
     """
 
     COLUMNS: ClassVar = (
-        column("what"), column("frames"), column("real_storage", "GB", "real storage", 2),
+        column("what"), column("frames"), column("real_storage", "GB", "real storage", 2, digits=EXACT),
         column("overcommit", "", "to real storage", 3),
     )  # fmt: skip
     ROWS: ClassVar = "parts"
@@ -81,8 +81,9 @@ class FrameBudget(Answer):
     def headline(self) -> str:
         """How much real storage holds how much virtual storage."""
         return (
-            f"{self.real_storage_bytes / GIB:.4g} GB of real storage hold {self.segments * SEGMENT / GIB:.6g} GB of "
-            f"in-use virtual storage, mapped by {render.counted(self.ptrm_spaces, 'PTRM data space')}."
+            f"{readable(self.real_storage_bytes / GIB, digits=4)} GB of real storage hold "
+            f"{readable(self.segments * SEGMENT / GIB, digits=4)} GB of in-use virtual storage, mapped by "
+            f"{render.counted(self.ptrm_spaces, 'PTRM data space')}."
         )
 
     @property
@@ -91,8 +92,9 @@ class FrameBudget(Answer):
         needed, notes = self.real_storage_bytes, []
         if self.real_storage is not None and needed > self.real_storage:
             notes.append(
-                f"{(needed - self.real_storage) / GIB:.4g} GB more than the {self.real_storage / GIB:g} GB of real "
-                "storage: the system pages, at the expense of performance."
+                f"{readable((needed - self.real_storage) / GIB, digits=4)} GB more than the "
+                f"{given(self.real_storage / GIB)} GB of real storage: the system pages, at the "
+                "expense of performance."
             )
         if self.ptrm_spaces > PTRM_SPACES_STATED:
             notes.append(
@@ -122,7 +124,7 @@ class FrameBudget(Answer):
         for (label, frames), color, hatch in zip(parts, style.COLORS, style.HATCHES, strict=False):
             width = frames * FRAME / GIB
             axes.barh([""], [width], left=left, color=color, hatch=hatch, edgecolor="white",
-                      label=f"{label}: {style.rounded(width, 4)} GB")  # fmt: skip
+                      label=f"{label}: {readable(width)} GB")  # fmt: skip
             left += width
         if self.real_storage is not None:
             there = self.real_storage / GIB
@@ -130,7 +132,7 @@ class FrameBudget(Answer):
                 there,
                 color=style.MEASURED,
                 linestyle="--",
-                label=f"real storage: {style.rounded(there, 4)} GB",
+                label=f"real storage: {given(there)} GB",
             )
         axes.set(
             xlabel="real storage [GB]",
@@ -283,7 +285,7 @@ class StorageFit(Answer):
         """How many fit, with the range."""
         beside = f" ({self.low} to {self.high})" if self.low < self.high else ""
         real = (self.budget.real_storage or 0) / GIB
-        room = f"{real:g} GB of real storage without paging"
+        room = f"{given(real)} GB of real storage without paging"
         return f"{self.asked}: up to {self.count} {self.what}{beside} fit in {room}."
 
     @property
@@ -356,7 +358,7 @@ def guests_that_fit(
             f"would hold one, or a guest that touches no more than {instantiated * real / one:.0%} of its storage"
         )
     each = size("guest_storage", guest_storage)
-    asked = f"Guests of {each / GIB:g} GB that touched {instantiated:.0%} of it"
+    asked = f"Guests of {given(each / GIB)} GB that touched {percent(instantiated)} of it"
     return StorageFit(
         what="guests", count=high, low=low, high=high, asked=asked, budget=budget(high, ends[1])
     )
@@ -384,5 +386,5 @@ def resident_pages_that_fit(*, in_use: float | str, real_storage: float | str) -
     budget = frame_budget(in_use=in_use, resident_pages=pages, real_storage=real_storage)
     return StorageFit(
         what="resident pages in each segment", count=pages, low=pages, high=pages,
-        asked=f"{used / GIB:.6g} GB of virtual storage in use", budget=budget,
+        asked=f"{given(used / GIB)} GB of virtual storage in use", budget=budget,
     )  # fmt: skip

@@ -27,7 +27,7 @@ from planner.devices.storage import (
 )
 from planner.devices.storage import release as find_release
 from planner.quantity import column
-from planner.units import FRAME, GIB
+from planner.units import FRAME, GIB, given, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,8 +138,9 @@ class StorageBudget:
             )
         elif self.real_storage > row.largest_real_storage:
             notes.append(
-                f"z/VM {row.name} supports up to {row.largest_real_storage / GIB:g} GB of real storage "
-                f"({row.certainty}); the limits here are those of {self.real_storage / GIB:g} GB."
+                f"z/VM {row.name} supports up to {given(row.largest_real_storage / GIB)} GB of real "
+                f"storage ({row.certainty}); the limits here are those of "
+                f"{given(self.real_storage / GIB)} GB."
             )
         if row.pgmbks_below_2gb:
             notes.append("Other structures live below 2 GB, too: the practical limit is somewhat less.")
@@ -212,8 +213,8 @@ class StorageLimits(Answer):
         """The limits under the system that has them."""
         budget = self.budget
         asked = (
-            f"z/VM {budget.release.name}, {budget.real_storage / GIB:g} GB of real storage, "
-            f"resident pages in each in-use 1 MB segment: {float(budget.resident_pages):g}."
+            f"z/VM {budget.release.name}, {given(budget.real_storage / GIB)} GB of real storage, "
+            f"resident pages in each in-use 1 MB segment: {given(float(budget.resident_pages))}."
         )
         return (render.Section(table=self.table(), title=asked),)
 
@@ -279,6 +280,5 @@ class StorageLimits(Answer):
 
 def gigabytes(value: int) -> str:
     """Gigabytes, with terabytes beside them from one terabyte on."""
-    number = value / GIB
-    terabytes = f" ({number / 1024:.4g} TB)" if number >= 1024 else ""  # noqa: PLR2004 - gigabytes in a terabyte
-    return f"{number:.0f} GB{terabytes}" if number >= 10 else f"{number:.3g} GB{terabytes}"  # noqa: PLR2004
+    size = value / GIB
+    return f"{readable(size)} GB" + (f" ({readable(size / 1024)} TB)" if size >= 1024 else "")  # noqa: PLR2004 - in a TB

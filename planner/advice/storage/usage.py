@@ -31,7 +31,7 @@ from planner.devices.storage import release as find_release
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import Quantity, column
-from planner.units import GIB, SEGMENT
+from planner.units import GIB, SEGMENT, ends, percent, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,13 +106,13 @@ class StorageUsage(Answer):
     @property
     def headline(self) -> str:
         """How much is in use, and which of the limits considered is met first."""
-        low, value, high = self.latest.in_use / GIB
+        low, value, high = ends(self.latest.in_use / GIB, digits=5)
         first = first_met(self.limits)
         considered = "" if self._all_considered else "of the limits considered "
         return (
-            f"{value:.5g} GB ({low:.5g} to {high:.5g}) of virtual storage are in use, mapped by "
-            f"{render.counted(self.latest.spaces, 'PTRM data space')} (z/VM {self.release}); {considered}{first.name} "
-            f"is met first, a {first.kind} limit: {BEYOND[first.kind]}."
+            f"{value} GB ({low} to {high}) of virtual storage are in use, mapped by "
+            f"{render.counted(self.latest.spaces, 'PTRM data space')} (z/VM {self.release}); "
+            f"{considered}{first.name} is met first, a {first.kind} limit: {BEYOND[first.kind]}."
         )
 
     @property
@@ -195,7 +195,7 @@ class StorageUsage(Answer):
         hatches = [style.HATCHES[1] if limit.kind == "hard" else "" for limit in rows]
         bars = axes.barh(names, [share.value for share in used], xerr=ends, color=style.COLORS[0], capsize=4,
                          height=0.5, hatch=hatches, edgecolor="white")  # fmt: skip
-        axes.bar_label(bars, [f"{share.value:.3g} %" for share in used], label_type="center",
+        axes.bar_label(bars, [percent(share.value / 100) for share in used], label_type="center",
                        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}, zorder=style.ABOVE)  # fmt: skip
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.axvline(100, color=style.MEASURED, linestyle="--")
@@ -368,16 +368,16 @@ def _remarks(listings: Sequence[DataSpaceListing], row: Release, *, assumed: boo
     for space in _ptrm_spaces(last):
         if space.total is not None and not space.total.low <= PAGES_PER_PTRM_SPACE <= space.total.high:
             notes.append(
-                f"{space.name} shows {space.total.value:.0f} pages in total where a 4 GB data space has "
-                f"{PAGES_PER_PTRM_SPACE}: CP monitor of z/VM 5.2 is known to report half. Not corrected, and not "
-                "used here."
+                f"{space.name} shows {space.total.value:,.0f} pages in total where a 4 GB data space has "
+                f"{readable(PAGES_PER_PTRM_SPACE)}: CP monitor of z/VM 5.2 is known to report half. Not corrected, "
+                "and not used here."
             )
     full = [
         s for s in _ptrm_spaces(last) if s.resident is not None and s.resident.high >= PAGES_PER_PTRM_SPACE
     ]
     if full:
         notes.append(
-            f"{len(full)} of the PTRM data spaces are full: {PAGES_PER_PTRM_SPACE} pages each, shown rounded."
+            f"{len(full)} of the PTRM data spaces are full: {readable(PAGES_PER_PTRM_SPACE)} pages each, shown rounded."
         )
     if assumed and row.ptrm_certainty == "default" and not row.pgmbks_below_2gb:
         notes.append(
@@ -390,8 +390,8 @@ def _span(days: float) -> str:
     """A span of time in the longest unit of which there are a few."""
     # shorter spans are shown in the next unit
     unit = next((unit for unit, length in SPANS.items() if days >= 2.0 * length), "s")
-    number = f"{days / SPANS[unit]:.3g}"
-    return f"{number} {unit}{'' if number == '1' or unit == 's' else 's'}"
+    count = readable(days / SPANS[unit])
+    return f"{count} {unit}{'' if count == '1' or unit == 's' else 's'}"
 
 
 def _pace(growth: Interval, large: float = 1024.0) -> str:
@@ -399,6 +399,6 @@ def _pace(growth: Interval, large: float = 1024.0) -> str:
     paces = {unit: growth * length / GIB for unit, length in SPANS.items()}
     # a faster growth is shown for the next shorter unit
     unit = next((unit for unit, pace in paces.items() if abs(pace.value) < large), "s")
-    low, value, high = paces[unit]
+    low, value, high = ends(paces[unit])
     name = {"hour": "an hour", "s": "a second"}.get(unit, f"a {unit}")
-    return f"{value:.4g} GB {name} ({low:.4g} to {high:.4g})"
+    return f"{value} GB {name} ({low} to {high})"

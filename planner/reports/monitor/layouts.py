@@ -16,6 +16,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.units import percent
+
 PAGE: Final = 4096
 HEADER: Final = 20  # bytes of the header that every record begins with
 EBCDIC: Final = "cp037"
@@ -169,10 +171,10 @@ class ShiftFit:
         parts = [f"device numbers {'differ' if self.distinct else 'repeat'}"]
         if self.agree is not None:
             parts.append(
-                f"{self.agree:.0%} of the busy devices have the same I/O counts in 16 and in 32 bits"
+                f"{percent(self.agree)} of the busy devices have the same I/O counts in 16 and in 32 bits"
             )
         if self.known is not None:
-            parts.append(f"{self.known:.0%} of the device numbers are configured (D1R6)")
+            parts.append(f"{percent(self.known)} of the device numbers are configured (D1R6)")
         return f"{'moved by 4' if self.shift else 'as in z/VM 5.3'}: {', '.join(parts)}"
 
 

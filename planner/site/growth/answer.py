@@ -17,9 +17,10 @@ from planner.quantity import column
 from planner.site.growth.dates import HORIZON, Future, Limit, check_given, iso
 from planner.site.growth.draws import TrendDraws
 from planner.site.growth.goals import ENDS, Goal, answers, fitted
-from planner.site.growth.wording import AHEAD, loads, notes_on_days, percent, sentence, signed
+from planner.site.growth.wording import AHEAD, loads, notes_on_days, sentence, signed
 from planner.site.series import Daily
 from planner.sizing.gaps import Gaps, all_missing, all_notes, first_words, worst_code
+from planner.units import percent, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,8 +64,8 @@ class Growth(Answer):
             return said
         years = self.horizon / 365.25
         return (
-            f"{within} of {len(self.limits)} limits {'is' if within == 1 else 'are'} reached within {years:.3g} years. "
-            f"{'First' if within else 'Next'}: {said}"
+            f"{within} of {len(self.limits)} limits {'is' if within == 1 else 'are'} reached within "
+            f"{readable(years)} years. {'First' if within else 'Next'}: {said}"
         )
 
     @property

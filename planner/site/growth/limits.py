@@ -31,7 +31,7 @@ from planner.site.members import check_together, declared
 from planner.site.parts import DEFAULT_MEET
 from planner.site.series import SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
 from planner.sizing.gaps import Gaps
-from planner.units import GIB, SEGMENT
+from planner.units import GIB, SEGMENT, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -121,7 +121,7 @@ def _basis(pools: Sequence[PoolQuestion], series: Sequence[GrowingLoad]) -> str:
     if begin is None:
         return ""
     return (
-        f"Aliases needed are those of {100 * DEFAULT_MEET:.0f} % of the busy time of the last {RECENT} days of each "
+        f"Aliases needed are those of {percent(DEFAULT_MEET)} of the busy time of the last {RECENT} days of each "
         f"pool, from {begin} on; over other days `planner site` may say otherwise."
     )
 

@@ -27,6 +27,7 @@ from planner.site.parts import DEFAULT_MEET
 from planner.site.pool_need import busy_intervals, covered, deciding, outside_busy_hour
 from planner.site.series import SeriesLabel
 from planner.sizing.need import need
+from planner.units import percent, readable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -157,8 +158,8 @@ class DecidedPool:
         unsolved = [times for times, count in self.counts.items() if math.isnan(count)]
         if unsolved:
             notes.append(
-                f"{self.asked.label.name}: what it needs from {min(unsolved) * self.asked.now:.4g}/s on could not be "
-                "solved; limits that no smaller load reaches are left open."
+                f"{self.asked.label.name}: what it needs from {readable(min(unsolved) * self.asked.now)}/s on could "
+                "not be solved; limits that no smaller load reaches are left open."
             )
         return PoolLimits(goals=goals, notes=tuple(notes), away=self.away)
 
@@ -192,7 +193,7 @@ def answer_part(part: PoolQuestions) -> list[PoolLimits]:
         _ask(pools, wanted, part)
         wanted = [each.further() for each in pools]
     how = (
-        f"Target of the aliases: {part.target}. A pool needs what it needs in {100 * DEFAULT_MEET:.0f} % of the busy "
+        f"Target of the aliases: {part.target}. A pool needs what it needs in {percent(DEFAULT_MEET)} of the busy "
         "time of its last 28 days: the interval that decides is grown as the busy hours grow."
     )
     return [

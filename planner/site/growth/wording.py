@@ -14,31 +14,16 @@ from planner.quantity import column
 from planner.render.text import counted
 from planner.site.growth.dates import Limit
 from planner.site.series import SeriesLabel
+from planner.units import ends, given, percent, readable
 
 AHEAD: Final = (90, 180, 365)  # days: three, six and twelve months
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 NAMED: Final = 5  # days or series that a sentence lists
-DIGITS: Final = 4
 TOO_MANY: Final = "too many"
 MANY: Final = ("aliases", "addresses")  # units whose limits are spoken of in the plural
 COUNTED: Final = ("", "share", *MANY)  # units that the name of a limit says
-THOUSAND: Final = 1000  # from which digits are grouped
-TWO_DIGITS: Final = 0.095  # shares below are shown with a decimal
 CORRELATED: Final = 0.7
 NEARLY: Final = 0.01  # years from a whole number of them
-
-
-def number(value: float) -> str:
-    """A level as people read it: four digits, thousands apart; inf is more than there are addresses for."""
-    if math.isinf(value):
-        return TOO_MANY
-    shown = float(f"{value:.{DIGITS}g}")
-    return f"{shown:,.0f}" if abs(shown) >= THOUSAND else f"{shown:.{DIGITS}g}"
-
-
-def percent(share: float) -> str:
-    """A share in percent, with two or three digits."""
-    return f"{100 * share:.0f} %" if abs(share) >= TWO_DIGITS else f"{100 * share:.1f} %"
 
 
 def signed(share: float) -> str:
@@ -49,8 +34,8 @@ def signed(share: float) -> str:
 def amount(value: float, unit: str) -> str:
     """A level with its unit."""
     if unit in COUNTED:
-        return number(value)
-    return f"{number(value)}{'/s' if unit == '1/s' else f' {unit}' if unit else ''}"
+        return TOO_MANY if math.isinf(value) else given(value)
+    return f"{readable(value)}{'/s' if unit == '1/s' else f' {unit}' if unit else ''}"
 
 
 def ahead(days: int) -> str:
@@ -149,7 +134,7 @@ def limit_table(limits: Sequence[Limit]) -> render.Table:
     rows = [
         (
             name, amount(each.now, each.measured.unit), None if each.trend is None else _range(each.trend),
-            None if each.limit is None else number(each.limit), each.reached or each.verdict, _dates(each),
+            None if each.limit is None else amount(each.limit, ""), each.reached or each.verdict, _dates(each),
         )
         for name, each in zip(_names([each.measured for each in limits], limits), limits, strict=True)
     ]  # fmt: skip
@@ -168,7 +153,7 @@ def _dates(limit: Limit) -> str | None:
 
 
 def _range(trend: Interval) -> str:
-    return f"{percent(trend.value)} ({100 * trend.low:.0f} to {100 * trend.high:.0f})"
+    return "{1} % ({0} to {2})".format(*ends(trend * 100, 1))
 
 
 def loads(limits: Sequence[Limit]) -> list[Limit]:
@@ -187,7 +172,7 @@ def level_table(limits: Sequence[Limit]) -> render.Table:
 
 
 def _level(level: Interval) -> str:
-    return f"{number(level.value)} ({number(level.low)} to {number(level.high)})"
+    return "{1} ({0} to {2})".format(*ends(level))
 
 
 def need_table(limits: Sequence[Limit]) -> render.Table:
@@ -203,7 +188,7 @@ def need_table(limits: Sequence[Limit]) -> render.Table:
 def _needed(need: Interval) -> str:
     """A count with its range; inf is more than there are addresses for."""
     low, value, high = (
-        "not solved" if math.isnan(end) else f"{end:.0f}" if math.isfinite(end) else TOO_MANY for end in need
+        "not solved" if math.isnan(end) else readable(end) if math.isfinite(end) else TOO_MANY for end in need
     )
     return value if low == high else f"{value} ({low} to {high})"
 
@@ -231,7 +216,7 @@ def week_table(limits: Sequence[Limit]) -> render.Table:
     rows = [
         (
             name,
-            *(f"{factor:.2f}" for factor in each.week[: len(WEEKDAYS)]),
+            *(readable(factor, 2, zeros=True) for factor in each.week[: len(WEEKDAYS)]),
             *([_month_end(each)] if ends else []),
         )
         for name, each in zip(_names([each.grows for each in known], limits), known, strict=True)
@@ -240,7 +225,9 @@ def week_table(limits: Sequence[Limit]) -> render.Table:
 
 
 def _month_end(limit: Limit) -> str | None:
-    return None if limit.month_end is None else f"{limit.month_end[0]}: {limit.month_end[1].value:.2f}"
+    return (
+        None if limit.month_end is None else f"{limit.month_end[0]}: {readable(limit.month_end[1].value, 2)}"
+    )
 
 
 def _names(measured: Sequence[SeriesLabel], limits: Sequence[Limit]) -> list[str]:

@@ -48,7 +48,7 @@ def test_the_published_guests_do_not_fit_and_that_is_said() -> None:
     """XIV report: 20 guests of 88 GB with 70 % touched overcommit 1024 GB."""
     found = guests_that_fit(guest_storage="88GB", instantiated=0.7, real_storage="1024GB")
     assert found.count == 16
-    assert "up to 16 guests fit in 1024 GB" in found.headline
+    assert "up to 16 guests fit in 1,024 GB" in found.headline
     with pytest.raises(InfeasibleError, match=r"62\.08 GB would hold one"):
         guests_that_fit(guest_storage="88GB", instantiated=0.7, real_storage="24GB")
 

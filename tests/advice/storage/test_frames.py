@@ -127,4 +127,4 @@ def test_outside_the_domain(changed: dict[str, Any], expected: str) -> None:
 def test_shown_as_frame_and_html() -> None:
     budget = guest_frame_budget(**GUESTS, real_storage="1024GB")
     assert list(budget.to_frame()["frames"]) == [322_961_408, 2_523_136, 325_484_544]
-    assert "1.203" in budget._repr_html_()
+    assert "1.20" in budget._repr_html_()

@@ -187,7 +187,7 @@ def test_outside_the_domain(changed: dict[str, Any], expected: str) -> None:
 def test_shown_as_frame_and_html() -> None:
     limits = budget(in_use="900GB").limits()
     assert list(limits.to_frame()["limit"]) == ["real-storage", "PTRM-data-spaces"]
-    assert "1260.3" in limits._repr_html_()
+    assert "1,260" in limits._repr_html_()
 
 
 def test_the_picture_has_every_limit_as_a_line() -> None:

@@ -53,7 +53,7 @@ def test_97_percent_below_2_gb_and_the_total_is_not_corrected() -> None:
     usage = storage_usage([listing(4)])
     assert usage.release == "5.2"
     assert round(100 * shares(usage)["PGMBK-below-2GB"]) == 97
-    assert any("524000 pages in total" in note and "Not corrected" in note for note in usage.notes)
+    assert any("524,000 pages in total" in note and "Not corrected" in note for note in usage.notes)
     assert listing(4).rows[0].total == Printed(524_000.0, 500.0)
     assert not any("in total" in note for note in storage_usage([listing(5)]).notes)
 
