@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from planner.queueing.pools.field.balance import Flows, busy_given_total
 from planner.queueing.pools.field.device_rates import busy_base_ends, idle_base_alias_ends
-from planner.queueing.pools.field.elements import Elements, Size, State, first_sizes, rounded
+from planner.queueing.pools.field.elements import ODDS_GAIN, Elements, Size, State, first_sizes, rounded
 from planner.queueing.pools.field.given_total import (
     GivenTotal,
     Split,
@@ -46,8 +46,10 @@ STILL_GOOD: Final = 1e-5
 MOST_PASSES: Final = 200
 FIRST: Final = 3
 """Passes before an element may have settled."""
-LESS: Final = 0.7
-"""By which the correction of the odds is multiplied each time that it turns back."""
+LESS, MORE = 0.7, 1.05
+"""By which the correction of the odds is multiplied where it turns back, where the error hardly gets smaller."""
+CREEPS, LATE = 0.9, 40
+"""Share of the last error that is left where it hardly gets smaller, and passes from which on that counts."""
 LEAST_MOVE: Final = 0.1
 """Least part by which the share of a class that waits is taken to follow its odds."""
 DAMPED: Final = 13
@@ -248,9 +250,11 @@ def _averages(
     )
     answer = np.stack([outcome.throughput, outcome.queue], axis=1)
     change = answer - state.answer
-    turned = _turned(change, state.change)
+    turned = _kept(change, state.change) < -TURNS
     error = _odds_error(elements, outcome, mean(parts.waiting * parts.alias_share))
-    odds_gain = np.where(_turned(error, state.odds_error), LESS * state.odds_gain, state.odds_gain)
+    kept = _kept(error, state.odds_error)
+    faster = np.where(kept < -TURNS, LESS, np.where((kept > CREEPS) & (state.passes >= LATE), MORE, 1.0))
+    odds_gain = np.minimum(faster * state.odds_gain, ODDS_GAIN)
     reach = np.where(law > CUT, total, np.nan)
     following = replace(
         state,
@@ -295,10 +299,10 @@ def _by_free(aliases: Array, tries: Array, law: Array) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-def _turned(change: Array, before: Array) -> NDArray[np.bool_]:
-    """Whether a change takes a good part of the last one back, shape (elements,)."""
+def _kept(change: Array, before: Array) -> Array:
+    """How much of the last change another one has, below 0 where it takes it back, shape (elements,) [1]."""
     axes = tuple(range(1, change.ndim))
-    return np.asarray((change * before).sum(axis=axes) < -TURNS * (before**2).sum(axis=axes))
+    return ratio((change * before).sum(axis=axes), (before**2).sum(axis=axes))
 
 
 def _odds_error(elements: Elements, outcome: Outcome, to_lose: Array) -> Array:
