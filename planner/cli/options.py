@@ -266,9 +266,15 @@ def exclusive(given: Mapping[str, object], why: str) -> None:
 
 
 class Once(TyperGroup):
-    """A group of commands that refuses an option given twice: the later of two would silence the earlier one."""
+    """A group of commands that refuses an option given twice: the later of two would silence the earlier one.
 
-    asked_of_files: tuple[str, ...] = ()  # what to say to a file; of a group, its own commands that take one
+    Attributes
+    ----------
+    asked_of_files : tuple of str
+        Commands to name to a file that stands in place of one; where empty, its own that take files.
+    """
+
+    asked_of_files: tuple[str, ...] = ()
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Take the words; an option of one of the commands wants that command first."""
