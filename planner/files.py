@@ -133,6 +133,8 @@ def silence(stream: str) -> None:
 def writable(path: Path, *, force: bool = False) -> None:
     """Refuse a path that exists (without `force`) or whose folder does not."""
     try:
+        if str(path) == "-":
+            raise InputError("output", "-", "a file; standard output has the answer")
         if path.is_dir() or not path.parent.is_dir():
             raise InputError("output", str(path), "a file in a folder that exists")
         if path.is_symlink() and not path.exists():
@@ -151,6 +153,8 @@ def writable(path: Path, *, force: bool = False) -> None:
 
 def make_folder(path: Path) -> None:
     """Make a folder, and those above it, where it is missing."""
+    if str(path) == "-":
+        raise InputError("output", "-", "a folder")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -115,6 +115,15 @@ def test_the_pools_are_what_they_are_called() -> None:
         assert (found.residual > 1.0) is (name == "no demand fits"), name
 
 
+@pytest.mark.parametrize("sort", POOLS)
+def test_the_sentence_of_the_demand_has_the_rate_of_the_table(sort: str) -> None:
+    run = POOLS[sort]
+    for each in [run, *volumes(8, 2)]:
+        (found,) = read_as([each])
+        answer = found.answer()
+        assert answer.readings[0].io_rate == answer.rows.io_rate[answer.recommended]
+
+
 @pytest.mark.long
 def test_a_volume_with_aliases_of_its_own_is_a_pool_of_one() -> None:
     """Count, range, what they rest on, and the whole table: to the digit."""

@@ -691,6 +691,7 @@ def test_half_a_percent_of_the_response_is_no_gain(share: float, gains: bool) ->
         if gains
         else "3 volumes at 100/s gain nothing"
     )
+    assert gains or str(replace(gain, volumes=1)) == "1 volume at 100/s gains nothing"
 
 
 @pytest.mark.parametrize("aliases", [0, pytest.param(2, marks=pytest.mark.long)])

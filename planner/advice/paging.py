@@ -261,7 +261,7 @@ def _choose(kind: PagingKind, load: Load, count: int | None, speed: float) -> Ch
         reason = f"saturated; {_wanted(device, load)}"
     elif at.response_time > load.target_of(device) * (1 + ROUNDING):
         response = readable(at.response_time / MILLISECOND)
-        reason = f"response {response} ms with {at.count} devices; {_wanted(device, load)}"
+        reason = f"response {response} ms with {render.counted(at.count, 'device')}; {_wanted(device, load)}"
     spent = load.page_rate * device.cp_time * speed
     if reason or count is not None:
         return Choice(kind=kind, outcome=at, processors=spent, reason=reason)
@@ -277,4 +277,8 @@ def _choose(kind: PagingKind, load: Load, count: int | None, speed: float) -> Ch
 
 def _wanted(device: PagingDevice, load: Load) -> str:
     best = fewest(device, load)
-    return f"{best.count} devices would be needed" if best is not None else missing(device, load)
+    return (
+        f"{render.counted(best.count, 'device')} would be needed"
+        if best is not None
+        else missing(device, load)
+    )

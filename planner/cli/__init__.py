@@ -61,6 +61,8 @@ def build(words: list[str] | None = None) -> typer.Typer:
     class InOrder(options_of_all.Once):
         """Lists commands by what people ask first, not by how they were added."""
 
+        asked_of_files = ("aliases pool", "aliases volume", "report", "read")
+
         def list_commands(self, ctx: Any) -> list[str]:
             return sorted(super().list_commands(ctx), key=ORDER.index)
 

@@ -152,6 +152,8 @@ def collect(
     from planner.measurements.collect import size_of
 
     form = options.Form(json=json, csv=csv)
+    if str(archive) == options.STANDARD_OUTPUT:
+        raise InputError("--output", "-", "the folder of an archive")
     names = names_of(archive) if anonymize else None
     with options.progress("Collecting", sum(size_of(source) for source in sources), of_bytes=True) as done:
         answer = add(sources, archive, members=pools, system=system, names=names, map=map, done=done)
@@ -176,16 +178,14 @@ def example(
 
     Example: planner example --days 30 --pools 1 --volumes 2 -o site.csv
     """
+    from planner.render import counted
     from planner.site.example import example_volumes
 
-    if output is not None:
-        files.writable(output, force=force)
+    form = options.Form(output=output, force=force)
     made = example_volumes(
         days=days, systems=systems, pools=pools, volumes=volumes, aliases=aliases, hours=hours, seed=seed
     )
-    text = made.write_csv()
-    if output is None:
-        files.say(text.rstrip("\n"))
-        return
-    files.save(text, output, force=force)
-    files.say(f"{made.height} rows of {systems * pools} pools over {days} days in {output}")
+    options.put(made.write_csv(), output, force=force)
+    if form.to_file:
+        counts = (counted(made.height, "row"), counted(systems * pools, "pool"), counted(days, "day"))
+        files.say("{} of {} over {} in {}".format(*counts, output))

@@ -9,7 +9,7 @@ import shlex
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_type_hints
@@ -109,8 +109,13 @@ class Form:
         """Refuse both forms at once, and a file that cannot be written."""
         if self.json and self.csv:
             raise InputError("--json --csv", "both", "one of them")
-        if self.output is not None and str(self.output) != STANDARD_OUTPUT:
+        if self.output is not None and self.to_file:
             files.writable(self.output, force=self.force)
+
+    @property
+    def to_file(self) -> bool:
+        """Whether the answer goes to a file."""
+        return self.output is not None and str(self.output) != STANDARD_OUTPUT
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,10 +266,35 @@ def exclusive(given: Mapping[str, object], why: str) -> None:
 
 
 class Once(TyperGroup):
-    """A group of commands that refuses an option given twice: the later of two would silence the earlier one."""
+    """A group of commands that refuses an option given twice: the later of two would silence the earlier one.
+
+    Attributes
+    ----------
+    asked_of_files : tuple of str
+        Commands to name to a file that stands in place of one; where empty, its own that take files.
+    """
+
+    asked_of_files: tuple[str, ...] = ()
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Take the words; an option of one of the commands wants that command first."""
+        option = args[0].partition("=")[0] if args else ""
+        owners = [name for name, each in self.commands.items() if option in _spellings(each)]
+        if owners and option not in _spellings(self):
+            ways = " or ".join(f"{ctx.command_path} {name} {option}" for name in owners[:3])
+            ctx.fail(f"{option} is an option of a command, which comes first: {ways}")
+        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command of the words, and look at them before it does."""
+        if args[0] not in self.commands and _is_path(args[0]):
+            takers = self.asked_of_files or [
+                name for name, each in self.commands.items()
+                if any(parameter.param_type_name == "argument" for parameter in each.params)
+            ]  # fmt: skip
+            ways = [f"{ctx.command_path} {name} {shlex.quote(args[0])}" for name in takers]
+            if ways:
+                ctx.fail(f"{args[0]!r} is no command; with a file: {' or '.join(ways)}")
         name, command, rest = super().resolve_command(ctx, args)
         words = rest[: rest.index("--")] if "--" in rest else rest
         for parameter in [] if command is None or hasattr(command, "commands") else command.params:
@@ -275,6 +305,18 @@ class Once(TyperGroup):
             if len(given) > 1:
                 raise InputError(max(spellings, key=len), "given twice", "it once")
         return name, command, rest
+
+
+def _spellings(command: Any) -> set[str]:
+    """Every option of a command."""
+    return {each for parameter in command.params for each in (*parameter.opts, *parameter.secondary_opts)}
+
+
+def _is_path(word: str) -> bool:
+    """Whether a word that is no command names a file, one that exists or one that looks like it."""
+    with suppress(OSError, ValueError):  # too long, or with a null
+        return word == STANDARD_OUTPUT or bool(set(word) & set("./\\")) or Path(word).exists()
+    return False
 
 
 @contextmanager
@@ -363,7 +405,12 @@ def draw(plot: Callable[[], Axes], form: PlotForm) -> None:
 def emit(text: str, data: Any, table: render.Table, form: Form) -> None:
     """Print an answer, or write it to a file, in the form that was asked for."""
     answer = render.to_json(data) if form.json else render.to_csv(table) if form.csv else text
-    if form.output is None or str(form.output) == STANDARD_OUTPUT:
-        files.say(answer.rstrip("\n"))
+    put(answer, form.output, force=form.force)
+
+
+def put(text: str, output: Path | None, *, force: bool) -> None:
+    """Print a text, or write it to a file."""
+    if output is None or str(output) == STANDARD_OUTPUT:
+        files.say(text.rstrip("\n"))
     else:
-        files.save(answer, form.output, force=form.force)
+        files.save(text, output, force=force)

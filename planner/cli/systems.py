@@ -278,7 +278,7 @@ def _alone(
     name: str | None,
 ) -> None:
     """What makes a file and needs none: a template, measurements, the schema."""
-    from planner import files, render
+    from planner import render
     from planner import system as model
 
     asked = {"--template": template is not None, "--from": measured is not None, "--schema": schema}
@@ -292,7 +292,4 @@ def _alone(
         text = model.from_measurements(measured, name)
     else:
         text = model.template(template or "")
-    if form.output is None:
-        files.say(text.rstrip("\n"))
-    else:
-        files.save(text, form.output, force=form.force)
+    options.put(text, form.output, force=form.force)

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from planner.render.text import counted
 from planner.results import Array
 from planner.site.site_picture import levels
-from planner.units import readable
+from planner.units import ends, readable
 
 WIDTH: Final = 420.0
 HEIGHT: Final = 220.0
@@ -138,9 +138,10 @@ class Curve:
         k = int(np.searchsorted(self.counts, self.recommended))
         said, per = [], self.unit.removeprefix("1") if self.unit.startswith("1/") else f" {self.unit}"
         if k < len(self.counts):
-            ends = f"{_said(self.low[k])} to {_said(self.high[k])}"
+            three = [float(each[k]) for each in (self.low, self.values, self.high)]
+            low, value, high = ends(three) if all(map(math.isfinite, three)) else map(_said, three)
             said.append(
-                f"With the recommended {self.recommended} aliases {_said(self.values[k])}{per}, 90 % {ends}."
+                f"With the recommended {self.recommended} aliases {value}{per}, 90 % {low} to {high}."
             )
         said += [
             f"Measured with {m}: {_said(self.values[int(np.searchsorted(self.counts, m))])}{per}."

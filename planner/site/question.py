@@ -235,7 +235,7 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     away = outside_busy_hour(found.name, start, series.seconds, series.io_rate, place)
     return replace(
         found, run=asked.cases[at][-1], decided_start=begin(place),
-        notes=(*found.notes, away) if away else found.notes,
+        notes=(*found.notes, away.removeprefix(f"{found.name} is ")) if away else found.notes,
     )  # fmt: skip
 
 

@@ -163,7 +163,12 @@ class SiteAnswer(Answer):
             return f"{do}; `--since DATE` compares the prediction with what happened."
         if many:
             some = f"Next: {many[0].name} can spare {counted(many[0].to_gain, 'device number')}"
-            return f"{some}; take them in two steps and measure between."
+            way = (
+                "it away and measure again"
+                if many[0].to_gain == 1
+                else "them in two steps and measure between"
+            )
+            return f"{some}; take {way}."
         without = self.of(UNKNOWN)
         if without:
             return f"Next: correct what leaves {without[0].name} without an answer."

@@ -93,9 +93,9 @@ class SizedDraws(Sized):
         """What each group of volumes that the digits cannot tell apart gets."""
         return _gains(self.run, self.pool, rows, count) if self.run.own and not self.run.aliases else ()
 
-    def named(self, count: int, model: Performance) -> tuple[NamedReading, ...]:
+    def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
         """The pool as one demand."""
-        return _named(self.pool, count, float(model.io_rate[count]))
+        return _named(self.pool, count, float(rows.io_rate[count]))
 
     def remarks(self, answer_of: AnswerParts) -> Remarks:
         """Sentences."""

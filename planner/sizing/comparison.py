@@ -43,7 +43,9 @@ class Gain:
         """Say it in words."""
         head = render.counted(self.volumes, "volume")
         if self.response_after >= (1 - LEAST_GAIN) * self.response_before:
-            return f"{head} at {readable(self.rate_before)}/s gain nothing"
+            return (
+                f"{head} at {readable(self.rate_before)}/s {'gains' if self.volumes == 1 else 'gain'} nothing"
+            )
         return (
             f"{head} from {readable(self.rate_before)} to {readable(self.rate_after)}/s, "
             f"{_shown(self.response_before)} to {_shown(self.response_after)} ms"

@@ -268,11 +268,11 @@ class SizedPool(Sized):
             found = own_gains(found, self.run, self.preferred.classes)
         return found
 
-    def named(self, count: int, model: Performance) -> tuple[NamedReading, ...]:
+    def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
         """Every candidate in words, with its own count and rate."""
         few, around = self.around
         at = int(np.flatnonzero(few == count)[0])
-        rates = [float(model.io_rate[count])]
+        rates = [float(rows.io_rate[count])]
         rates += [
             float(each.io_rate[at]) if isinstance(each, Performance) else math.nan
             for each in around[: len(self.demands) - 1]

@@ -76,8 +76,8 @@ class Sized(ABC):
         """I/O rate [1/s] and response time [s] of each row, with their 90 % ends."""
 
     @abstractmethod
-    def named(self, count: int, model: Performance) -> tuple[NamedReading, ...]:
-        """The demands in words, the preferred one first."""
+    def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
+        """The demands in words, the preferred one first, with the rate that `rows` has."""
 
     @abstractmethod
     def remarks(self, answer_of: AnswerParts) -> Remarks:
@@ -209,7 +209,7 @@ class Sized(ABC):
             rows = self.corrected(model)
         rows, model = self.with_tries(rows.some(slice(last + 1))), model.some(slice(last + 1))
         rate, response = self.bands(rows, model)
-        named = self.named(count, model)
+        named = self.named(count, rows)
         helps = helped(rows, run.aliases, count)
         parts = AnswerParts(
             count=count, helps=helps, named=named, gains=self.gains(rows, count), classic=self.classic()

@@ -219,9 +219,9 @@ class Subsystem(Answer):
             rates = (total.now.io_rate, total.then.io_rate)
             times = (1e3 * total.now.response_time, 1e3 * total.then.response_time)
             before, after = (readable(each, 2, zeros=True) for each in times)
-            gain = (
-                f" I/O rate {readable(rates[0])} to {readable(rates[1])}/s, response {before} to {after} ms."
-            )
+            now, then = map(readable, rates)
+            rate = f"{now}/s as before" if now == then else f"{now} to {then}/s"
+            gain = f" I/O rate {rate}, response {before} to {after} ms."
         ends = f"{low} to {high}" if high > low else f"{low}"
         assumed = unmeasured(run.assumed for pool in self.measured for run in pool.runs)
         return (

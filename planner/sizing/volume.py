@@ -168,10 +168,11 @@ class SizedVolume(Sized):
                  self.residual, self.run.aliases, {each.aliases: measured_response(each) for each in known}),
         )  # fmt: skip
 
-    def named(self, count: int, model: Performance) -> tuple[NamedReading, ...]:
+    def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
         """The chosen candidate first, then the others that count for the range, the likeliest first."""
         read, each = self.read, self.counts.each[0]
-        counts, rates = counting(read), read.predict([count]).rate[0, :, 0]
+        counts, rates = counting(read), read.predict([count]).rate[0, :, 0].copy()
+        rates[self.chosen] = rows.io_rate[count]  # as the table has it: moved to what was measured
         order = [k for k in np.argsort(-read.weight[0], kind="stable") if counts[k] and k != self.chosen]
         found = []
         for k in (self.chosen, *order):

@@ -82,4 +82,4 @@ def _ranked(several: Mapping[str, FromSources]) -> bool:
 def _named(run: Run, many: int) -> Run:
     """The run with which of its intervals it is."""
     when = "" if run.start is None else f", {run.start:%Y-%m-%d %H:%M}"
-    return replace(run, interval=f"worst of {many} intervals{when}")
+    return replace(run, interval=f"worst of {many:,} intervals{when}")

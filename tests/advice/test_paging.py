@@ -161,6 +161,8 @@ def test_given_devices_that_miss_the_target_are_told_what_would_do() -> None:
     assert not choice.feasible
     assert choice.reason.startswith("response 3.82 ms with 37 devices; ")
     assert "devices would be needed" in choice.reason
+    one = paging_devices(Load(page_rate=1000.0), count=1)
+    assert any("with 1 device; " in choice.reason for choice in one.choices)
 
 
 @pytest.mark.parametrize("names", [["tape"], ["eckd", "drum"]])

@@ -120,3 +120,68 @@ def test_closed_standard_output_is_bad_input(
     monkeypatch.setattr(sys, "stdout", None)
     assert main(["explain", "usl"]) == 2
     assert "it is closed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "aliases pool.listing",
+            ("planner aliases volume pool.listing", "planner aliases pool pool.listing"),
+        ),
+        ("aliases there", ("planner aliases volume there", "planner aliases pool there")),
+        ("aliases -", ("planner aliases volume -",)),
+        ("storage usage.listing", ("planner storage usage usage.listing",)),
+        ("pool.listing", ("planner aliases pool pool.listing", "planner report pool.listing")),
+        ("aliases --rate=755/s", ("comes first: planner aliases volume --rate or",)),
+        ("disk --hit-ratio 0.9", ("comes first: planner disk rate --hit-ratio",)),
+        ("aliases volumes", ("No such command 'volumes'", "'volume'")),
+        ("disk rate.csv", ("No such command 'rate.csv'",)),
+    ],
+)
+def test_a_file_or_option_before_the_command_is_told_the_way(
+    words: str,
+    said: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there").touch()
+    assert main(words.split()) == 2
+    found = " ".join(capsys.readouterr().err.split())
+    assert all(each in found for each in said), found
+
+
+EXAMPLE = "example --days 1 --pools 1 --volumes 1"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (EXAMPLE, 0, "io_rate,service_ms\n"),
+        ("system --template minimal", 0, "#"),
+        ("collect {listing}", 2, "folder of an archive"),
+        ("figures", 2, "a folder"),
+        ("calibrate {listing} --kind volume", 2, "a file; standard output"),
+    ],
+)
+def test_a_dash_is_standard_output_and_never_a_file_of_that_name(
+    words: str,
+    code: int,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    listing = ROOT / "data" / "hyperpav" / "522A-0-aliases.listing"
+    assert main([*words.format(listing=listing).split(), "-o", "-"]) == code
+    found = capsys.readouterr()
+    assert said in (found.err if code else found.out)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_example_says_how_much_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*EXAMPLE.split(), "-o", str(tmp_path / "site.csv")]) == 0
+    assert capsys.readouterr().out.startswith("24 rows of 1 pool over 1 day in ")

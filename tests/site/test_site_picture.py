@@ -59,6 +59,13 @@ def test_the_picture_of_a_site_is_its_answer(answer: SiteAnswer) -> None:
     assert not contradictions(answer, printed)
 
 
+def test_one_device_number_is_not_taken_away_in_two_steps(answer: SiteAnswer) -> None:
+    (spare,) = [each for each in answer.pools if each.to_gain]
+    assert "1 device number; take it away and measure again." in answer.text().replace("\n  ", " ")
+    more = replace(answer, pools=(replace(spare, in_use=spare.in_use + 2),))
+    assert "3 device numbers; take them in two steps and measure between." in more.text().replace("\n  ", " ")
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("key", "by"), [("needed", 1), ("needed_high", 1), ("in_use", 4), ("to_gain", 1)])
 def test_a_picture_that_says_otherwise_is_noticed(answer: SiteAnswer, key: str, by: int) -> None:

@@ -47,7 +47,7 @@ def ahead(days: int) -> str:
 def sentence(limit: Limit, rate: float | None, horizon: int) -> str:
     """What one series does to its limit."""
     name, unit = limit.measured.name, limit.measured.unit
-    be, do, reach = ("are", "do", "reach") if unit in MANY else ("is", "does", "reaches")
+    be, do, reach = ("are", "do", "exceed") if unit in MANY else ("is", "does", "reaches")
     if limit.limit is None:
         return f"{name} {be} at {amount(limit.now, unit)} on a busy day; {_trend(limit)}."
     end = amount(limit.limit, unit)
@@ -225,9 +225,9 @@ def week_table(limits: Sequence[Limit]) -> render.Table:
 
 
 def _month_end(limit: Limit) -> str | None:
-    return (
-        None if limit.month_end is None else f"{limit.month_end[0]}: {readable(limit.month_end[1].value, 2)}"
-    )
+    if limit.month_end is None:
+        return None
+    return f"{limit.month_end[0]}: {readable(limit.month_end[1].value, 2, zeros=True)}"
 
 
 def _names(measured: Sequence[SeriesLabel], limits: Sequence[Limit]) -> list[str]:
