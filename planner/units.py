@@ -40,18 +40,12 @@ Dimension = Literal["time", "rate", "data rate", "storage", "share"]
 class Unit(NamedTuple):
     """What a unit means.
 
-    Attributes
-    ----------
-    dimension : str
-        What it measures; empty for a bare number.
-    factor : float
-        SI units in one.
-    typed : bool
-        Whether people type it behind a number; the others are units of columns, keys and models.
-    suffix : str or None
-        What a key ends in; the unit itself where None, nothing where empty: rates are per second and counts are bare.
-    shown : str
-        Unit in which people read a number that is kept in this one.
+    * `dimension`: what it measures; empty for a bare number.
+    * `factor`: SI units in one.
+    * `typed`: whether people type it behind a number; the others are units of columns, keys and models.
+    * `suffix`: what a key ends in; the unit itself where None, nothing where empty: rates are per second and counts are
+      bare.
+    * `shown`: unit in which people read a number that is kept in this one.
     """
 
     dimension: Dimension | Literal[""]

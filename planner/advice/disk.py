@@ -160,14 +160,8 @@ class DiskRow:
 class DiskAnswer(Answer):
     """Rates of each kind of disk.
 
-    Attributes
-    ----------
-    setting : Setting
-        What was asked for.
-    rows : tuple of DiskRow
-        One a kind and mode.
-    break_even_hit_ratio : float or None
-        Where two kinds are equal; None where one is the faster one throughout.
+    `setting`: what was asked for; `rows`: one a kind and mode; `break_even_hit_ratio`: where two kinds are equal, None
+    where one is the faster one throughout.
     """
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_disk"

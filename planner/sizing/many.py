@@ -103,26 +103,15 @@ def unanswered(
 class VolumesAnswer(Answer):
     """Answers for many volumes with aliases of their own.
 
-    Attributes
-    ----------
-    rows : tuple of VolumeRow
-        One a volume: with an answer, below the floor, or with a problem.
-    target : Target
-        What was asked for.
-    growth : float
-        Share by which the demand grew first.
-    floor : float
-        I/Os queued and I/Os in service below which a volume is counted, not listed.
-    curves : bool
-        Whether `table` has a row an alias count in place of a row a volume.
-    law : Law or None
-        What it was answered by.
-    remarks : tuple of str
-        How the measurements were read.
-    commands : tuple
-        As of `AliasAnswer`.
-    gaps : Gaps
-        Volumes that could not be read.
+    * `rows`: one a volume: with an answer, below the floor, or with a problem.
+    * `target`: what was asked for.
+    * `growth`: share by which the demand grew first.
+    * `floor`: I/Os queued and I/Os in service below which a volume is counted, not listed.
+    * `curves`: whether `table` has a row an alias count in place of a row a volume.
+    * `law`: what it was answered by.
+    * `remarks`: how the measurements were read.
+    * `commands`: as of `AliasAnswer`.
+    * `gaps`: volumes that could not be read.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw_volumes"

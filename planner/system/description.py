@@ -99,14 +99,8 @@ class Entry:
 class System:
     """A system: its tables, as written, completed by models and defaults.
 
-    Attributes
-    ----------
-    entries : tuple of Entry
-        Its tables, in the order of the file.
-    models : mapping
-        Models that they name, by name.
-    source : str
-        Name of the file without its ending.
+    `entries`: its tables, in the order of the file; `models`: models that they name, by name; `source`: name of the
+    file without its ending.
     """
 
     entries: tuple[Entry, ...]

@@ -122,25 +122,15 @@ OR_MORE: Final = "or more"
 class Prediction(Answer):
     """What a model says.
 
-    Attributes
-    ----------
-    title : str
-        What the model was calibrated to.
-    kind : str
-        Its device kind.
-    keys : tuple of str
-        What was varied.
-    known : mapping
-        What was varied or set, by key.
-    settings : tuple of mapping
-        Values of all that was asked, SI, one a row.
-    values : mapping
-        Figures with their 90 % intervals by key, SI, each of shape (rows,); an upper end that nothing bounds is
-        infinite, an interval that is not known is nan.
-    warnings : tuple of str
-        Where the question leaves what was measured.
-    model : planner.library.Model or None
-        What was asked, for the picture of a single scenario.
+    * `title`: what the model was calibrated to.
+    * `kind`: its device kind.
+    * `keys`: what was varied.
+    * `known`: what was varied or set, by key.
+    * `settings`: values of all that was asked, SI, one a row.
+    * `values`: figures with their 90 % intervals by key, SI, each of shape (rows,); an upper end that nothing bounds is
+      infinite, an interval that is not known is nan.
+    * `warnings`: where the question leaves what was measured.
+    * `model`: what was asked, for the picture of a single scenario.
     """
 
     title: str

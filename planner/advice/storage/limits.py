@@ -156,15 +156,9 @@ class StorageBudget:
 class StorageLimits(Answer):
     """All limits of a system.
 
-    Attributes
-    ----------
-    budget : StorageBudget
-        What was asked.
-    limits : tuple of Limit
-        What can be in use by each.
-    min_resident_pages_before_ptrm : int or None
-        Smallest whole number of resident pages in a segment at which PTRM data spaces are no longer met before every
-        other limit (a tie counts as no longer before); None where they never are.
+    `budget`: what was asked; `limits`: what can be in use by each; `min_resident_pages_before_ptrm`: smallest whole
+    number of resident pages in a segment at which PTRM data spaces are no longer met before every other limit (a tie
+    counts as no longer before), None where they never are.
     """
 
     COLUMNS: ClassVar = (
