@@ -32,10 +32,7 @@ def save(text: str, path: Path, *, force: bool = False) -> None:
 
 @contextmanager
 def replacing(path: Path, argument: str) -> Iterator[Path]:
-    """Write beside a file and move the result over it: what is interrupted leaves the old file as it was.
-
-    Of a link, what it leads to; what is no ordinary file (a pipe, a terminal) is written to directly.
-    """
+    """Write beside a file, or what a link leads to, and move the result over it; a pipe or terminal is written to."""
     try:
         target = path.resolve()
         if target.exists() and not target.is_file():

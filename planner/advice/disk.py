@@ -78,10 +78,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskRow:
-    """A kind of disk in one mode: `kind`, `mode`, its `path`, its performance (`at`) in a `setting`.
-
-    `rate` is that of its transactions with the 90 % interval, no more than the channel carries [1/s].
-    """
+    """A kind of disk in one mode: its `path`, its performance `at` a `setting`, its `rate` with 90 % ends [1/s]."""
 
     kind: str
     mode: Mode

@@ -129,11 +129,7 @@ class Readings:
         )  # fmt: skip
 
     def grown(self, growth: ArrayLike) -> Readings:
-        """Let the demand grow by a share, whatever it is.
-
-        Rates, batches and groups come more often, phases are stronger while on, requesters are more: between whole
-        numbers of them every figure is interpolated.
-        """
+        """Let the demand grow by a share: rates, or requesters, where figures are interpolated between counts."""
         share = np.broadcast_to(np.asarray(growth, dtype=np.float64), self.ratio.shape)
         if not (np.isfinite(share) & (share > -1)).all():
             raise InputError("growth", growth, "a share above -1")

@@ -291,10 +291,7 @@ class Archive:
         return [file for table in TABLES for file in self.files(table)]
 
     def file(self, part: StoredPart) -> Path:
-        """File of a part; refused where it is missing or its content is another one than the list says.
-
-        Some damage would end the process within the library that decodes it.
-        """
+        """File of a part; refused where it is missing or its content is another one than the list says."""
         place = own(self.path, part.place)
         try:
             status = place.stat()

@@ -168,12 +168,7 @@ UNKNOWN: Final = Interval(math.nan, math.nan, math.nan)
 
 
 def queue_of(queued: Interval, io_rate: Interval, service: Interval, response: Interval) -> Interval:
-    """The queue as printed, as the response time tells it by Little's law, or as both allow; element by element.
-
-    Where a report prints both, its response is the printed service + queued / rate: it sharpens a queue of few digits.
-    The value is the printed queue; where that is one digit, and the response tells more, what the response says.
-    What is nan was not measured; without either the queue has no upper end.
-    """
+    """The queue as printed, as the response tells it (Little's law), or as both allow, each; nan where unknown."""
     low = np.maximum(np.maximum(queued.low, (response.low - service.value) * io_rate.low), 0.0)
     high = np.minimum(queued.high, (response.high - service.value) * io_rate.high)
     told = (response.value - service.value) * io_rate.value

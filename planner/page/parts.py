@@ -41,11 +41,7 @@ def part_of(
     answer: Answer, ident: str, *, full: Mapping[str, AliasAnswer] | None = None, grown: Later = (),
     remarks: tuple[str, ...] = (),
 ) -> Part:  # fmt: skip
-    """Say what the page shows of an answer.
-
-    `full` holds the whole answers of its pools by their names, `grown` the same answer after growth; `remarks` go to
-    its notes.
-    """
+    """Say what the page shows of an answer, whose pools are answered in `full` by name, and of it `grown`."""
     part = _part(answer, ident, full or {}, [(0.0, answer), *grown])
     return replace(part, notes=(*part.notes, *remarks))
 

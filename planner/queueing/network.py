@@ -168,11 +168,10 @@ def mva(
 ) -> NetworkSteady:
     """Exact mean value analysis of a closed product-form network.
 
-    R_k(n) = D_k (1 + Q_k(n - 1)) at a queue, D_k at a delay, and with c servers
-    D_k/c (1 + Q_k(n - 1) + sum over j < c - 1 of (c - 1 - j) p_k(j | n - 1)); X(n) = n / (Z + sum R_k),
-    Q_k = X R_k. The probability of an empty station comes from the network without it,
-    p_k(0 | n) = p_k(0 | n - 1) X(n) / X_without_k(n), so that nothing is subtracted. Several classes go over all
-    populations up to the full one.
+    R_k(n) = D_k (1 + Q_k(n - 1)) at a queue, D_k at a delay, and with c servers D_k/c (1 + Q_k(n - 1) + sum over j < c
+    - 1 of (c - 1 - j) p_k(j | n - 1)); X(n) = n / (Z + sum R_k), Q_k = X R_k. The probability of an empty station comes
+    from the network without it, p_k(0 | n) = p_k(0 | n - 1) X(n) / X_without_k(n), so that nothing is subtracted.
+    Several classes go over all populations up to the full one.
 
     Parameters
     ----------

@@ -76,10 +76,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintedListing(Tabular):
-    """One listing: what its page head says (`run` and `system` may be empty), its `rows`, and where it begins.
-
-    `start` and `end` are times of day where a screen shows no date; `interval` is its length as printed [s].
-    """
+    """One listing: `run`, `system`, moments or times of day, length as printed [s], its `rows`, where it begins."""
 
     report: str
     run: str
@@ -118,10 +115,7 @@ def printed_table(
     resolution: bool,
     decimals: bool,
 ) -> render.Table:
-    """Lay out listings one below the other: `words` with the field of the row, or of its listing; `numbers` by field.
-
-    Each number has its unit as printed, and SI units in it.
-    """
+    """Lay out listings one below the other: `words` with the field of the row or listing; `numbers` by field."""
     pairs = [(listing, row) for listing in listings for row in listing.rows]
     values: dict[str, list[Any]] = {
         "run": [listing.run or None for listing, _ in pairs],

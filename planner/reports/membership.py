@@ -52,10 +52,7 @@ def device_range(text: str) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """The part of a device: its `role`, "base" or "alias", its `pool`, and how far its I/Os come with those of others.
-
-    `together` is a share from 0 to 1; None where the table does not say.
-    """
+    """A device: its `role`, "base" or "alias", its `pool`, how far its I/Os come `together`, 0 to 1 or None."""
 
     role: Role
     pool: str

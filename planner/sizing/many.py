@@ -37,11 +37,7 @@ NO_ANSWER: Final = "no answer"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class VolumeRow:
-    """One of many volumes: what was measured, how many aliases it needs, and what they bring.
-
-    Without a count there is a `problem`, or the volume is below the floor; `then` is with the recommended aliases,
-    `sized` what the whole answer is made of.
-    """
+    """One of many volumes: measured, aliases, `then` with these, what it is `sized` from; or its `problem`."""
 
     name: str
     verdict: str

@@ -119,8 +119,7 @@ class Subsystem(Answer):
     """Answers for many `pools`: `target` and `growth` of each, and `remarks` on how they were read.
 
     `gaps` says by pool which members could not be read. `measured` and `law` are what they were answered from, for
-    whoever asks more of them; none where that is not kept.
-    `commands` are as of `AliasAnswer`.
+    whoever asks more of them; none where that is not kept. `commands` are as of `AliasAnswer`.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw_pools"

@@ -38,10 +38,7 @@ PER_PAGE: Final = "cp_system_time_s"  # of a paging device: processor time per p
 
 
 class SystemValue(NamedTuple):
-    """What stands under a key: a number in SI or a word, what its digits leave open, and where it came from.
-
-    `origin` is "given", "default" or the name of a model.
-    """
+    """A number in SI or a word, what its digits leave open, and `origin`: "given", "default" or a model."""
 
     value: float | str
     half: float = 0.0

@@ -232,10 +232,7 @@ class StorageLimits(Answer):
         return f"PTRM data spaces are met first below {pages} resident pages in each in-use segment."
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw in-use virtual storage against resident pages per segment, every limit as a line.
-
-        A point marks what is in use, or else what can be.
-        """
+        """Draw in-use virtual storage against resident pages per segment, every limit as a line."""
         (axes,) = style.begin(axes, self.headline)
         pages = [2 ** (step / 8) for step in range(8 * PAGES_PER_SEGMENT.bit_length() - 7)]
         curves = [self.budget._limits(Fraction(number)) for number in pages]

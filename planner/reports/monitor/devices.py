@@ -93,10 +93,7 @@ def rises(
 
 
 def queue_fields(rows: Rows, pairs: Pairs) -> tuple[str, str] | None:
-    """Which of two fields counts the I/Os found and which the samples: those are the same for all devices of a sample.
-
-    None where neither is, or where nothing was sampled.
-    """
+    """Which of two fields counts the I/Os found and which the samples, the same for all devices; None where none is."""
     sample = rows["sample"][pairs.now]
     newest = sample == sample[-1]
     for found, sampled in (("HFCTIO", "HFRDEVCT"), ("HFRDEVCT", "HFCTIO")):
