@@ -177,18 +177,7 @@ def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
 
 
 def svg(axes: Axes) -> str:
-    """Write a picture as SVG: text as text, a title, a light and a dark side; the same picture gives the same bytes.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        What was drawn.
-
-    Returns
-    -------
-    str
-        A whole file.
-    """
+    """Write a picture as SVG: text as text, a title, a light and a dark side; the same picture gives the same bytes."""
     from planner.style import themed, title_of
 
     target = io.StringIO()

@@ -149,22 +149,6 @@ def rounded(value: float, most: int | None = None, digits: int = DIGITS) -> tupl
 def readable(value: float, most: int | None = None, digits: int = DIGITS, *, zeros: bool = False) -> str:
     """Write a number for people: the one format of sentences, tables, tiles and pictures.
 
-    Parameters
-    ----------
-    value : float
-        What was computed; an integer by type is exact and printed whole.
-    most : int, optional
-        Digits after the point at most.
-    digits : int, optional
-        Significant digits; more for what somebody gave, or for the numbers within a formula.
-    zeros : bool, optional
-        Whether zeros after the last digit stay, so that numbers below each other or an interval look alike.
-
-    Returns
-    -------
-    str
-        Thousands set apart; "saturated" where it is infinite, "-" where there is none.
-
     Examples
     --------
     >>> readable(12246.3), readable(12246), readable(1.2864), readable(0.05134, 2), readable(1.3, zeros=True)

@@ -1,8 +1,4 @@
-"""Measured costs to the parameters of a device that is linear in them: the model, its fit, its errors.
-
-Residuals are differences of logarithms, weighted by the printed digits and by the error of the law. Costs are sought
-plainly between their bounds. What the figures leave open is settled by conventions, which have next to no weight.
-"""
+"""Measured costs to the parameters of a device that is linear in them: the model, its fit, its errors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Measured runs from a CSV file: of volumes and pools, and of devices with costs.
-
-The columns of a CSV file are documented in docs/calibration.md. Empty cells stand for what was not measured.
-"""
+"""Measured runs from a CSV file: of volumes and pools, and of devices with costs (docs/calibration.md)."""
 
 from __future__ import annotations
 

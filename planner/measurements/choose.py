@@ -1,7 +1,4 @@
-"""Which of the measured intervals an answer is about: a span of time, the worst interval, the mean, or one moment.
-
-Whatever adds intervals up wants each of them once: `refuse_twice` is the one check of that.
-"""
+"""Which of the measured intervals an answer is about: a span of time, the worst interval, the mean, or one moment."""
 
 from __future__ import annotations
 

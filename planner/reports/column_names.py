@@ -1,7 +1,4 @@
-"""Which column of a table is what: headings as tools, spreadsheets and people write them, with their units.
-
-A heading is compared without case, blanks, signs and words such as "avg"; a unit at its end or in brackets is its unit.
-"""
+"""Which column of a table is what: headings as tools, spreadsheets and people write them, with their units."""
 
 from __future__ import annotations
 

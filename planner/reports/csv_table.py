@@ -1,8 +1,4 @@
-"""Tables in CSV: one opener for every such file, columns by the names of their header, errors with line and column.
-
-The file is taken apart by polars where every line has as many commas as the header and nothing is in quotation marks;
-else line by line, which also says where a file is no table.
-"""
+"""Tables in CSV: one opener for every such file, columns by the names of their header, errors with line and column."""
 
 from __future__ import annotations
 

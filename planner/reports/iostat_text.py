@@ -1,9 +1,4 @@
-"""What iostat prints as text, by the headings of any release of sysstat, and its dates in the forms of many languages.
-
-A report is a table below a heading line, ``Device`` first or last; with ``--human`` of some releases in parts.
-Text between reports (shell prompts, messages) is named in a note; a row without headings, or that does not fit those
-above it, is refused.
-"""
+"""What iostat prints as text, by the headings of any release of sysstat, and its dates in many languages."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Performance Toolkit listings in general: pages, what a page head says, and how the headings of DSPACESH look.
-
-A file may hold any number of pages of any reports, with other text around them. A page opens with a head
-line, ``FCXnnn  Run yyyy/mm/dd hh:mm:ss`` when printed, ``FCXnnn  CPU ... Interval hh:mm:ss - hh:mm:ss`` on a
-screen, and lasts until the next head line. What its lines mean is for the reader of that report to say.
-"""
+"""Performance Toolkit listings in general: pages, what a page head says, and how the headings of DSPACESH look."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Listings of any size, page by page in one pass: sound rows by columns, what is odd line by line.
-
-The state machine of a page is the one of the careful readers; they see a line only where columns do not decide, and
-say what is wrong with it and where.
-"""
+"""Listings of any size, page by page in one pass: sound rows by columns, odd lines by the careful readers."""
 
 from __future__ import annotations
 

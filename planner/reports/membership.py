@@ -1,8 +1,4 @@
-"""Which device belongs to which alias pool, from a CSV file: devices or ranges with their role, or IODDEV bits.
-
-The console output of QUERY PAV says the same, but no layout of it is published; a file with the columns device, role
-and pool takes its place.
-"""
+"""Which device belongs to which alias pool, from a CSV file: devices or ranges with their role, or IODDEV bits."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Device activity (D6R3) as rows of the one table: rates and times of an I/O between one sample and the next.
-
-A volume is what its base and all aliases on its behalf did: their figures are mixed by their rates. Alias devices have
-records of their own, whose I/Os stand in the records of the bases already. Rows that cannot be are named.
-"""
+"""Device activity (D6R3) as rows of the one table: of a volume what its base and all its aliases did."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reads z/VM monitor data sample by sample: tables of devices, pools, data spaces, paging volumes, emulated devices.
-
-Memory is bounded by a sample and `frames.CHUNK`, not by the file: `batches` yields tables as it goes.
-"""
+"""Reads z/VM monitor data sample by sample: tables of devices, pools, data spaces, paging volumes, emulated devices."""
 
 from __future__ import annotations
 
