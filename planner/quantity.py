@@ -52,7 +52,7 @@ class Quantity:
     example: str = ""
     label: str = ""
     decimals: int | None = 2
-    digits: int = units.DIGITS
+    digits: int | None = units.DIGITS
     error_of: str = ""
     open_above: bool = False
     of: Callable[[Any], Any] | str | None = None
@@ -122,7 +122,7 @@ class Quantity:
 
 def column(
     key: str, unit: str = "", label: str = "", decimals: int | None = None,
-    of: Callable[[Any], Any] | str | None = None, digits: int = units.DIGITS,
+    of: Callable[[Any], Any] | str | None = None, digits: int | None = units.DIGITS,
 ) -> Quantity:  # fmt: skip
     """Declare a column of an answer."""
     return Quantity(key=key, unit=unit, label=label, decimals=decimals, of=of, digits=digits)

@@ -64,7 +64,7 @@ def begin(
     height: float | None = None,
     shared: bool = True,
 ) -> list[Axes]:
-    """Begin a picture: where to draw, with the headline above it."""
+    """Begin a picture, `width` by `height` inches: panels under `title` in bold and `below`, or a headline, in gray."""
     given = bool(title)
     title, more = parted(title or headline)
     more = f"{more} {below or headline}".strip() if given else more
@@ -127,7 +127,7 @@ def title_of(axes: Axes) -> str:
 
 
 def new_axes(width: float = 6.4, height: float = 4.4) -> Axes:
-    """Empty axes of a picture of its own."""
+    """Empty axes of a picture of its own, `width` by `height` inches."""
     return _axes(1, width, height)[0]
 
 
@@ -198,7 +198,7 @@ def shortened(name: str, most: int) -> str:
 
 
 def logarithmic(axes: Axes, along: Literal["x", "y"], *, linear_below: float | None = None) -> None:
-    """Make an axis logarithmic, with numbers that people read: 1, 2, 5, 10 and so on."""
+    """Make an axis logarithmic (linear up to `linear_below`), with numbers that people read: 1, 2, 5, 10 and so on."""
     from matplotlib.ticker import LogLocator, NullFormatter, SymmetricalLogLocator
 
     scale = axes.set_xscale if along == "x" else axes.set_yscale

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
-from planner.answer import Tabular
+from planner.answer import Tabular, tabled
 from planner.errors import ReportError
+from planner.quantity import column
 from planner.reports.lines import Line
 from planner.reports.printed import WHOLE
 
@@ -119,10 +120,7 @@ def printed_table(
     }
     for name, each in words.items():
         values[name] = [getattr(row if hasattr(row, each) else listing, each) for listing, row in pairs]
-    columns = [
-        render.Column(name=name, unit="s" if name == "interval" else "", values=found)
-        for name, found in values.items()
-    ]
+    columns = {column(name, "s" if name == "interval" else ""): found for name, found in values.items()}
     for name, (unit, factor) in numbers.items():
         printed = [getattr(row, name) for _, row in pairs]
         found, halves = (  # in the printed unit, without the digits that converting there and back adds
@@ -131,15 +129,11 @@ def printed_table(
         )
         finest = min((half for half in halves if half is not None), default=WHOLE)
         digits = round(math.log10(WHOLE / finest)) if decimals else None
-        columns.append(render.Column(name=name, unit=unit, values=found, decimals=digits, digits=None))
+        columns[column(name, unit, decimals=digits, digits=None)] = found
         if resolution:
             digits = None if digits is None else digits + 1
-            columns.append(
-                render.Column(
-                    name=f"{name}_resolution", unit=unit, values=halves, decimals=digits, digits=None
-                )
-            )
-    return render.Table(columns=tuple(columns))
+            columns[column(f"{name}_resolution", unit, decimals=digits, digits=None)] = halves
+    return tabled(zip(*columns.values(), strict=True), columns)
 
 
 def nothing_of(path: Path, reports: Iterable[str], wanted: Mapping[str, str]) -> ReportError:

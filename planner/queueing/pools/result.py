@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from planner import render
 from planner.queueing.checks import positive
 from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.outcome import Outcome
@@ -122,18 +121,10 @@ class PoolSteady(Result):
         low, high = np.array(marks).T.reshape(2, *self.aliases.shape)
         return low, high
 
-    def table(self) -> render.Table:
-        """All numbers as columns, one row a class of an alias count."""
-        named = self.quantities()
-        shape = self.throughput.shape
-        columns = []
-        for name, (label, unit) in named.items():
-            values = np.asarray(getattr(self, name))
-            if name != "volumes" and values.ndim < len(shape):
-                values = values[..., None]
-            cells = np.broadcast_to(values, shape).ravel().tolist()
-            columns.append(render.Column(name=name, unit=unit, label=label, values=cells))
-        return render.Table(columns=tuple(columns))
+    def _aligned(self, name: str) -> Array:
+        """Numbers of a pool stand beside each of its classes: the table has a row a class of an alias count."""
+        values = np.asarray(getattr(self, name))
+        return values[..., None] if name != "volumes" and values.ndim < self.throughput.ndim else values
 
 
 def pool_steady(
