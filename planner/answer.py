@@ -72,14 +72,9 @@ class Answer(Tabular):
     see the columns and, where a picture helps, `PICTURE`, what draws it. It joins no text: people read what
     `planner.render` makes of these, in a terminal, a notebook and a document alike.
 
-    Attributes
-    ----------
-    headline : str
-        The answer in one sentence: the number, its range, what it brings and what it costs.
-    notes : tuple of str
-        Whole sentences: assumptions first, the next step last.
-    exit_code : int
-        What the command returns: 0 answered, 1 no feasible answer, 2 not solved.
+    `headline`: the answer in one sentence: the number, its range, what it brings and what it costs; `notes`: whole
+    sentences: assumptions first, the next step last; `exit_code`: what the command returns: 0 answered, 1 no feasible
+    answer, 2 not solved.
     """
 
     __slots__ = ()

@@ -32,10 +32,7 @@ def save(text: str, path: Path, *, force: bool = False) -> None:
 
 @contextmanager
 def replacing(path: Path, argument: str) -> Iterator[Path]:
-    """Write beside a file and move the result over it: what is interrupted leaves the old file as it was.
-
-    Of a link, what it leads to; what is no ordinary file (a pipe, a terminal) is written to directly.
-    """
+    """Write beside a file, or what a link leads to, and move the result over it; a pipe or terminal is written to."""
     try:
         target = path.resolve()
         if target.exists() and not target.is_file():
@@ -184,18 +181,7 @@ def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
 
 
 def svg(axes: Axes) -> str:
-    """Write a picture as SVG: text as text, a title, a light and a dark side; the same picture gives the same bytes.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        What was drawn.
-
-    Returns
-    -------
-    str
-        A whole file.
-    """
+    """Write a picture as SVG: text as text, a title, a light and a dark side; the same picture gives the same bytes."""
     from planner.style import themed, title_of
 
     target = io.StringIO()

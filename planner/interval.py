@@ -21,10 +21,8 @@ class Interval:
     Arithmetic takes the worst case: the ends of a sum are the sums of the ends, since nothing is known of how two
     roundings go together. Products and quotients are for numbers that are not negative, as all measurements are.
 
-    Attributes
-    ----------
-    low, value, high : float or ndarray
-        Lower end, the number itself, upper end, in one unit and one shape; `high` is inf where nothing bounds it.
+    `low`, `value` and `high`: lower end, the number itself, upper end, in one unit and one shape, `high` is inf where
+    nothing bounds it.
 
     Examples
     --------

@@ -189,12 +189,11 @@ class Uncertainty(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A calibrated model, as its file in models/ says it.
 
-    `kind` names the device, `title` says in words what was calibrated, `source` lists the measurements,
-    `population` is the number of requesters of each volume; `alternatives` (of volumes and pools) or `uncertainty`
-    (of the others) tell what else the measurements allow. `parameters` and `validity` are keyed by name with unit
-    suffix (validity: the range that the measurements cover); `fit` says how well it went. `environment` says where it
-    was measured (machine, release, channel), as far as that is known.
-    `schema_version` counts the changes of this layout.
+    `kind` names the device, `title` says in words what was calibrated, `source` lists the measurements, `population` is
+    the number of requesters of each volume; `alternatives` (of volumes and pools) or `uncertainty` (of the others) tell
+    what else the measurements allow. `parameters` and `validity` are keyed by name with unit suffix (validity: the
+    range that the measurements cover); `fit` says how well it went. `environment` says where it was measured (machine,
+    release, channel), as far as that is known. `schema_version` counts the changes of this layout.
     """
 
     schema_version: int = SCHEMA_VERSION

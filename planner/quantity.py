@@ -20,41 +20,23 @@ LARGEST_GRID: Final = 10_000  # values of a range, combinations of a grid
 class Quantity:
     """Something that has a number or a word: what a model file holds, a user sets, a table has or an answer shows.
 
-    Attributes
-    ----------
-    key : str
-        Its name, without unit.
-    meaning : str
-        What it is.
-    unit : str
-        A key of `planner.units.UNITS`, in which its number is kept or, for columns and figures, shown.
-    low, high : float
-        Smallest and largest value, in that unit.
-    zero : bool
-        Whether 0 is allowed although `low` lies above it, where a fit cannot go.
-    whole : bool
-        Whether it is a count.
-    words : tuple of str
-        What it may say, where it is no number.
-    default : float, str or None
-        What holds where nothing is said.
-    symbol : Any
-        How equations call it.
-    example : str
-        How one sets it.
-    label : str
-        How people read it in a table.
-    decimals : int
-        Digits after the point at most, for people.
-    digits : int
-        Significant digits, for people.
-    error_of : str
-        Figure whose size the error of the law is a part of; its own where empty.
-    open_above : bool
-        Whether it has no upper end where nothing bounds what is asked of the device.
-    of : callable, str or None
-        Takes it from a row; or the path to an attribute, as ``outcome.response_time``, whose numbers are SI; None where
-        it is an attribute or an entry of that name, in `unit`.
+    * `key`: its name, without unit.
+    * `meaning`: what it is.
+    * `unit`: a key of `planner.units.UNITS`, in which its number is kept or, for columns and figures, shown.
+    * `low` and `high`: smallest and largest value, in that unit.
+    * `zero`: whether 0 is allowed although `low` lies above it, where a fit cannot go.
+    * `whole`: whether it is a count.
+    * `words`: what it may say, where it is no number.
+    * `default`: what holds where nothing is said.
+    * `symbol`: how equations call it.
+    * `example`: how one sets it.
+    * `label`: how people read it in a table.
+    * `decimals`: digits after the point at most, for people.
+    * `digits`: significant digits, for people.
+    * `error_of`: figure whose size the error of the law is a part of; its own where empty.
+    * `open_above`: whether it has no upper end where nothing bounds what is asked of the device.
+    * `of`: takes it from a row; or the path to an attribute, as ``outcome.response_time``, whose numbers are SI; None
+      where it is an attribute or an entry of that name, in `unit`.
     """
 
     key: str
@@ -70,7 +52,7 @@ class Quantity:
     example: str = ""
     label: str = ""
     decimals: int | None = 2
-    digits: int = units.DIGITS
+    digits: int | None = units.DIGITS
     error_of: str = ""
     open_above: bool = False
     of: Callable[[Any], Any] | str | None = None
@@ -140,7 +122,7 @@ class Quantity:
 
 def column(
     key: str, unit: str = "", label: str = "", decimals: int | None = None,
-    of: Callable[[Any], Any] | str | None = None, digits: int = units.DIGITS,
+    of: Callable[[Any], Any] | str | None = None, digits: int | None = units.DIGITS,
 ) -> Quantity:  # fmt: skip
     """Declare a column of an answer."""
     return Quantity(key=key, unit=unit, label=label, decimals=decimals, of=of, digits=digits)

@@ -71,11 +71,15 @@ class Result(Tabular):
     def table(self) -> render.Table:
         """All numbers as columns, one row an element of the broadcast shape."""
         named = self.quantities()
-        arrays = np.broadcast_arrays(*(np.asarray(getattr(self, name)) for name in named))
+        arrays = np.broadcast_arrays(*map(self._aligned, named))
         return tabled(
             zip(*(values.ravel().tolist() for values in arrays), strict=True),
             [column(name, unit, label) for name, (label, unit) in named.items()],
         )
+
+    def _aligned(self, name: str) -> Array:
+        """One of the numbers with the axes of all of them."""
+        return np.asarray(getattr(self, name))
 
     def plot(self, x: str | None = None, y: str | None = None, axes: Axes | None = None) -> Axes:
         """Draw one number of the result against another, with the band of its interval where it has one."""

@@ -64,30 +64,7 @@ def begin(
     height: float | None = None,
     shared: bool = True,
 ) -> list[Axes]:
-    """Begin a picture: where to draw, with the headline above it.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes or None
-        Axes of the user, which hold the first panel alone; a picture of its own where None.
-    headline : str
-        What the picture shows: its first clause in bold, the rest in gray below.
-    title : str, optional
-        What stands in bold in place of the first clause, as far as it is short enough.
-    below : str, optional
-        What stands in gray below such a title, in place of the whole headline.
-    panels : int, optional
-        Panels, one below the other.
-    width, height : float, optional
-        Size of a picture of its own [inches].
-    shared : bool, optional
-        Whether the panels have one abscissa.
-
-    Returns
-    -------
-    list of matplotlib.axes.Axes
-        The panels from above; one where axes were given.
-    """
+    """Begin a picture, `width` by `height` inches: panels under `title` in bold and `below`, or a headline, in gray."""
     given = bool(title)
     title, more = parted(title or headline)
     more = f"{more} {below or headline}".strip() if given else more
@@ -117,18 +94,7 @@ def begin(
 
 
 def parted(headline: str) -> tuple[str, str]:
-    """Part a sentence into what stands in bold, at most `LONGEST` characters, and the rest.
-
-    Parameters
-    ----------
-    headline : str
-        A sentence or more.
-
-    Returns
-    -------
-    tuple of str
-        The headline without its full stop, and what follows; empty where nothing does.
-    """
+    """Part a sentence into what stands in bold, at most `LONGEST` characters, and the rest."""
     if len(headline) <= LONGEST + 1:
         return headline.removesuffix("."), ""
     for signs in (r"\. (?=[A-Z])", "; ", ": ", ", ", r"(?<=\)) ", r" (?=\()", " "):
@@ -147,60 +113,21 @@ def _width(axes: Axes) -> float:
 
 
 def drawn_by(where: str, answer: object, axes: Axes | None, **options: object) -> Axes:
-    """Let the function that an answer names draw it; matplotlib is imported there, and only then.
-
-    Parameters
-    ----------
-    where : str
-        Module and function, with a colon between.
-    answer : object
-        What is drawn.
-    axes : matplotlib.axes.Axes or None
-        Where to draw; a picture of its own where None.
-    **options : object
-        What else the function takes.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The first panel.
-    """
+    """Let the function that an answer names draw it; matplotlib is imported there, and only then."""
     module, _, name = where.partition(":")
     found: Axes = getattr(import_module(module), name)(answer, axes, **options)
     return found
 
 
 def title_of(axes: Axes) -> str:
-    """Title of a picture on one line, wherever it stands.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Its first panel.
-
-    Returns
-    -------
-    str
-        The whole headline.
-    """
+    """Title of a picture on one line, wherever it stands."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     return axes.get_label() or figure.get_label() or " ".join(axes.get_title().split())  # type: ignore[return-value]
 
 
 def new_axes(width: float = 6.4, height: float = 4.4) -> Axes:
-    """Empty axes of a picture of its own.
-
-    Parameters
-    ----------
-    width, height : float, optional
-        Size [inches].
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes.
-    """
+    """Empty axes of a picture of its own, `width` by `height` inches."""
     return _axes(1, width, height)[0]
 
 
@@ -233,49 +160,19 @@ def _tick(value: float, _: object = None) -> str:
 
 
 def whole_numbers(axes: Axes, along: Literal["x", "y"] = "x") -> None:
-    """Put whole numbers on an axis.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Axes over a count, or of one.
-    along : {"x", "y"}, optional
-        Which of them.
-    """
+    """Put whole numbers on an axis."""
     from matplotlib.ticker import MaxNLocator
 
     (axes.xaxis if along == "x" else axes.yaxis).set_major_locator(MaxNLocator(integer=True))
 
 
 def ink(color: str) -> str:
-    """Color of what is written about something drawn in one of `COLORS`.
-
-    Parameters
-    ----------
-    color : str
-        Of a line, point or band.
-
-    Returns
-    -------
-    str
-        Dark enough to be read on white: contrast 4.5 or more.
-    """
+    """Color of what is written about something drawn in one of `COLORS`."""
     return INKS.get(color, color)
 
 
 def themed(svg: str) -> str:
-    """Give a picture a dark side, for readers who prefer it.
-
-    Parameters
-    ----------
-    svg : str
-        As matplotlib writes it.
-
-    Returns
-    -------
-    str
-        The same with rules for its colors that hold where a dark scheme is preferred; elsewhere they are ignored.
-    """
+    """Give a picture a dark side, for readers who prefer it."""
     rules = [
         f'[style*="{kind}: {color}"]{{{kind}:{_dark(color)} !important}}'
         for kind, color in sorted(set(re.findall(r"(fill|stroke): (#[0-9a-f]{6})", svg)))
@@ -295,36 +192,13 @@ def _dark(color: str) -> str:
 
 
 def shortened(name: str, most: int) -> str:
-    """Cut the middle of a name that is too long for an axis.
-
-    Parameters
-    ----------
-    name : str
-        A name.
-    most : int
-        Characters there is room for.
-
-    Returns
-    -------
-    str
-        At most so many.
-    """
+    """Cut the middle of a name that is too long for an axis."""
     half = (most - 1) // 2
     return name if len(name) <= most else f"{name[:half]}\N{HORIZONTAL ELLIPSIS}{name[-half:]}"
 
 
 def logarithmic(axes: Axes, along: Literal["x", "y"], *, linear_below: float | None = None) -> None:
-    """Make an axis logarithmic, with numbers that people read: 1, 2, 5, 10 and so on.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Its axes.
-    along : {"x", "y"}
-        Which of them.
-    linear_below : float, optional
-        Linear from zero up to there, so that a zero has a place.
-    """
+    """Make an axis logarithmic (linear up to `linear_below`), with numbers that people read: 1, 2, 5, 10 and so on."""
     from matplotlib.ticker import LogLocator, NullFormatter, SymmetricalLogLocator
 
     scale = axes.set_xscale if along == "x" else axes.set_yscale
@@ -341,13 +215,7 @@ def logarithmic(axes: Axes, along: Literal["x", "y"], *, linear_below: float | N
 
 
 def dated(axes: Axes) -> None:
-    """Write dates and times of day along an axis as briefly as they can be told apart.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Axes over time.
-    """
+    """Write dates and times of day along an axis as briefly as they can be told apart."""
     from matplotlib import dates
 
     untyped: Any = dates
@@ -357,29 +225,13 @@ def dated(axes: Axes) -> None:
 
 
 def doubling(axes: Axes, along: Literal["x", "y"]) -> None:
-    """Make an axis logarithmic by powers of two.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Its axes.
-    along : {"x", "y"}
-        Which of them.
-    """
+    """Make an axis logarithmic by powers of two."""
     (axes.set_xscale if along == "x" else axes.set_yscale)("log", base=2)
     (axes.xaxis if along == "x" else axes.yaxis).set_major_formatter(_tick)
 
 
 def legend_below(axes: Axes, columns: int = 5) -> None:
-    """Put the legend of the last panel below it, where it covers nothing.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        The last panel.
-    columns : int, optional
-        Entries side by side.
-    """
+    """Put the legend of the last panel below it, where it covers nothing."""
     handles, labels = axes.get_legend_handles_labels()
     if not handles:
         return
@@ -402,15 +254,7 @@ def _wide(labels: Sequence[str], columns: int) -> int:
 
 
 def name_lines(axes: Axes, named: Iterable[tuple[float, str, str]]) -> None:
-    """Name lines at their right ends, moved apart where they would overlap; call it when the limits are set.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Where they are drawn.
-    named : iterable of tuple
-        Ordinate of the end, name and color of each.
-    """
+    """Name lines at their right ends, moved apart where they would overlap; call it when the limits are set."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     tall = figure.get_figheight() * POINTS / len(figure.axes) * 0.75
@@ -437,38 +281,12 @@ def name_lines(axes: Axes, named: Iterable[tuple[float, str, str]]) -> None:
 def band(
     axes: Axes, x: ArrayLike, low: ArrayLike, high: ArrayLike, color: str, label: str | None = None
 ) -> None:
-    """Fill what an interval of a model holds.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Where.
-    x, low, high : array_like
-        Places, and both ends there.
-    color : str
-        Of its line.
-    label : str, optional
-        For the legend.
-    """
+    """Fill what an interval of a model holds."""
     axes.fill_between(x, low, high, color=color, alpha=BAND, linewidth=0, label=label)
 
 
 def name_point(axes: Axes, name: str, place: tuple[Any, Any], color: str, *, above: bool = True) -> None:
-    """Name a point right beside it, readable over lines.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Where it is drawn.
-    name : str
-        Its name.
-    place : tuple
-        Where it stands.
-    color : str
-        Color of the name.
-    above : bool, optional
-        Whether the name stands above it, or below.
-    """
+    """Name a point right beside it, readable over lines."""
     axes.annotate(
         name, place, xytext=(7, 5 if above else -5), textcoords="offset points", va="bottom" if above else "top",
         color=ink(color), fontsize="small", zorder=ABOVE + 1,
@@ -477,22 +295,7 @@ def name_point(axes: Axes, name: str, place: tuple[Any, Any], color: str, *, abo
 
 
 def stacked(axes: Axes, names: Sequence[str], parts: Mapping[str, Sequence[float]]) -> list[float]:
-    """Draw bars whose parts stand on each other, told apart by color and by hatch.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Where to draw.
-    names : sequence of str
-        One a bar.
-    parts : mapping
-        Label of a part to its height in each bar, from below.
-
-    Returns
-    -------
-    list of float
-        Height of each whole bar.
-    """
+    """Draw bars whose parts stand on each other, told apart by color and by hatch."""
     heights = [0.0] * len(names)
     looks = zip(parts.items(), cycle(COLORS), cycle(HATCHES), strict=False)
     for (label, values), color, hatch in looks:

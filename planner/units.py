@@ -40,18 +40,12 @@ Dimension = Literal["time", "rate", "data rate", "storage", "share"]
 class Unit(NamedTuple):
     """What a unit means.
 
-    Attributes
-    ----------
-    dimension : str
-        What it measures; empty for a bare number.
-    factor : float
-        SI units in one.
-    typed : bool
-        Whether people type it behind a number; the others are units of columns, keys and models.
-    suffix : str or None
-        What a key ends in; the unit itself where None, nothing where empty: rates are per second and counts are bare.
-    shown : str
-        Unit in which people read a number that is kept in this one.
+    * `dimension`: what it measures; empty for a bare number.
+    * `factor`: SI units in one.
+    * `typed`: whether people type it behind a number; the others are units of columns, keys and models.
+    * `suffix`: what a key ends in; the unit itself where None, nothing where empty: rates are per second and counts are
+      bare.
+    * `shown`: unit in which people read a number that is kept in this one.
     """
 
     dimension: Dimension | Literal[""]
@@ -154,22 +148,6 @@ def rounded(value: float, most: int | None = None, digits: int = DIGITS) -> tupl
 
 def readable(value: float, most: int | None = None, digits: int = DIGITS, *, zeros: bool = False) -> str:
     """Write a number for people: the one format of sentences, tables, tiles and pictures.
-
-    Parameters
-    ----------
-    value : float
-        What was computed; an integer by type is exact and printed whole.
-    most : int, optional
-        Digits after the point at most.
-    digits : int, optional
-        Significant digits; more for what somebody gave, or for the numbers within a formula.
-    zeros : bool, optional
-        Whether zeros after the last digit stay, so that numbers below each other or an interval look alike.
-
-    Returns
-    -------
-    str
-        Thousands set apart; "saturated" where it is infinite, "-" where there is none.
 
     Examples
     --------

@@ -56,20 +56,12 @@ def _with_ends(key: str, of: Callable[[Any], Interval | None]) -> tuple[Quantity
 class CcwAnswer(Answer):
     """CP time of a mix of reads and writes.
 
-    Attributes
-    ----------
-    law : ChannelProgram
-        The costs.
-    model : planner.library.Model
-        Where they come from.
-    bits : int
-        Width of the addresses.
-    fast : bool
-        Whether CP translates the channel programs fast.
-    read_share : float
-        Part of the data that is read.
-    data_rate : float or None
-        Data moved [bytes/s].
+    * `law`: the costs.
+    * `model`: where they come from.
+    * `bits`: width of the addresses.
+    * `fast`: whether CP translates the channel programs fast.
+    * `read_share`: part of the data that is read.
+    * `data_rate`: data moved [bytes/s].
     """
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_channel_program"

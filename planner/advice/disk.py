@@ -78,10 +78,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskRow:
-    """A kind of disk in one mode: `kind`, `mode`, its `path`, its performance (`at`) in a `setting`.
-
-    `rate` is that of its transactions with the 90 % interval, no more than the channel carries [1/s].
-    """
+    """A kind of disk in one mode: its `path`, its performance `at` a `setting`, its `rate` with 90 % ends [1/s]."""
 
     kind: str
     mode: Mode
@@ -160,14 +157,8 @@ class DiskRow:
 class DiskAnswer(Answer):
     """Rates of each kind of disk.
 
-    Attributes
-    ----------
-    setting : Setting
-        What was asked for.
-    rows : tuple of DiskRow
-        One a kind and mode.
-    break_even_hit_ratio : float or None
-        Where two kinds are equal; None where one is the faster one throughout.
+    `setting`: what was asked for; `rows`: one a kind and mode; `break_even_hit_ratio`: where two kinds are equal, None
+    where one is the faster one throughout.
     """
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_disk"

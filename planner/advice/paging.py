@@ -111,16 +111,8 @@ class Choice:
 class PagingAnswer(Answer):
     """Which devices carry a page rate.
 
-    Attributes
-    ----------
-    load : Load
-        What was asked for.
-    choices : tuple of Choice
-        One a kind of device.
-    speeds : mapping
-        By machine, how much faster its processor is than those without an entry.
-    devices : int or None
-        Those that there are; None where the fewest were asked for.
+    `load`: what was asked for; `choices`: one a kind of device; `speeds`: by machine, how much faster its processor is
+    than those without an entry; `devices`: those that there are, None where the fewest were asked for.
     """
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_paging"

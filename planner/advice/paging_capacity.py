@@ -120,12 +120,7 @@ def carried_by(device: PagingDevice, load: Load) -> float:
 
 
 def outcome(device: PagingDevice, load: Load, count: int) -> PagingOutcome:
-    """Solve a number of devices for a load that is spread evenly over them.
-
-    Requests of guests are dealt evenly: some devices have one more than the others. The time between two
-    requests of a guest is what makes their page rate the one asked for. Utilization 1 and an infinite response time
-    where they do not carry it.
-    """
+    """Solve a number of devices that requests are dealt to evenly; response inf where they do not carry the load."""
     if load.requests is None:
         alone = device.open(load.page_rate / count, scv=load.scv)
         return PagingOutcome(count=count, utilization=float(alone.utilization),
@@ -210,10 +205,7 @@ def curve(device: PagingDevice, load: Load, count: int) -> tuple[Array, Array]:
 
 
 def fewest(device: PagingDevice, load: Load) -> PagingOutcome | None:
-    """Find the smallest number of devices that carries the page rate within the target.
-
-    None where no number does: the target lies below the service time, or too few requests are outstanding.
-    """
+    """Find the smallest number of devices that carries the page rate within the target; None where none does."""
     target = load.target_of(device)
     least = max(1, int(carried_by(device, load)))
     most = 2**40 if load.requests is None else load.requests
@@ -246,10 +238,7 @@ HALVINGS: Final = 40  # of the page rate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked of `devices`: the most pages a second of `guests` (None: at random) within `target` [s].
-
-    Or how many guests of `per_guest` pages a second each [1/s].
-    """
+    """What is asked of `devices`: the most [1/s] of `guests` (None: at random), or guests of `per_guest` [1/s]."""
 
     devices: int
     guests: int | None = None
@@ -271,10 +260,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """A kind and the most it carries: `amount` pages a second, or guests, between `low` and `high`, 90 %.
-
-    `outcome` is what the devices do then; None with the `reason` where they carry nothing within the target.
-    """
+    """A kind and the most it carries: `amount` [1/s] or guests, `low` to `high`, 90 %; `outcome`, or the `reason`."""
 
     kind: PagingKind
     amount: float | None = None

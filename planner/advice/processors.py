@@ -212,26 +212,15 @@ class LeftOutConfiguration(NamedTuple):
 class Scaling(Answer):
     """How throughput scales over measured configurations.
 
-    Attributes
-    ----------
-    configurations : tuple of Configuration
-        What was measured.
-    model : planner.library.Model
-        The law fitted to all of them, of kind processors.
-    left_out : tuple of Interval
-        ITR of each configuration, predicted from the others, with its 90 % interval [1/s].
-    counts : tuple of int
-        Numbers of processors that were asked for.
-    real_storage : float or None
-        Real storage that goes with them [bytes].
-    contention : float or None
-        Page reads per second of processor time, where the gain of a release was asked for [1/s].
-    older : tuple of Configuration
-        Those of z/VM 5.2, drawn beside the published ones.
-    wanted : float or None
-        Throughput that was asked for [1/s].
-    needed : Needed or None
-        Processors that it takes.
+    * `configurations`: what was measured.
+    * `model`: the law fitted to all of them, of kind processors.
+    * `left_out`: ITR of each configuration, predicted from the others, with its 90 % interval [1/s].
+    * `counts`: numbers of processors that were asked for.
+    * `real_storage`: real storage that goes with them [bytes].
+    * `contention`: page reads per second of processor time, where the gain of a release was asked for [1/s].
+    * `older`: those of z/VM 5.2, drawn beside the published ones.
+    * `wanted`: throughput that was asked for [1/s].
+    * `needed`: processors that it takes.
     """
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_processors"

@@ -195,10 +195,7 @@ LIKELY: Final = 0.05  # share from which a number of requesters is mentioned
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlier:
-    """The `run` that does not belong to the others: chi-square falls by `drop` without it.
-
-    It falls by `gap` less without the `second` candidate.
-    """
+    """The `run` without which chi-square falls by `drop`, by `gap` more than without the `second` candidate."""
 
     run: str
     drop: float

@@ -26,12 +26,7 @@ COSTS: Final = {parameter.key: parameter for parameter in ChannelProgram.PARAMET
 
 
 def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
-    """Fit the costs of channel programs; one that no run determines is 0 and not determined.
-
-    CP times determine a + f, s - f and 2 (a + b) - a of the four costs at most. The convention is f = 0: what a CCW
-    translated fast costs at least is counted into its Start Subchannel. Reading over writing is estimated beside
-    the costs where both were measured, and held at 1 if that lies within its error.
-    """
+    """Fit the costs of channel programs; one that no run determines is 0, by convention that of fast CCWs first."""
     if not runs:
         raise InputError("runs", 0, "at least one measurement")
     for run in runs:

@@ -1,8 +1,4 @@
-"""Measured costs to the parameters of a device that is linear in them: the model, its fit, its errors.
-
-Residuals are differences of logarithms, weighted by the printed digits and by the error of the law. Costs are sought
-plainly between their bounds. What the figures leave open is settled by conventions, which have next to no weight.
-"""
+"""Measured costs to the parameters of a device that is linear in them: the model, its fit, its errors."""
 
 from __future__ import annotations
 
@@ -236,10 +232,7 @@ def _result(found: CostSolution) -> CostFit:
 
 
 def _degrees(found: CostSolution) -> tuple[float, float]:
-    """Degrees of freedom of the error of the law, and by what it grows since coefficients at a bound count as well.
-
-    Without any degree of freedom (0) nothing bounds what a law that may bend says of other arguments.
-    """
+    """Degrees of freedom of the error of the law, and by what it grows since coefficients at a bound count as well."""
     problem, between = found.problem, max(found.freedom, 1)
     if problem.law.coefficients is None:
         return GIVEN if problem.model_error <= MODEL_ERROR else between, 1.0

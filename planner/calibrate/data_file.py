@@ -1,7 +1,4 @@
-"""Measured runs from a CSV file: of volumes and pools, and of devices with costs.
-
-The columns of a CSV file are documented in docs/calibration.md. Empty cells stand for what was not measured.
-"""
+"""Measured runs from a CSV file: of volumes and pools, and of devices with costs (docs/calibration.md)."""
 
 from __future__ import annotations
 
@@ -58,12 +55,7 @@ def read_measurements(
     one_of: Sequence[Sequence[str]] = (),
     others: bool = False,
 ) -> list[Measurements]:
-    """Read runs from CSV files of one kind, one a row; `run` names them.
-
-    Columns that are `needed` have a number or a word in every row; of the groups in `one_of` a file has at least one.
-    Columns that no heading knows are refused, or ignored where there may be `others`. `what` says in messages what the
-    files should hold.
-    """
+    """Read runs, one a row, with all `needed` columns and one of each group in `one_of`; `what` is for messages."""
     known = None if others else ["run", *(each.file_key for each in headings)]
     found: list[Measurements] = []
     for path in paths:
@@ -136,10 +128,7 @@ MOST_RUNS: Final = 60  # in one fit; a law with four parameters learns little fr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """Which measurements a fit takes: of a `system`, from `start` to `end`, at one `interval`, of a `device` or `pool`.
-
-    Of an archive, without `interval`, it takes the worst interval at each count of aliases, in which most I/Os wait.
-    """
+    """Which measurements a fit takes: `system`, `start`, `end`, `interval` (worst, of an archive), `device`, `pool`."""
 
     system: str | None = None
     start: str | None = None

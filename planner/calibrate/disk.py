@@ -37,13 +37,7 @@ Shares = Mapping[str, float]
 
 
 def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
-    """Fit one workload on one kind of disk, one requester at a time.
-
-    A run may do a whole transaction or part of it: `read_kb` and `write_kb` say how much, and the largest of each are
-    those of a transaction. What the runs leave open follows conventions, and is reported as not determined: bytes
-    written and bytes read without cache cost the same processor time; hits do not wait for the disk, and CP has its
-    share of all cached work in them; where no rate was measured, nothing is waited for.
-    """
+    """Fit one workload on one kind of disk, one requester at a time; what the runs leave open follows conventions."""
     if not runs:
         raise InputError("runs", 0, "at least one measurement")
     for run in runs:

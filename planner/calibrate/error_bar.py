@@ -262,11 +262,7 @@ def _open(
     model: library.Model, shown: Quantity, best: Figures, sets: Possible, given: Mapping[str, float],
     scenarios: Sequence[Scenario],
 ) -> Array:  # fmt: skip
-    """Where nothing bounds a figure from above, shape (scenarios,).
-
-    That is so for more devices than were measured where all of them were busy in every run, and where the answer
-    depends on a parameter that no run determines and nothing bounds.
-    """
+    """Where nothing bounds a figure from above (a parameter, or devices that were busy in every run), (scenarios,)."""
     found = np.zeros(len(scenarios), dtype=bool)
     if model.fit.saturated and shown.open_above:
         most = model.validity["aliases"][1]

@@ -165,10 +165,7 @@ def known_values(settings: Sequence[str], kind: str = "volume") -> dict[str, flo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What is to be calibrated: `files`, a `title`, `population` where known, `fix` as texts like think_time=0.2ms.
-
-    `chosen` says which of the measurements, where files hold those of many devices or intervals.
-    """
+    """What is to be calibrated: `files`, `title`, `population`, `fix` as think_time=0.2ms, `chosen` measurements."""
 
     files: Sequence[Path]
     title: str = ""

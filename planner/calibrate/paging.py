@@ -1,8 +1,4 @@
-"""Measured paging devices to service time, pages per transfer and CP time per page.
-
-The device is a closed queue of its requests (`planner.devices.paging`): where they are present all the time, it
-carries min(outstanding, queue depth) / service time transfers a second. Pages and CP time are beside it.
-"""
+"""Measured paging devices to service time, pages per transfer and CP time per page: `planner.devices.paging`."""
 
 from __future__ import annotations
 

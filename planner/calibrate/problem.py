@@ -284,11 +284,7 @@ def at_bound_as_well(solutions: Sequence[Solution], key: str, bound: float) -> b
 
 
 def more_requesters_as_well(solutions: Sequence[Solution]) -> bool:
-    """Profile: whether the largest number of requesters tried fits nearly as well, priors of think times aside.
-
-    Where volumes share aliases, that number counts only if the search went so far: pools with many requesters take
-    long to solve, and alias counts that matter tell the requesters.
-    """
+    """Profile: whether the largest number of requesters tried fits nearly as well, priors of think times aside."""
     most = max(solutions, key=lambda each: each.population)
     shared = any(run.volumes > 1 and run.aliases > 0 for run in most.problem.observations)
     if shared and most.population < POPULATIONS[-1]:

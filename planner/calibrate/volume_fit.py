@@ -143,10 +143,7 @@ def _observations(runs: Sequence[Run | Observation], population: int | None) -> 
 def _without_outlier(
     problem: Problem, count: int | None, whole: list[Solution]
 ) -> tuple[Outlier | None, list[Solution]]:
-    """Leave out the run whose absence the others gain most by, if they gain much.
-
-    Chi-square is compared without the residuals of the run itself.
-    """
+    """Leave out the run whose absence the others (without its own residuals) gain most by, if they gain much."""
     least = min(each.chi_square for each in whole)
     if least <= OUTLIER_CHI_SQUARE:
         return None, whole
@@ -182,10 +179,7 @@ def _with_error(solutions: list[Solution], error: float) -> list[Solution]:
 
 
 def _degrees(solution: Solution) -> float:
-    """Degrees of freedom of the model error: figures less what the parameters took of them, at least one.
-
-    At its floor the model error is given, not estimated.
-    """
+    """Degrees of freedom of the model error: figures less what the parameters took of them, at least one."""
     if solution.problem.model_error <= MODEL_ERROR:
         return GIVEN
     return max(_left(solution), 1.0)
@@ -261,10 +255,7 @@ def _status(best: Solution, k: int, error: float) -> Status:
 def _interval(
     solutions: Sequence[Solution], spread: Spread, key: str, status: Status, *, more: bool
 ) -> tuple[float | None, float | None]:
-    """Central 90 % interval; open where the data, without the prior, do not exclude the bound.
-
-    Where more requesters would do as well, so would longer think times, without end.
-    """
+    """Central 90 % interval; open where the data, without the prior, do not exclude the bound."""
     low, high = spread.interval(key, PROBABILITY)
     parameter = PARAMETERS[KEYS.index(key)]
     think, tried = key == "think_time", solutions[:POPULATIONS_NEAR]

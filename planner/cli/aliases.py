@@ -49,30 +49,17 @@ def _option(*name: str, metavar: str, help: str) -> typer.models.OptionInfo:
 class NumbersAsked:
     """Numbers instead of files, what the aliases must achieve, and the model to use.
 
-    Attributes
-    ----------
-    rate, service, response, queue : str or None
-        Of one volume; with files `response` is the target.
-    in_use : int or None
-        Aliases at the time of the measurement.
-    wait, queued, target_response, no_alias, wait_percentile : str or None
-        Targets.
-    growth : str or None
-        Share by which the demand grows first.
-    together : str or None
-        How much the I/Os of a pool's volumes come together.
-    model : str
-        The law.
-    system, start, end, interval : str or None
-        Which of many measured intervals.
-    floor : float
-        I/Os below which a volume does not matter.
-    commands, free : str or None
-        Platform whose commands are wanted, and the alias devices to take.
-    map : str or None
-        Which column of a table is which field.
-    allow_missing : bool
-        Whether it is known that volumes could not be read.
+    * `rate`, `service`, `response` and `queue`: of one volume; with files `response` is the target.
+    * `in_use`: aliases at the time of the measurement.
+    * `wait`, `queued`, `target_response`, `no_alias` and `wait_percentile`: targets.
+    * `growth`: share by which the demand grows first.
+    * `together`: how much the I/Os of a pool's volumes come together.
+    * `model`: the law.
+    * `system`, `start`, `end` and `interval`: which of many measured intervals.
+    * `floor`: I/Os below which a volume does not matter.
+    * `commands` and `free`: platform whose commands are wanted, and the alias devices to take.
+    * `map`: which column of a table is which field.
+    * `allow_missing`: whether it is known that volumes could not be read.
     """
 
     rate: Annotated[str | None, _option(metavar="RATE", help="I/O rate of one volume, as 755/s.")] = None

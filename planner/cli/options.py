@@ -90,14 +90,8 @@ PATIENCE: Final = 1.0  # seconds before a progress bar shows
 class Form:
     """In which form an answer leaves the planner, and where to; what cannot be done is refused before any work.
 
-    Attributes
-    ----------
-    json, csv : bool
-        For programs instead of people.
-    output : Path or None
-        File for the answer; standard output where None.
-    force : bool
-        Whether existing files may be written over.
+    `json` and `csv`: for programs instead of people; `output`: file for the answer, standard output where None;
+    `force`: whether existing files may be written over.
     """
 
     json: Json = False
@@ -138,16 +132,9 @@ class PlotForm(Form):
 class SiteRows:
     """Which rows of a site are taken, and how they are read.
 
-    Attributes
-    ----------
-    system, start, end : str or None
-        Only this system, and only intervals from `start` on and before `end`.
-    together : str or None
-        How much the volumes of a pool act together.
-    map : str or None
-        Columns of a table by other names.
-    allow_missing : bool
-        Whether members without a readable row are known.
+    `system`, `start` and `end`: only this system, and only intervals from `start` on and before `end`; `together`: how
+    much the volumes of a pool act together; `map`: columns of a table by other names; `allow_missing`: whether members
+    without a readable row are known.
     """
 
     system: System = None

@@ -135,13 +135,7 @@ def _steady_counts(readings: Readings, target: Target) -> tuple[Array, Array]:
 
 
 def _shorter_queues(readings: Readings, target: Target) -> tuple[Array, Array]:
-    """Largest point over shorter queues, and largest high end over those and the next longer one; (volumes,).
-
-    Larger batches grow less likely as the wait grows: where such a reading is no longer kept, its count before
-    still bounds
-    the answer. The waits asked depend on the rate alone, so that the high end never falls with the queue; -inf where
-    none is asked.
-    """
+    """Largest point over shorter queues, and largest high end over those and the next longer one; (volumes,)."""
     point, high = (np.full(readings.volumes, -np.inf) for _ in range(2))
     rows = readings.rows
     wait = (rows.queue / (rows.rate * rows.service))[:, None]
@@ -167,12 +161,7 @@ def _shorter_queues(readings: Readings, target: Target) -> tuple[Array, Array]:
 
 
 def _chosen(readings: Readings, each: Array, point: Array) -> NDArray[np.int64]:
-    """The likeliest reading among those with the count of the point; the preferred steady one where it has it.
-
-    One row does not tell requesters, whose rate rises with aliases, from open arrivals, whose rate does not. An open
-    reading goes first: in simulation a rate is promised that is too high by a quarter in 3 instead of 8 percent, and
-    as many are near. Several rows have decided.
-    """
+    """The likeliest reading among those with the count of the point: a preferred steady one first, then an open one."""
     same = (each == point[:, None]) & readings.used
     same = np.where(same.any(axis=1, keepdims=True), same, readings.used)
     steady = np.isin(readings.layout.kind, kinds.STEADY) & readings.steady[:, None]

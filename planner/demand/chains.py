@@ -2,10 +2,9 @@
 
 The unit of time is the service time of a lone I/O. With n I/Os at the volume and c devices (the base and its aliases)
 the rate of service is n / s(n) for n <= c and c / (s(c) + g) beyond, with s(n) = 1 + h (n - 1) the inflated service
-time
-and g the redrive gap. Below n = c no rate depends on c, so one recursion over n serves every c; all that lies above
-c is summed
-in closed form. Every function returns `Figures` of shape (devices, elements), the first row for one device.
+time and g the redrive gap. Below n = c no rate depends on c, so one recursion over n serves every c; all that lies
+above c is summed in closed form. Every function returns `Figures` of shape (devices, elements), the first row for one
+device.
 """
 
 from __future__ import annotations
@@ -148,12 +147,10 @@ def _cumulated(laws: Array) -> tuple[Array, Array]:
 def fixed_batches(station: DeviceStation, rate: Array, mean: Array) -> Figures:
     """Batches of floor(mean) or one more, so that their mean is `mean`, at Poisson instants.
 
-    mu(n) p_n = l H_n with H_n = sum of g_j p_{n-j} over j >= 1, g_j the chance of a batch of at least j. Summed
-    over n > c, and
-    weighted by n - c, these balances give the mass and the queue above c from p_0 to p_c: with G1(d) = sum of g_j
-    over j > d and
-    G2(d) = sum of (j - d) g_j over j > d, (mu - rate) W0 = l sum p_i G1(c-i), (mu - rate) W1 = l (sum p_i G2(c-i) +
-    G2(0) W0).
+    mu(n) p_n = l H_n with H_n = sum of g_j p_{n-j} over j >= 1, g_j the chance of a batch of at least j. Summed over n
+    > c, and weighted by n - c, these balances give the mass and the queue above c from p_0 to p_c: with G1(d) = sum of
+    g_j over j > d and G2(d) = sum of (j - d) g_j over j > d, (mu - rate) W0 = l sum p_i G1(c-i), (mu - rate) W1 = l
+    (sum p_i G2(c-i) + G2(0) W0).
     """
     whole = np.floor(mean)
     rest = mean - whole
@@ -253,9 +250,8 @@ def requesters(station: DeviceStation, population: Array, think: Array, active: 
     """M/M/c//N: requesters that are active together a share of the time; between whole numbers linear.
 
     p_n = p_{n-1} (N - n + 1) / (Z mu(n)). Above c this is one server of rate mu and M = N - c requesters: with B
-    Erlang's
-    loss formula at load Z mu, it is empty a share B of its time and M - Z mu (1 - B) are present (Kleinrock 1975,
-    section 3.8).
+    Erlang's loss formula at load Z mu, it is empty a share B of its time and M - Z mu (1 - B) are present (Kleinrock
+    1975, section 3.8).
     """
     whole = np.floor(population)
     rest = population - whole

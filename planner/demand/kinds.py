@@ -81,12 +81,11 @@ FINE: Final = _layout(FINE_ACTIVE_STEPS, FINE_SHARES, FINE_ON_LOADS, EVEN, BESID
 class Demands:
     """Parameters of every reading of every volume, each (volumes, readings), nan where the kind has none.
 
-    `load` offered I/Os a service time, of all kinds but requesters; `batch` mean I/Os that come together; `share`
-    of the I/Os in
-    batches; `population`, `think` [service times] and `active` share of the time of requesters; `on_load` I/Os a
-    service
-    time while on and `on_time` [service times]; `ratio` of the wait to that of exponential service; `even`, from 0 for
-    exponential to 1 for constant service, of groups; `single` open arrivals a service time beside requesters or groups.
+    `load` offered I/Os a service time, of all kinds but requesters; `batch` mean I/Os that come together; `share` of
+    the I/Os in batches; `population`, `think` [service times] and `active` share of the time of requesters; `on_load`
+    I/Os a service time while on and `on_time` [service times]; `ratio` of the wait to that of exponential service;
+    `even`, from 0 for exponential to 1 for constant service, of groups; `single` open arrivals a service time beside
+    requesters or groups.
     """
 
     load: Array
@@ -124,10 +123,7 @@ def solve(
     demands: Demands, layout: Layout, most: int, inflation: float, gap: Array, inflated_to: float = np.inf, *,
     tries: bool = False,
 ) -> tuple[chains.Figures, Array]:  # fmt: skip
-    """What every reading does with 1 to `most` devices, (devices, volumes, readings); nan where it is unused.
-
-    Last comes the share of the I/Os in need of an alias that find none, where `tries` are wanted.
-    """
+    """What every reading does with 1 to `most` devices, (devices, volumes, readings); share of failing `tries` last."""
     volumes, columns = gap.shape
     results = np.full((6, most, volumes, columns), np.nan)
     people = np.isin(layout.kind, (CLOSED, ACTIVE))
@@ -226,11 +222,7 @@ def _requester_busy(demands: dict[str, Array], mean: Array, growth: Array, picke
 def no_alias(
     kind: int, station: chains.DeviceStation, demands: dict[str, Array], found: chains.Figures
 ) -> Array:
-    """Share of the I/Os that find their base busy which find no alias either, (devices, elements); 1 without any.
-
-    Whatever waits is picked up where an I/O ends while others wait, which gives the rate of those that found every
-    device busy; each device picks up as many.
-    """
+    """Share of the I/Os that find their base busy which find no alias either, (devices, elements); 1 without any."""
     rate = found.rate
     growth = np.where(np.isfinite(found.service), found.service, 1.0)
     picked = found.waits / station.devices * (growth + station.gap)

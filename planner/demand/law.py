@@ -25,19 +25,12 @@ LEAST_STEP: Final = 1e-6  # in logarithms: what is known so well needs no axis
 class Law:
     """What a model file says of the devices.
 
-    Attributes
-    ----------
-    inflation : float
-        Relative growth of the service time with each further I/O in service on the volume.
-    redrive_time : float
-        Gap before a device starts an I/O that had to wait [s].
-    model_error : float
-        Relative error of a rate where the law is asked what it was not fitted to.
-    axes : tuple
-        What else the calibration allows: steps of one standard deviation in the logarithms of inflation and gap, each
-        independent of the others; empty where nothing else is known.
-    words : str
-        Which model it is, of what devices and when they were measured, for whoever reads an answer.
+    * `inflation`: relative growth of the service time with each further I/O in service on the volume.
+    * `redrive_time`: gap before a device starts an I/O that had to wait [s].
+    * `model_error`: relative error of a rate where the law is asked what it was not fitted to.
+    * `axes`: what else the calibration allows: steps of one standard deviation in the logarithms of inflation and gap,
+      each independent of the others; empty where nothing else is known.
+    * `words`: which model it is, of what devices and when they were measured, for whoever reads an answer.
     """
 
     inflation: float

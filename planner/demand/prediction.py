@@ -17,18 +17,11 @@ Flags = NDArray[np.bool_]
 class PredictedRows:
     """What readings do with aliases; arrays (volumes, readings, counts), nan where a reading is unused.
 
-    Attributes
-    ----------
-    rate : ndarray
-        I/Os [1/s].
-    service : ndarray
-        Mean inflated service time [s].
-    queue : ndarray
-        Mean I/Os queued, as a listing shows them: those in their gap are not [1].
-    waits : ndarray
-        I/Os that find base and aliases busy [1/s]; nan where that is not known.
-    no_alias : ndarray
-        Share of the I/Os in need of an alias that find none; nan where nobody asked.
+    * `rate`: I/Os [1/s].
+    * `service`: mean inflated service time [s].
+    * `queue`: mean I/Os queued, as a listing shows them: those in their gap are not [1].
+    * `waits`: I/Os that find base and aliases busy [1/s]; nan where that is not known.
+    * `no_alias`: share of the I/Os in need of an alias that find none; nan where nobody asked.
     """
 
     rate: Array
@@ -47,26 +40,16 @@ class PredictedRows:
 class Counts:
     """How many aliases each volume needs, the aliases in use included; arrays (volumes,).
 
-    Attributes
-    ----------
-    point, low, high : ndarray of int
-        The count and its range, 0 to 255; a saturated row has the first step as its point.
-    most : ndarray of int
-        Largest count of any reading however unlikely: what batches of that wait would take.
-    chosen : ndarray of int
-        The reading to print and predict from, column of the readings.
-    saturated : ndarray of bool
-        The demand is unknown: the volume never idles.
-    taken_over : ndarray of bool
-        The point is smaller than at a shorter wait, since another reading took over.
-    open_above : ndarray of bool
-        Nothing waits with the aliases in use: the demand may be less bursty, or anything that they still hold.
-    extrapolated : ndarray of bool
-        More I/Os in service than the inflation was measured with.
-    unmet : ndarray of bool
-        The target is out of reach for the chosen reading with every address.
-    each : ndarray
-        Count under each reading, inf where no count meets the target, nan where unused, (volumes, readings).
+    * `point`, `low` and `high`: the count and its range, 0 to 255; a saturated row has the first step as its point.
+    * `most`: largest count of any reading however unlikely: what batches of that wait would take.
+    * `chosen`: the reading to print and predict from, column of the readings.
+    * `saturated`: the demand is unknown: the volume never idles.
+    * `taken_over`: the point is smaller than at a shorter wait, since another reading took over.
+    * `open_above`: nothing waits with the aliases in use: the demand may be less bursty, or anything that they still
+      hold.
+    * `extrapolated`: more I/Os in service than the inflation was measured with.
+    * `unmet`: the target is out of reach for the chosen reading with every address.
+    * `each`: count under each reading, inf where no count meets the target, nan where unused, (volumes, readings).
     """
 
     point: Indices

@@ -63,12 +63,7 @@ def weights(
     demands: Demands, layout: Layout, wait: Array, ratio: Array, strain: Array, variable: NDArray[np.bool_],
     scales: Scales = ONE_ROW,
 ) -> Array:  # fmt: skip
-    """Weights of the readings, (volumes, readings), summing to one a volume; 0 where a reading cannot be.
-
-    `wait` (volumes, readings) is each reading's own without aliases, `ratio` (volumes,) is r, `strain` that of the
-    steady ones, `variable` whether Poisson arrivals with service times of some other scv give the wait. A reading
-    without numbers has no weight.
-    """
+    """Weights of the readings, (volumes, readings), summing to one a volume; 0 where a reading cannot be."""
     found = np.zeros(wait.shape)
     wait = np.where(np.isfinite(wait), wait, 1e3)
     bursts = np.exp(-(demands.batch - 1) / scales.batch)

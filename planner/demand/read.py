@@ -76,9 +76,8 @@ def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]],
     """Read rows of the same volumes at several numbers of aliases: the fewest are read, the others weigh the readings.
 
     Each reading predicts rate and wait at the other rows. Its weight is multiplied by exp(-(a^2 + b^2) / 2), a the
-    difference of the
-    logarithms of (wait + .03 services) over .15, b that of the ratio of both rates over .05. What each still predicts
-    is tied to the latest row.
+    difference of the logarithms of (wait + .03 services) over .15, b that of the ratio of both rates over .05. What
+    each still predicts is tied to the latest row.
 
     Parameters
     ----------
@@ -242,10 +241,7 @@ def make_rows(io_rate: Interval, service: Interval, queued: Interval, aliases: A
 
 
 def with_queues(readings: Readings, volumes: Indices, waits: Array) -> Readings:
-    """Readings of some volumes, each as often as waits are asked of it, had their waits been those [service times].
-
-    Rate, service time and growth stay.
-    """
+    """Readings of some volumes, each as often as waits are asked of it, had their waits been those [service times]."""
     rows = readings.rows.of(volumes)
     queue = waits * rows.rate * rows.service
     half = rows.queue_high - rows.queue

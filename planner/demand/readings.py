@@ -29,32 +29,18 @@ STAGES: Final = (6, 16, 48, MOST_ALIASES + 1)  # devices: most counts are small
 class Readings:
     """Demands that explain rows of averages; arrays (volumes, readings), one column a reading, nan where unused.
 
-    Attributes
-    ----------
-    law : Law
-        Inflation and redrive gap of the devices.
-    layout : Layout
-        Kind and fixed number of each column.
-    demands : Demands
-        Parameters, in units of the service time of a lone I/O.
-    service_time : ndarray
-        Of a lone I/O under each reading [s].
-    weight : ndarray
-        Prior times likelihood, one a volume in total.
-    strain : ndarray
-        How far the printed digits are strained; 1 is the limit of what they leave open.
-    ratio : ndarray
-        Measured wait, less half a digit, over that of Poisson arrivals, (volumes,).
-    wait : ndarray
-        Mean wait of each reading without aliases [service times].
-    rows : Rows
-        What was measured.
-    growth : ndarray
-        Share by which the demand has grown since, (volumes,).
-    others : tuple of Rows
-        Further rows, at other numbers of aliases, that have weighed the readings.
-    excess : ndarray or None
-        Logarithm of the wait that the latest of them shows over the predicted one: predictions are tied to it.
+    * `law`: inflation and redrive gap of the devices.
+    * `layout`: kind and fixed number of each column.
+    * `demands`: parameters, in units of the service time of a lone I/O.
+    * `service_time`: of a lone I/O under each reading [s].
+    * `weight`: prior times likelihood, one a volume in total.
+    * `strain`: how far the printed digits are strained; 1 is the limit of what they leave open.
+    * `ratio`: measured wait, less half a digit, over that of Poisson arrivals, (volumes,).
+    * `wait`: mean wait of each reading without aliases [service times].
+    * `rows`: what was measured.
+    * `growth`: share by which the demand has grown since, (volumes,).
+    * `others`: further rows, at other numbers of aliases, that have weighed the readings.
+    * `excess`: logarithm of the wait that the latest of them shows over the predicted one: predictions are tied to it.
     """
 
     law: Law
@@ -143,11 +129,7 @@ class Readings:
         )  # fmt: skip
 
     def grown(self, growth: ArrayLike) -> Readings:
-        """Let the demand grow by a share, whatever it is.
-
-        Rates, batches and groups come more often, phases are stronger while on, requesters are more: between whole
-        numbers of them every figure is interpolated.
-        """
+        """Let the demand grow by a share: rates, or requesters, where figures are interpolated between counts."""
         share = np.broadcast_to(np.asarray(growth, dtype=np.float64), self.ratio.shape)
         if not (np.isfinite(share) & (share > -1)).all():
             raise InputError("growth", growth, "a share above -1")

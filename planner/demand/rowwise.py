@@ -1,8 +1,7 @@
 """From rows of averages to the free number of each reading: where its queue is the measured one.
 
-The unit of time is the service time of a lone I/O, S0: measured service / growth of the reading, found in a few
-passes. With c
-devices in use a reading must reproduce load X S0 and queue Q at c.
+The unit of time is the service time of a lone I/O, S0: measured service / growth of the reading, found in a few passes.
+With c devices in use a reading must reproduce load X S0 and queue Q at c.
 """
 
 from __future__ import annotations
@@ -62,11 +61,7 @@ class MeasuredRows:
 
 
 def root(of: Callable[[Indices], Callable[[Array], Array]], low: Array, high: Array) -> tuple[Array, Flags]:
-    """Where an increasing function is zero, and whether that lies between the ends; else the nearer end.
-
-    Bracketed inverse quadratic interpolation (Chandrupatla 1997), all elements at once; `of` gives the function of some
-    of them. An element that is found leaves, so that none changes another.
-    """
+    """Zeros of increasing functions, and whether they lie between the ends: inverse quadratic (Chandrupatla 1997)."""
     place = np.arange(low.size)
     function = of(place)
     b, a = low.copy(), high.copy()
@@ -192,10 +187,7 @@ def _inverted(
 def _requesters(
     kind: int, number: Array, own: Array, rows: MeasuredRows, load: Array, station: chains.DeviceStation
 ) -> tuple[dict[str, Array], Flags]:
-    """Requesters whose think time gives the wait; always active ones must give the rate as well, within the digits.
-
-    Open arrivals beside wait among themselves: the rest of the queue is that of the requesters, `own` their share.
-    """
+    """Requesters whose think time gives the wait; always active ones must give the rate as well, within the digits."""
     single, one = (1 - own) * load, np.ones_like(load)
     _, opened, _ = chains.batches(station, single, one, one).at(rows.devices)
     wait = np.maximum(rows.queue - opened, 0.0) / (own * load)

@@ -39,14 +39,8 @@ APART: Final = 0.05  # between the passes, in the logarithm of the free number
 class Candidate:
     """One steady demand of the volumes of a pool, and how well it fits.
 
-    Attributes
-    ----------
-    pool : Pool
-        The volumes and what they are asked for.
-    residual : float
-        Largest normalized residual of service and queue: 1 is the limit of what their digits leave open.
-    queue_short : bool
-        Whether the candidate queues less than was measured.
+    `pool`: the volumes and what they are asked for; `residual`: largest normalized residual of service and queue: 1 is
+    the limit of what their digits leave open; `queue_short`: whether the candidate queues less than was measured.
     """
 
     pool: Pool

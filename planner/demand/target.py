@@ -24,19 +24,12 @@ class Target:
     With none given, the mean wait is at most 5 % of the service time. A wait is queue / I/O rate, as a listing has it:
     the redrive gap is not in it. Each may be given as text with its unit: ``Target(wait="0.1ms", no_alias="1%")``.
 
-    Attributes
-    ----------
-    wait, response : float or None
-        Largest mean wait and response time [s].
-    queued : float or None
-        Largest mean number of I/Os queued, of the whole volume or pool.
-    no_alias : float or None
-        Largest share of tries that find no alias.
-    wait_percentile : tuple of float or None
-        Share of the I/Os, and the longest that so many may wait [s]: ``"95%:2ms"``. Of those that wait the waits are
-        taken as exponential (docs/supply-methods.md has the error).
-    wait_share : float
-        Largest mean wait in units of the mean service time, where nothing else is given.
+    * `wait` and `response`: largest mean wait and response time [s].
+    * `queued`: largest mean number of I/Os queued, of the whole volume or pool.
+    * `no_alias`: largest share of tries that find no alias.
+    * `wait_percentile`: share of the I/Os, and the longest that so many may wait [s]: ``"95%:2ms"``. Of those that wait
+      the waits are taken as exponential (docs/supply-methods.md has the error).
+    * `wait_share`: largest mean wait in units of the mean service time, where nothing else is given.
     """
 
     wait: float | None = None

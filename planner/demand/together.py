@@ -57,11 +57,7 @@ def in_batches(readings: Readings) -> AliasUse:
 
 
 def in_rare_bursts(readings: Readings) -> list[AliasUse]:
-    """What volumes use if most of their I/Os are steady and all bursts are rare, large and of long tails: checkpoints.
-
-    One use for each share of `RARE_SHARES`; of steady and saturated volumes, and of those that no such burst explains,
-    what was read.
-    """
+    """What volumes use if most I/Os are steady and bursts rare, large, of long tails, for each of `RARE_SHARES`."""
     rows, law, width = readings.rows, readings.law, len(RARE_SHARES)
     known = np.isfinite(rows.queue_high) & ~readings.steady & ~readings.saturated
     rare = Layout(kind=np.full(width, kinds.LONG), number=np.array(RARE_SHARES), own=np.ones(width))
@@ -94,10 +90,7 @@ def _side_by_side(first: Layout | Demands, second: Layout | Demands) -> dict[str
 
 
 def queued(use: AliasUse, most: int, share: ArrayLike, law: Law, service: float) -> Array:
-    """I/Os queued with 0 to `most` aliases, (most + 1,), where bursts come together to a share, () or (volumes,).
-
-    As the module says, with as many of the volumes in a burst as come together; `service` is the mean time [s].
-    """
+    """I/Os queued with 0 to `most` aliases, (most + 1,), where bursts come together to a share, () or (volumes,)."""
     (laws,) = _laws(use)
     chances = _joint(laws, share)
     excess, longer = mean_excess(chances, most), above(chances, most)
@@ -112,19 +105,13 @@ def queued(use: AliasUse, most: int, share: ArrayLike, law: Law, service: float)
 
 
 def beyond(use: AliasUse, most: int, share: ArrayLike) -> Array:
-    """E[(O - A)+] for 0 to `most` aliases, (most + 1,) [I/Os], where bursts come together to a share, () or (volumes,).
-
-    Each volume has the mean of its candidates' distributions.
-    """
+    """E[(O - A)+] [I/Os] for 0 to `most` aliases, (most + 1,), where bursts come together to a share."""
     (laws,) = _laws(use)
     return mean_excess(_joint(laws, share), most)
 
 
 def failing(use: AliasUse, most: int, share: ArrayLike) -> Array:
-    """Rate of I/Os that find no alias, (most + 1,) [1/s], where bursts come together to a share.
-
-    With unlimited servers as many find A or more aliases in use as end at aliases while more than A are.
-    """
+    """Rate of I/Os that find no alias, (most + 1,) [1/s]: as many as end at aliases while more than A are in use."""
     laws, ends = _laws(use, use.ends)
     return above(FAILED * _joint(laws, share, ends), most)
 

@@ -114,10 +114,7 @@ def _weighted(readings: Readings, weight: Array) -> Readings:
 
 
 def present(readings: Readings, levels: int) -> tuple[Array, Array, Array]:
-    """I/Os present with unlimited servers: distribution (levels + 1, elements), mean, and rate [1/service time].
-
-    Elements are the candidates with a weight, volume by volume.
-    """
+    """I/Os present with unlimited servers by candidate: law (levels + 1, elements), mean, rate [1/service time]."""
     volume, column = np.nonzero(readings.used)
     kind = readings.layout.kind[column]
     found = np.empty((levels + 1, volume.size))

@@ -64,10 +64,7 @@ class TransactionPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DiskPerformance(Result):
-    """Transactions of a disk path and what they cost, one element a scenario.
-
-    `channel_bound` is what the data rate of one channel allows, `rate_alone` what one requester reaches.
-    """
+    """Transactions of a path, one element a scenario: `channel_bound` of the channel, `rate_alone` of one requester."""
 
     rate: Array = quantity("transactions", "1/s")
     cp_time: Array = quantity("CP time per transaction", "s")
@@ -198,13 +195,7 @@ class DiskPath:
         processors: int = 1,
         disks: int = 1,
     ) -> DiskPerformance:
-        """Transactions per second of requesters that each have one transaction at a time.
-
-        One requester: 1 / (CPU + wait). More share the processors, the disks, each of which holds an equal part of the
-        data (a closed network, `planner.queueing.mva`), and the channel. One requester does what was
-        measured, even where its run moved more than the channel carries (`rate_alone` above `channel_bound`): that run
-        did not use the channel, several requesters are not promised the same.
-        """
+        """Transactions per second of requesters that each have one transaction at a time (`planner.queueing.mva`)."""
         if mode not in self.modes:
             raise InputError("mode", mode, f"one of {', '.join(self.modes)}")
         ratio = checks.nonnegative("hit_ratio", hit_ratio)

@@ -331,11 +331,7 @@ def equal_volumes(values: Mapping[str, Array], volumes: int, counts: Array) -> A
 
 
 def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
-    """Medians over the minutes of the fewest and the most free aliases that a try finds, shape (counts,).
-
-    Below all busy, the flow from k to k + 1 busy aliases is that of the ends back, ``p(k + 1) (k + 1) / holding
-    time``; the tries that find the last one free are what is left of those that did not fail.
-    """
+    """Medians over the minutes of the fewest and the most free aliases that a try finds, shape (counts,)."""
     here = np.broadcast_to(steady.volumes, steady.throughput.shape) > 0.0
     tries, fails, by_aliases = (
         np.where(here, each * steady.volumes, 0.0).sum(axis=-1)

@@ -68,17 +68,7 @@ class Processors:
         return cls(**parameters.complete(model, KIND, cls.PARAMETERS))
 
     def internal_throughput(self, processors: ArrayLike) -> Array:
-        """Transactions of fully busy processors.
-
-        Notes
-        -----
-        The law is `planner.queueing.usl`.
-
-        Examples
-        --------
-        >>> Processors(cpu_time=0.02).internal_throughput([3, 6]).tolist()
-        [150.0, 300.0]
-        """
+        """Internal throughput rate (ITR), at full utilization: ``processors / CPU time of a transaction`` [1/s]."""
         return queueing.usl(processors, 1 / self.cpu_time, self.contention, self.coherency)
 
     def transaction_time(self, processors: ArrayLike) -> Array:

@@ -122,21 +122,18 @@ class Explanation(Tabular):
         form: Form = "unicode" if unicode else "ascii"
         symbols = self.symbols(form)
         count = len(self.topic.inputs)
-        inputs = render.Table(
-            columns=tuple(
-                replace(column, values=[f"  {value}" if k == 0 else value for value in column.values[:count]])
-                for k, column in enumerate(symbols.columns)
-            )
+        inputs = symbols.each(
+            lambda c: replace(c, values=[f"  {v}" if c.name == "symbol" else v for v in c.values[:count]])
         )
         blocks = [powers(self.result, form), self.topic.title, body(inputs)]
         if lines := self._states():
             blocks.append("\n".join([hanging(lines[0], ""), *(hanging(line, "  ") for line in lines[1:])]))
         blocks += [Told(step, self.values).text(unicode=unicode) for step in self.steps]
-        compared = render.Table(
-            columns=tuple(
-                replace(c, values=[powers(str(value), form) for value in c.values])
-                for c in self.table().columns
-                if c.name != "meaning"
+        compared = self.table().each(
+            lambda c: (
+                None
+                if c.name == "meaning"
+                else replace(c, values=[powers(str(value), form) for value in c.values])
             )
         )
         blocks.append("The same by the numerical code\n" + indent(render.to_text(compared)))

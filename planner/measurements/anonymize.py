@@ -1,8 +1,4 @@
-"""Names that say nothing, and dates that are shifted: so that a customer can hand measurements on.
-
-A name always gets the same word, as long as the key is the same; the key stays with the customer, beside the archive
-and not in it. Without it a word cannot be traced back, not even by trying names.
-"""
+"""Names that say nothing, the same for the same key, which stays with the customer, and dates that are shifted."""
 
 from __future__ import annotations
 

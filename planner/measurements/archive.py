@@ -1,9 +1,4 @@
-"""The archive: measurements of any number of systems and days, as Parquet files that other tools read as they are.
-
-One folder a table (devices, supply, storage), in it `system=NAME/date=YYYY-MM-DD/` with files of rows, its parts;
-`parts.sha256` lists them, and nothing else counts. docs/archive.md explains columns and folders. Here an archive is
-opened, looked over and scanned, and never written to; `planner.measurements.collect` writes it.
-"""
+"""The archive: measurements of systems and days as Parquet files (docs/archive.md); here it is opened and scanned."""
 
 from __future__ import annotations
 
@@ -291,10 +286,7 @@ class Archive:
         return [file for table in TABLES for file in self.files(table)]
 
     def file(self, part: StoredPart) -> Path:
-        """File of a part; refused where it is missing or its content is another one than the list says.
-
-        Some damage would end the process within the library that decodes it.
-        """
+        """File of a part; refused where it is missing or its content is another one than the list says."""
         place = own(self.path, part.place)
         try:
             status = place.stat()

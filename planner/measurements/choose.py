@@ -1,7 +1,4 @@
-"""Which of the measured intervals an answer is about: a span of time, the worst interval, the mean, or one moment.
-
-Whatever adds intervals up wants each of them once: `refuse_twice` is the one check of that.
-"""
+"""Which of the measured intervals an answer is about: a span of time, the worst interval, the mean, or one moment."""
 
 from __future__ import annotations
 
@@ -41,12 +38,7 @@ def within(frame: pl.DataFrame, start: datetime | None, end: datetime | None) ->
 
 
 def refuse_twice(frame: pl.DataFrame) -> None:
-    """Refuse a device, a volume of a pool or a data space that stands in one interval twice.
-
-    Rows of one system and begin are of one interval, whatever files they stand in: a file that is given twice, an
-    archive beside its sources, or hours beside half hours would count loads twice. Of listings without a date each is
-    an interval.
-    """
+    """Refuse a device, a volume of a pool or a data space that stands in one interval twice, in whatever files."""
     import polars as pl
 
     rows = with_moments(frame, "system").with_row_index("_row")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.errors import InputError, ReportError
 from planner.measurements.archive import (
     ABOUT,
@@ -44,6 +44,7 @@ from planner.measurements.archive import (
     stored_columns,
 )
 from planner.measurements.read import Data, Measured, read_parts
+from planner.quantity import column
 from planner.render.text import counted
 from planner.reports import schema
 from planner.reports.moments import MOMENT, moment_of, with_moments
@@ -87,12 +88,8 @@ class Collected(Answer):
 
     def table(self) -> render.Table:
         """A row a table."""
-        counts = {"added": self.added, "known": self.known}
-        columns = [render.Column(name="table", unit="", values=list(self.added))]
-        columns += [
-            render.Column(name=name, unit="", values=list(found.values())) for name, found in counts.items()
-        ]
-        return render.Table(columns=tuple(columns))
+        rows = zip(self.added, self.added.values(), self.known.values(), strict=True)
+        return tabled(rows, map(column, ("table", "added", "known")))
 
     def to_dict(self) -> dict[str, Any]:
         """The same, and the systems."""

@@ -105,10 +105,7 @@ EVERYTHING: Final = Span()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What a caller says beside the source: `members` of pools, whether counters are `deltas`, the `span`, the `map`.
-
-    `map` says which column of a table is which field.
-    """
+    """What a caller says: `members` of pools, whether counters are `deltas`, `span`, `map` of columns to fields."""
 
     members: Membership | None = None
     deltas: bool | None = None

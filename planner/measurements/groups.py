@@ -19,10 +19,7 @@ GROUP_KEYS: Final = ("_kind", "_group")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A pool, the devices of a system without one, or a volume: `kind` and `name` of `system`.
-
-    `members` are the systems that share it, where it is a control unit of several.
-    """
+    """A pool, devices without one, or a volume: `kind` and `name` of `system`; `members` of a shared control unit."""
 
     system: str
     kind: str
@@ -36,10 +33,7 @@ class Group:
 
 
 def group_keys(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the columns that say which rows go together: kind of the group, and its name.
-
-    Where HyperPAV aliases are at work and nothing says of which pool, all devices of the system go together.
-    """
+    """Add the kind of the group and its name; HyperPAV devices of no known pool are those of the system together."""
     import polars as pl
 
     lost = (pl.col("kind") == schema.ALIAS).fill_null(False) & pl.col("pool").is_null()

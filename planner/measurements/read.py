@@ -31,22 +31,13 @@ Data = Any
 class Measured:
     """What was read, as tables of `planner.reports.schema`; docs/formats.md explains their columns.
 
-    Attributes
-    ----------
-    devices : polars.DataFrame
-        A row a device (or volume) and interval.
-    supply : polars.DataFrame
-        A row an alias pool and interval: requests for an alias, those that found none free.
-    storage : polars.DataFrame
-        A row a shared data space and interval: its pages, and how they are paged.
-    notes : tuple of str
-        Whole sentences: rows that were damaged, and how a file was understood where it leaves that open.
-    what : tuple of str
-        What each source was.
-    missing : tuple of planner.reports.schema.Missing
-        Rows that could not be read: device, pool, system, begin.
-    columns : tuple of str
-        For each table, what every column was taken for.
+    * `devices`: a row a device (or volume) and interval.
+    * `supply`: a row an alias pool and interval: requests for an alias, those that found none free.
+    * `storage`: a row a shared data space and interval: its pages, and how they are paged.
+    * `notes`: whole sentences: rows that were damaged, and how a file was understood where it leaves that open.
+    * `what`: what each source was.
+    * `missing`: rows that could not be read: device, pool, system, begin.
+    * `columns`: for each table, what every column was taken for.
     """
 
     devices: pl.DataFrame

@@ -72,14 +72,8 @@ def _interval(frame: pl.DataFrame, name: str) -> Interval:
 class Rows:
     """Some rows of the one table, mostly those of one interval of one file; its columns as arrays.
 
-    Attributes
-    ----------
-    table : polars.DataFrame
-        The table that they stand in.
-    index : ndarray of int, optional
-        Which of its rows; all where None.
-    known : dict
-        Columns of the whole table, each made once for all rows that are taken from it.
+    `table`: the table that they stand in; `index`: which of its rows, all where None; `known`: columns of the whole
+    table, each made once for all rows that are taken from it.
     """
 
     table: pl.DataFrame

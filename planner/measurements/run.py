@@ -24,45 +24,26 @@ ONE_DIGIT: Final = 0.2  # width of a number over its value, from which on it has
 class Run:
     """One measurement of a volume, or of the volumes of a pool.
 
-    Attributes
-    ----------
-    name : str
-        The base device, or the pool.
-    pool : bool
-        Whether the aliases are shared among the volumes.
-    aliases : int
-        Aliases in use, those of the pool or the volume's own.
-    volumes : tuple of str
-        Names of the volumes that did I/O.
-    io_rate, service, queued : Interval
-        Of each volume, shape (volumes,): I/Os with those of its aliases [1/s], mean service time [s], I/Os waiting;
-        without an upper end where the queue was not measured.
-    queue_shown : ndarray, shape (volumes,)
-        The queue as it was shown, which the rule of thumb takes.
-    own : bool
-        Whether the numbers are each volume's own; else the mean of all, since a listing does not say for which
-        volume an alias of a pool worked.
-    idle : int
-        Bases without I/O, beside those in `volumes`.
-    together : ndarray or float
-        How much the bursts of each volume come together with those of the other volumes, from 0 (independent) to 1
-        (all at once), shape () or (volumes,); nan where that is not known.
-    path_share : float or None
-        Share of pend or of disconnect, the larger, in the service time; None where the source does not say.
-    cu_wait : float or None
-        Control unit wait [s]; None where the source does not say.
-    source : str
-        Name of the measurement.
-    start : datetime or None
-        When it began.
-    interval : str
-        Which of several intervals it is, in a few words; empty where there is one.
-    notes : tuple of str
-        What the user should know of how it was read.
-    assumed : str
-        What was taken for a service time that was not measured, as a sentence; empty where it was.
-    ends : tuple of Run
-        The same with the shortest and the longest service time that it may have; empty where it was measured.
+    * `name`: the base device, or the pool.
+    * `pool`: whether the aliases are shared among the volumes.
+    * `aliases`: aliases in use, those of the pool or the volume's own.
+    * `volumes`: names of the volumes that did I/O.
+    * `io_rate`, `service` and `queued`: of each volume, shape (volumes,): I/Os with those of its aliases [1/s], mean
+      service time [s], I/Os waiting; without an upper end where the queue was not measured.
+    * `queue_shown`: the queue as it was shown, which the rule of thumb takes, shape (volumes,).
+    * `own`: whether the numbers are each volume's own; else the mean of all, since a listing does not say for which
+      volume an alias of a pool worked.
+    * `idle`: bases without I/O, beside those in `volumes`.
+    * `together`: how much the bursts of each volume come together with those of the other volumes, from 0 (independent)
+      to 1 (all at once), shape () or (volumes,); nan where that is not known.
+    * `path_share`: share of pend or of disconnect, the larger, in the service time; None where the source does not say.
+    * `cu_wait`: control unit wait [s]; None where the source does not say.
+    * `source`: name of the measurement.
+    * `start`: when it began.
+    * `interval`: which of several intervals it is, in a few words; empty where there is one.
+    * `notes`: what the user should know of how it was read.
+    * `assumed`: what was taken for a service time that was not measured, as a sentence; empty where it was.
+    * `ends`: the same with the shortest and the longest service time that it may have; empty where it was measured.
     """
 
     name: str
@@ -187,12 +168,7 @@ UNKNOWN: Final = Interval(math.nan, math.nan, math.nan)
 
 
 def queue_of(queued: Interval, io_rate: Interval, service: Interval, response: Interval) -> Interval:
-    """The queue as printed, as the response time tells it by Little's law, or as both allow; element by element.
-
-    Where a report prints both, its response is the printed service + queued / rate: it sharpens a queue of few digits.
-    The value is the printed queue; where that is one digit, and the response tells more, what the response says.
-    What is nan was not measured; without either the queue has no upper end.
-    """
+    """The queue as printed, as the response tells it (Little's law), or as both allow, each; nan where unknown."""
     low = np.maximum(np.maximum(queued.low, (response.low - service.value) * io_rate.low), 0.0)
     high = np.minimum(queued.high, (response.high - service.value) * io_rate.high)
     told = (response.value - service.value) * io_rate.value

@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.errors import InputError
 from planner.measurements.archive import Archive
 from planner.measurements.read import Measured
+from planner.quantity import Quantity, column
 from planner.render.text import counted
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
@@ -110,9 +111,9 @@ def frame_table(
     frame: pl.DataFrame, kind: str, *, resolution: bool = True, only: Sequence[str] | None = None
 ) -> render.Table:
     """Lay out rows of the schema with the units of CSV: milliseconds, and half a last digit beside each number."""
-    units = {column.name: column.unit for column in schema.TABLES[kind]}
+    units = {each.name: each.unit for each in schema.TABLES[kind]}
     numbers = {name.removesuffix("_low") for name in units if name.endswith("_low")}
-    columns = []
+    columns: dict[Quantity, list[Any]] = {}
     for name, unit in units.items():
         if name.endswith(("_low", "_high")) or (only is not None and name not in only):
             continue
@@ -122,18 +123,12 @@ def frame_table(
         factor = MILLISECOND if unit == "s" and name in numbers else 1.0
         shown = "ms" if factor != 1.0 else unit
         heading = HEADINGS.get(name, name)
-        columns.append(
-            render.Column(
-                name=heading, unit=shown, values=[_shown(value, factor) for value in values], digits=MEASURED
-            )
-        )
+        columns[column(heading, shown, digits=MEASURED)] = [_shown(value, factor) for value in values]
         if name in numbers and resolution:
             halves = (frame[f"{name}_high"] - frame[name]).to_list()
-            halves = [_shown(half, factor) for half in halves]
-            columns.append(
-                render.Column(name=f"{heading}_resolution", unit=shown, values=halves, digits=MEASURED)
-            )
-    return render.Table(columns=tuple(columns))
+            half = column(f"{heading}_resolution", shown, digits=MEASURED)
+            columns[half] = [_shown(each, factor) for each in halves]
+    return tabled(zip(*columns.values(), strict=True), columns)
 
 
 def _shown(value: Any, factor: float) -> Any:
@@ -161,8 +156,14 @@ def _when(frame: pl.DataFrame) -> str:
 class ArchiveAnswer(Answer):
     """What is in an archive: systems, days, gaps, devices, pools."""
 
+    COLUMNS = (
+        *map(column, ("system", "first", "last", "days", "intervals")), column("interval", "s"),
+        *map(column, ("gaps", "devices", "volumes", "aliases", "pools", "rows")),
+    )  # fmt: skip
+    ROWS = "rows"
+
     archive: Archive
-    rows: tuple[dict[str, Any], ...]
+    rows: tuple[dict[str, Any], ...]  # one a system
 
     @property
     def headline(self) -> str:
@@ -185,18 +186,6 @@ class ArchiveAnswer(Answer):
             f"{counted(row['gaps'], 'gap')}."
             for row in self.rows
             if row["gaps"]
-        )
-
-    def table(self) -> render.Table:
-        """A row a system."""
-        names = dict.fromkeys(("system", "first", "last", "days", "intervals"), "") | {"interval": "s"}
-        names |= dict.fromkeys(("gaps", "devices", "volumes", "aliases", "pools", "rows"), "")
-        keys = {"interval": "interval_s"}
-        return render.Table(
-            columns=tuple(
-                render.Column(name=name, unit=unit, values=[row[keys.get(name, name)] for row in self.rows])
-                for name, unit in names.items()
-            )
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -53,10 +53,7 @@ def _in_the_one_table(path: Path) -> bool:
 
 
 def pool_supplies(frame: pl.DataFrame, path: Path, notes: Sequence[str] = ()) -> tuple[PoolSupply, ...]:
-    """Counters of each pool from the table of pools; of each system, where there are several.
-
-    `notes` on how they were read go with pools of which only the most aliases in use at once is known.
-    """
+    """Counters of each pool, and system, from the table of pools, with `notes` on how they were read."""
     if not frame.height:
         raise ReportError(path, "no alias pool with two records: expected counters of HyperPAV pools (D6R28)")
     frame, told = _with_most_used(frame)

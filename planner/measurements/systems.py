@@ -38,14 +38,7 @@ OWN_RESPONSE: Final = (
 class PoolRun:
     """A pool with its devices, and what was measured of it.
 
-    Attributes
-    ----------
-    name : str
-        The pool.
-    volumes, aliases : int
-        Its devices, those without I/O too.
-    run : Run or None
-        None without I/O.
+    `name`: the pool; `volumes` and `aliases`: its devices, those without I/O too; `run`: None without I/O.
     """
 
     name: str

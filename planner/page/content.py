@@ -161,10 +161,7 @@ def grid(
     table: render.Table, ident: str, caption: str = "", *, title: str = "", limits: Limits | None = None,
     verdict: str = "", items: Mapping[str, str] | None = None, named_by: str = "", sortable: bool = False,
 ) -> Grid:  # fmt: skip
-    """Lay a table out: numbers are sorted as numbers, cells above their limit are shaded.
-
-    `verdict` is the column that holds one; `items` the full answers by what stands in the column `named_by`.
-    """
+    """Lay a table out with the column `verdict` of one, and full `items` by what stands in the column `named_by`."""
     columns = table.columns
     texts = table.texts(FIGURE_SPACE)
     orders = [[_order(value) for value in column.values] for column in columns]

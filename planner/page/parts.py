@@ -41,11 +41,7 @@ def part_of(
     answer: Answer, ident: str, *, full: Mapping[str, AliasAnswer] | None = None, grown: Later = (),
     remarks: tuple[str, ...] = (),
 ) -> Part:  # fmt: skip
-    """Say what the page shows of an answer.
-
-    `full` holds the whole answers of its pools by their names, `grown` the same answer after growth; `remarks` go to
-    its notes.
-    """
+    """Say what the page shows of an answer, whose pools are answered in `full` by name, and of it `grown`."""
     part = _part(answer, ident, full or {}, [(0.0, answer), *grown])
     return replace(part, notes=(*part.notes, *remarks))
 
@@ -239,10 +235,11 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
     """Every pool over its days: a row each; behind it need over time, hours of the week, and its whole answer."""
     shown = [need for need in answer.pools if need.series.start.size][:MOST_ITEMS]
     places = {need.name: f"{ident}-i{k}" for k, need in enumerate(shown)}
-    table = tabled(answer.pools, NEEDS)
-    kept = (c for c in table.columns if c.name in ALWAYS or any(value is not None for value in c.values))
+    table = tabled(answer.pools, NEEDS).each(
+        lambda c: c if c.name in ALWAYS or any(value is not None for value in c.values) else None
+    )
     rows = grid(
-        render.Table(columns=tuple(kept)), f"{ident}-pools",
+        table, f"{ident}-pools",
         f"One row a pool, those that are short first. needed: {answer.target} in {percent(answer.meet, 5)} of the busy "
         "time; from, to: its range; worst, 99 %, 95 %: in the worst interval, in these shares of the busy time; short: "
         "share of the busy intervals that need more than was in use.",

@@ -102,12 +102,13 @@ def write_accuracy() -> None:
 
 def rounded(summary: render.Table) -> render.Table:
     """The summary as it is kept, to a tenth of a percent."""
-    return render.Table(
-        columns=tuple(
-            replace(c, values=[None if v is None else round(v, 1) for v in c.values]) if c.unit == "percent" else c
-            for c in summary.columns
+    return summary.each(
+        lambda c: (
+            c
+            if c.unit != "percent"
+            else replace(c, values=[None if v is None else round(v, 1) for v in c.values])
         )
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

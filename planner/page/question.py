@@ -55,14 +55,7 @@ AT_ONCE: Final = 8  # pools that are counted together after growth
 class Report:
     """A page, and what it says first.
 
-    Attributes
-    ----------
-    html : str
-        The page.
-    headline : str
-        First lines of its answers.
-    exit_code : int
-        The largest of its answers.
+    `html`: the page; `headline`: first lines of its answers; `exit_code`: the largest of its answers.
     """
 
     html: str

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render, units
+from planner.answer import tabled
 from planner.demand.target import WAIT_SHARE
 from planner.page.content import Head, Limits, grid
+from planner.quantity import column
 from planner.render.table import plain
 from planner.reports.schema import BASE, VOLUME
 from planner.units import MILLISECOND
@@ -16,6 +18,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 LIMITS: Final[Limits] = {"busy": 0.7, "response": ("service", 1.0 + WAIT_SHARE)}
+COLUMNS: Final = (
+    column("device", label="device"), column("label", label="label"), column("system", label="system"),
+    column("pool", label="pool"), column("io_rate", "1/s", "I/O rate", 1), column("busy", label="busy", decimals=3),
+    column("service", "ms", "service", 2), column("response", "ms", "response", 2),
+    column("queued", label="queued", decimals=2),
+)  # fmt: skip
 CAPTION: Final = (
     "One row a volume, the busiest first. I/O rate, service and response are means over its intervals; busy (I/O rate "
     "times service: I/Os in service) and queued are those of its worst interval."
@@ -26,9 +34,8 @@ class Volumes:
     """All volumes, for a table that the page draws when it is looked at: its columns, rows, and CSV."""
 
     def __init__(self, table: render.Table, caption: str, limits: Limits, csv: str) -> None:
-        laid_out = grid(
-            render.Table(columns=tuple(_first(c) for c in table.columns)), "volumes", caption, limits=limits
-        )
+        first = table.each(lambda c: replace(c, values=c.values[:1]))  # enough for the heads
+        laid_out = grid(first, "volumes", caption, limits=limits)
         self.caption, self.csv = caption, csv
         kinds = [any(isinstance(v, (int, float)) for v in c.values) for c in table.columns]
         self.heads = [
@@ -43,11 +50,6 @@ class Volumes:
         ] = []  # of each column: None, a number, or place of another column and times that
         for limit in map(limits.get, names):
             self.limits.append([names.index(limit[0]), limit[1]] if isinstance(limit, tuple) else limit)
-
-
-def _first(column: render.Column) -> render.Column:
-    """The column with its first row only: enough for its head."""
-    return render.Column(name=column.name, unit=column.unit, values=column.values[:1], label=column.label)
 
 
 def _rounded(column: render.Column) -> list[Any]:
@@ -90,17 +92,8 @@ def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
     )
     if not found.height:
         return None
-    shown: list[render.Column] = []
-    for name, unit, label, decimals in (
-        ("device", "", "device", None), ("label", "", "label", None), ("system", "", "system", None),
-        ("pool", "", "pool", None), ("io_rate", "1/s", "I/O rate", 1), ("busy", "", "busy", 3),
-        ("service", "ms", "service", 2), ("response", "ms", "response", 2), ("queued", "", "queued", 2),
-    ):  # fmt: skip
-        values: list[Any] = [
-            None if isinstance(value, float) and math.isnan(value) else value
-            for value in found[name].to_list()
-        ]
-        if name == "device" or any(value is not None for value in values):
-            shown.append(render.Column(name=name, unit=unit, values=values, label=label, decimals=decimals))
-    table = render.Table(columns=tuple(shown))
+    rows = found.fill_nan(None).select(each.key for each in COLUMNS).rows()
+    table = tabled(rows, COLUMNS).each(
+        lambda c: c if c.name == "device" or any(value is not None for value in c.values) else None
+    )
     return Volumes(table, CAPTION, LIMITS, render.to_csv(table))

@@ -109,10 +109,7 @@ def _rate(path: DiskPath, part: str) -> float:
 
 
 def _iozone(kind: str) -> library.Model:
-    """Elapsed time of each phase, and processor time of the four phases together.
-
-    How that divides over the phases is the convention of `planner.calibrate.disk`.
-    """
+    """Elapsed time of each phase, and processor time of the four phases together."""
     found = table(FOLDER, "table-1")
     off, on = IOZONE_RUNS[kind]
     rows = _phases(found, kind, off, "off", (None, None), None)

@@ -381,10 +381,7 @@ def predicted(values: Mapping[str, float], depth: float) -> dict[str, float]:
 
 
 def compared_figures() -> Iterator[PublishedFigure]:
-    """Every figure of both runs that the coupled model speaks of, with what it cannot say.
-
-    Transfers are those of a typical device; processor times are percent of one processor.
-    """
+    """Every figure of both runs that the coupled model speaks of, of a typical device and in percent of a processor."""
     parameters = library.read_model(MODEL).parameters
     values = {key.removesuffix("_s"): entry.value for key, entry in parameters.items()}
     for each, depth in ((SERIALIZED, 1.0), (CONCURRENT, math.inf)):

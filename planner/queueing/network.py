@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from planner import render
 from planner.errors import InputError
 from planner.queueing import checks
 from planner.results import Array, Result, quantity
@@ -148,19 +147,19 @@ class NetworkSteady(Result):
     residence_time: Array = quantity("residence time", "s")
     utilization: Array = quantity("utilization")
 
-    def table(self) -> render.Table:
-        """All numbers as columns, one row a population (or class) and station."""
-        shape = self.queue_length.shape
-        columns = [
-            render.Column(
-                name="station", unit="", values=np.broadcast_to(np.arange(shape[-1]), shape).ravel().tolist()
-            )
-        ]
-        for name, (label, unit) in self.quantities().items():
-            values = np.asarray(getattr(self, name))
-            spread = values if values.ndim == len(shape) else np.broadcast_to(values[..., None], shape)
-            columns.append(render.Column(name=name, unit=unit, label=label, values=spread.ravel().tolist()))
-        return render.Table(columns=tuple(columns))
+    def quantities(self) -> dict[str, tuple[str, str]]:
+        """The number of the station stands before them: the table has a row a population (or class) and station."""
+        return {"station": ("", ""), **Result.quantities(self)}
+
+    @property
+    def station(self) -> NDArray[np.int64]:
+        """Number of each station."""
+        return np.broadcast_to(np.arange(self.queue_length.shape[-1]), self.queue_length.shape)
+
+    def _aligned(self, name: str) -> Array:
+        """Numbers of the network stand beside each of its stations."""
+        values = np.asarray(getattr(self, name))
+        return values if values.ndim == self.queue_length.ndim else values[..., None]
 
 
 def mva(
@@ -168,11 +167,10 @@ def mva(
 ) -> NetworkSteady:
     """Exact mean value analysis of a closed product-form network.
 
-    R_k(n) = D_k (1 + Q_k(n - 1)) at a queue, D_k at a delay, and with c servers
-    D_k/c (1 + Q_k(n - 1) + sum over j < c - 1 of (c - 1 - j) p_k(j | n - 1)); X(n) = n / (Z + sum R_k),
-    Q_k = X R_k. The probability of an empty station comes from the network without it,
-    p_k(0 | n) = p_k(0 | n - 1) X(n) / X_without_k(n), so that nothing is subtracted. Several classes go over all
-    populations up to the full one.
+    R_k(n) = D_k (1 + Q_k(n - 1)) at a queue, D_k at a delay, and with c servers D_k/c (1 + Q_k(n - 1) + sum over j < c
+    - 1 of (c - 1 - j) p_k(j | n - 1)); X(n) = n / (Z + sum R_k), Q_k = X R_k. The probability of an empty station comes
+    from the network without it, p_k(0 | n) = p_k(0 | n - 1) X(n) / X_without_k(n), so that nothing is subtracted.
+    Several classes go over all populations up to the full one.
 
     Parameters
     ----------

@@ -135,10 +135,7 @@ class _Target:
         return _Target(kind=self.kind, limit=self.limit[index], goal=self.goal[index])
 
     def excess(self, delay: Array, wait: Array, spare: Array, s: Array) -> Array:
-        """By how much the limit is exceeded: increasing with the load, met where it is not above zero.
-
-        `wait` is in units of the service time; `spare` is c - a. Where saturated, infinite.
-        """
+        """By how much `wait` [services] exceeds the limit, rising with the load, inf if saturated; `spare` is c - a."""
         if self.kind == "wait_time":
             return wait * s - self.limit
         if self.kind == "delay_probability":
@@ -252,10 +249,7 @@ def _fewest(rate: Array, s: Array, v: Array, target: _Target) -> Array:
 
 
 def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Counts]:
-    """Fewest servers by Erlang's recursion 1/B(k) = 1 + k/a 1/B(k - 1), and the scenarios it cannot decide.
-
-    The scenarios of a block have about the same load, so that no target is looked at before it can be met.
-    """
+    """Fewest servers by Erlang's recursion 1/B(k) = 1 + k/a 1/B(k - 1), and the scenarios it cannot decide."""
     answer, unsure = np.zeros_like(load), []
     index, inverse, factor = np.arange(load.size), np.ones_like(load), 1 / load
     need, waiting = target.need(s) * (1 - TIE), np.ones(load.shape, dtype=bool)

@@ -208,10 +208,7 @@ def mmc(
 
 
 def _plain(rate: Array, s: Array, c: Array) -> Array:
-    """Closed form without inflation and gaps.
-
-    Rows: throughput, in service, utilization, delay probability, queue length, wait, service time.
-    """
+    """Throughput, in service, utilization, delay chance, queue, wait, service time; no inflation, no gaps."""
     values = np.empty((7, rate.size))
     load = np.multiply(rate, s, out=values[1])
     inverse = inverse_blocking(load, c)

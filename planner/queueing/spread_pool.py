@@ -194,10 +194,7 @@ def _served(states: Array, share: Array, base: Array, inflation: float, gap: flo
 
 @lru_cache(maxsize=4096)
 def _on_base(arrivals: float, most: int) -> Array:
-    """Chance that the base works with 0, 1, ..., `most` requests at a volume, with aliases for all that need one.
-
-    Requests come at random, `arrivals` in a service time, and take the base where it is idle.
-    """
+    """Chance that the base works with 0, 1, ..., `most` requests at a volume, come at random, and enough aliases."""
     top = most + 12
     size = top + 1
     balance = np.zeros((2 * size, 2 * size))

@@ -1,8 +1,4 @@
-"""The one place that makes text of others safe: names, labels and titles mean themselves in every output.
-
-A file that a stranger sent may hold escape sequences, markup or formulas. Terminal, HTML, Markdown, CSV and JSON have a
-function each here, and what prints a text calls it; pictures draw text as it is (`planner.style`).
-"""
+"""The one place that makes text of others safe: names, labels and titles mean themselves in every output."""
 
 from __future__ import annotations
 

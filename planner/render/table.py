@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -118,6 +118,11 @@ class Table:
             dict(zip(keys, row, strict=True))
             for row in zip(*(column.values for column in self.columns), strict=True)
         ]
+
+    def each(self, change: Callable[[Column], Column | None]) -> Table:
+        """Change every column; what becomes None is left out."""
+        changed = (change(column) for column in self.columns)
+        return replace(self, columns=tuple(column for column in changed if column is not None))
 
     def only(self, labels: Mapping[str, str]) -> Table:
         """Pick columns by name and label them anew, in the order of `labels`."""

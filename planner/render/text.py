@@ -125,10 +125,7 @@ def _telling_apart(cells: list[list[str]], heads: int, width: int) -> int:
 
 
 def _blocks(cells: list[list[str]], joined: Sequence[bool], keys: int, most: int) -> list[list[list[str]]]:
-    """Columns that fit a terminal side by side; further ones go below, behind the first `keys` columns again.
-
-    A column that is `joined`, as the ends of an interval are, stands beside the one before it.
-    """
+    """Columns that fit a terminal side by side, the first `keys` again before others; `joined` ones stay together."""
     first = cells[:keys]
     groups: list[list[list[str]]] = []
     for column, join in zip(cells[keys:], joined[keys:], strict=True):

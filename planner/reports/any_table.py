@@ -1,8 +1,4 @@
-"""Any table of volumes: which line has the headings, what separates cells, how numbers are written, where units stand.
-
-Commas, semicolons and tabs separate cells; numbers may have decimal commas and thousands; lines of titles may stand
-above the headings and a row of units below them. What could be two numbers is refused.
-"""
+"""Any table of volumes: headings, separators, decimal marks, thousands, units; what could be two numbers is refused."""
 
 from __future__ import annotations
 

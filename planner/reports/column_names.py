@@ -1,7 +1,4 @@
-"""Which column of a table is what: headings as tools, spreadsheets and people write them, with their units.
-
-A heading is compared without case, blanks, signs and words such as "avg"; a unit at its end or in brackets is its unit.
-"""
+"""Which column of a table is what: headings as tools, spreadsheets and people write them, with their units."""
 
 from __future__ import annotations
 
@@ -92,10 +89,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What each column was taken for: `taken` by field, headings `unused`, whether all of it is `plain`.
-
-    A table is plain that has the planner's own headings; `doubts` says where two columns may be one field.
-    """
+    """What each column was taken for: `taken` by field, `unused`, `doubts`; `plain` with the planner's own headings."""
 
     taken: Mapping[str, Taken]
     unused: tuple[str, ...] = ()
@@ -181,11 +175,7 @@ def heading_words(heading: str) -> tuple[str, str]:
 
 
 def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> Plan:
-    """Find out what each column is; `given` says it of some, field (with its unit) by field.
-
-    The planner's own headings come first, then those that stand earlier in the list of a field. Two columns that
-    may be the same field are a doubt, unless they are the same heading with a unit and without.
-    """
+    """Find out what each column is, own headings first, some as `given`; two that may be one field are a doubt."""
     taken: dict[str, Taken] = {}
     ranks: dict[str, float] = {}
     doubts: list[str] = []

@@ -1,8 +1,4 @@
-"""Tables in CSV: one opener for every such file, columns by the names of their header, errors with line and column.
-
-The file is taken apart by polars where every line has as many commas as the header and nothing is in quotation marks;
-else line by line, which also says where a file is no table.
-"""
+"""Tables in CSV: one opener for every such file, columns by the names of their header, errors with line and column."""
 
 from __future__ import annotations
 
@@ -336,12 +332,7 @@ def read_csv(
     known: Sequence[str] | None = None,
     data: bytes | None = None,
 ) -> CsvTable:
-    """Read a table of measurements in CSV.
-
-    `required` are the headings that must be there, whatever their case and order, `what` is what the file should hold,
-    for messages; `known` are all headings that there may be, others are ignored where it is None; `data` is the content
-    where it is read already. A ReportError says what is no such table.
-    """
+    """Read a CSV table with all `required` headings, no others than `known` (any, if None); `what` is for messages."""
     columns = f"{what} with the columns {', '.join(required)}" if required else what
     table = read_cells(path, columns, required, data=data)
     if known is not None:

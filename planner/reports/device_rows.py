@@ -1,9 +1,4 @@
-"""Rows of the DEVICE listing of Performance Toolkit (FCX108): real devices, with rates, times and queue.
-
-The rows start below the line ``Addr Type ... Qued`` and end at a blank line or at the end of the page. What is among
-them and no row is said with its line and column. Sound rows are read by columns, all of a block of lines at once; a row
-is sound there if the careful reader (`read_row`) takes it and prints the same numbers; what is odd is left to that one.
-"""
+"""Rows of the DEVICE listing of Performance Toolkit (FCX108): real devices, with rates, times and queue."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The DSPACESH listing of Performance Toolkit (FCX134): one row a shared data space, with paging rates and pages.
-
-The columns stand side by side, or the listing is split into two halves with the same rows in the same
-order: names and rates first, numbers of pages below them. A half that is missing, or has other rows, is an
-error.
-"""
+"""The DSPACESH listing of Performance Toolkit (FCX134): a row a shared data space, with its paging and pages."""
 
 from __future__ import annotations
 

@@ -42,11 +42,7 @@ def is_iostat(head: bytes) -> bool:
 
 
 def read_iostat(path: Path | str, data: bytes | None = None) -> schema.Tables:
-    """Read the reports of iostat; the first of each run is left out where it counts since the system was started.
-
-    The response time is the mean of the waits of reads, writes, discards and flushes, by their rates; it includes the
-    queue in Linux. Service time and queue are not in it: `aqu-sz` counts requests in service too.
-    """
+    """Read the reports of iostat, its waits in Linux as response; the one since the system was started is left out."""
     path = Path(path)
     data = read_bytes(path) if data is None else data
     how = iostat_json if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else iostat_text

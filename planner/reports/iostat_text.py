@@ -1,9 +1,4 @@
-"""What iostat prints as text, by the headings of any release of sysstat, and its dates in the forms of many languages.
-
-A report is a table below a heading line, ``Device`` first or last; with ``--human`` of some releases in parts.
-Text between reports (shell prompts, messages) is named in a note; a row without headings, or that does not fit those
-above it, is refused.
-"""
+"""What iostat prints as text, by the headings of any release of sysstat, and its dates in many languages."""
 
 from __future__ import annotations
 
@@ -367,11 +362,7 @@ def _iso(text: str) -> datetime | None:
 
 
 def moments(texts: Sequence[str | None]) -> tuple[list[datetime | None], list[datetime | None]]:
-    """Read times of one run: moments where the date has one meaning, and clocks, on whatever day, for their distance.
-
-    05/06/24 is May or June: what the other times of the run, the sign between the numbers and a clock of 12 hours leave
-    open is not guessed.
-    """
+    """Read times of one run: moments where the date has one meaning (05/06/24 may have none), else clocks."""
     iso = [None if text is None else _iso(text) for text in texts]
     if all(iso):
         return iso, iso

@@ -98,10 +98,7 @@ def read_text(path: Path, data: bytes | None = None, expected: str = EXPECTED) -
 
 
 def read_lines(path: Path, data: bytes | None = None, expected: str = EXPECTED) -> Iterator[Lines]:
-    """Cut a file, or its content, into blocks of lines as an editor numbers them; none is empty, or no text.
-
-    A form feed ends a line without counting as one.
-    """
+    """Cut a file, or its content, into blocks of lines as an editor numbers them; a form feed only ends a line."""
     try:
         with path.open("rb") if data is None else io.BytesIO(data) as file:
             number, seen = 1, False

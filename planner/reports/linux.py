@@ -39,10 +39,7 @@ _COMPATIBLE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LinuxDevices(Membership):
-    """Members of pools by device number, and the device number of each block device (`names`); `notes` beside it.
-
-    `others` are block devices that have no pool, and no aliases: FBA devices.
-    """
+    """Members of pools, `names` of block devices by device number, FBA devices among the `others`; `notes`."""
 
     names: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -78,10 +75,7 @@ def is_lsdasd(head: bytes) -> bool:
 
 
 def read_lsdasd(path: Path | str, data: bytes | None = None) -> LinuxDevices:
-    """Read which devices share HyperPAV aliases: those whose uids begin with the same three parts.
-
-    Without uids all ECKD devices are one pool, and a note says so.
-    """
+    """Read which devices share HyperPAV aliases: by the first three parts of their uids, else all ECKD devices."""
     path = Path(path)
     members: dict[str, Member] = {}
     names: dict[str, str] = {}

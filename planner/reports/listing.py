@@ -1,9 +1,4 @@
-"""Performance Toolkit listings in general: pages, what a page head says, and how the headings of DSPACESH look.
-
-A file may hold any number of pages of any reports, with other text around them. A page opens with a head
-line, ``FCXnnn  Run yyyy/mm/dd hh:mm:ss`` when printed, ``FCXnnn  CPU ... Interval hh:mm:ss - hh:mm:ss`` on a
-screen, and lasts until the next head line. What its lines mean is for the reader of that report to say.
-"""
+"""Performance Toolkit listings in general: pages, what a page head says, and how the headings of DSPACESH look."""
 
 from __future__ import annotations
 
@@ -16,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
-from planner.answer import Tabular
+from planner.answer import Tabular, tabled
 from planner.errors import ReportError
+from planner.quantity import column
 from planner.reports.lines import Line
 from planner.reports.printed import WHOLE
 
@@ -76,10 +72,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintedListing(Tabular):
-    """One listing: what its page head says (`run` and `system` may be empty), its `rows`, and where it begins.
-
-    `start` and `end` are times of day where a screen shows no date; `interval` is its length as printed [s].
-    """
+    """One listing: `run`, `system`, moments or times of day, length as printed [s], its `rows`, where it begins."""
 
     report: str
     run: str
@@ -118,10 +111,7 @@ def printed_table(
     resolution: bool,
     decimals: bool,
 ) -> render.Table:
-    """Lay out listings one below the other: `words` with the field of the row, or of its listing; `numbers` by field.
-
-    Each number has its unit as printed, and SI units in it.
-    """
+    """Lay out listings one below the other: `words` with the field of the row or listing; `numbers` by field."""
     pairs = [(listing, row) for listing in listings for row in listing.rows]
     values: dict[str, list[Any]] = {
         "run": [listing.run or None for listing, _ in pairs],
@@ -130,10 +120,7 @@ def printed_table(
     }
     for name, each in words.items():
         values[name] = [getattr(row if hasattr(row, each) else listing, each) for listing, row in pairs]
-    columns = [
-        render.Column(name=name, unit="s" if name == "interval" else "", values=found)
-        for name, found in values.items()
-    ]
+    columns = {column(name, "s" if name == "interval" else ""): found for name, found in values.items()}
     for name, (unit, factor) in numbers.items():
         printed = [getattr(row, name) for _, row in pairs]
         found, halves = (  # in the printed unit, without the digits that converting there and back adds
@@ -142,15 +129,11 @@ def printed_table(
         )
         finest = min((half for half in halves if half is not None), default=WHOLE)
         digits = round(math.log10(WHOLE / finest)) if decimals else None
-        columns.append(render.Column(name=name, unit=unit, values=found, decimals=digits, digits=None))
+        columns[column(name, unit, decimals=digits, digits=None)] = found
         if resolution:
             digits = None if digits is None else digits + 1
-            columns.append(
-                render.Column(
-                    name=f"{name}_resolution", unit=unit, values=halves, decimals=digits, digits=None
-                )
-            )
-    return render.Table(columns=tuple(columns))
+            columns[column(f"{name}_resolution", unit, decimals=digits, digits=None)] = halves
+    return tabled(zip(*columns.values(), strict=True), columns)
 
 
 def nothing_of(path: Path, reports: Iterable[str], wanted: Mapping[str, str]) -> ReportError:

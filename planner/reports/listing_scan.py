@@ -1,8 +1,4 @@
-"""Listings of any size, page by page in one pass: sound rows by columns, what is odd line by line.
-
-The state machine of a page is the one of the careful readers; they see a line only where columns do not decide, and
-say what is wrong with it and where.
-"""
+"""Listings of any size, page by page in one pass: sound rows by columns, odd lines by the careful readers."""
 
 from __future__ import annotations
 
@@ -92,10 +88,7 @@ def scan(
     strict: bool = False,
     take: Callable[[ColumnRows, Scanned], None] | None = None,
 ) -> Scanned:
-    """Read a file of listings, or its content; a damaged row is an error where `strict`, else kept in its listing.
-
-    `take` gets large parts of the rows as soon as they are there, and `parts` stays empty then.
-    """
+    """Read a file of listings; a damaged row is an error where `strict`; `take` gets parts of the rows at once."""
     scanner = Scanner(path, strict=strict)
     found = scanner.found
     for lines in read_lines(path, data):
@@ -153,10 +146,7 @@ class Scanner:
         return index + 1
 
     def _page_top(self, index: int) -> int | None:
-        """Read a page from its head to its heading at once, where the same lines have been read before.
-
-        Returns where to go on; None where the line is no page head, or something may be new.
-        """
+        """Read a page's lines to its heading that have been read before; returns where to go on, or None."""
         lines = self.lines
         start = int(lines.starts[index])
         if b"FCX108" not in lines.data[start : start + _NEAR]:

@@ -1,8 +1,4 @@
-"""Which device belongs to which alias pool, from a CSV file: devices or ranges with their role, or IODDEV bits.
-
-The console output of QUERY PAV says the same, but no layout of it is published; a file with the columns device, role
-and pool takes its place.
-"""
+"""Which device belongs to which alias pool, from a CSV file: devices or ranges with their role, or IODDEV bits."""
 
 from __future__ import annotations
 
@@ -52,10 +48,7 @@ def device_range(text: str) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """The part of a device: its `role`, "base" or "alias", its `pool`, and how far its I/Os come with those of others.
-
-    `together` is a share from 0 to 1; None where the table does not say.
-    """
+    """A device: its `role`, "base" or "alias", its `pool`, how far its I/Os come `together`, 0 to 1 or None."""
 
     role: Role
     pool: str

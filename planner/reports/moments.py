@@ -98,10 +98,7 @@ def read_length(cell: str) -> float | None:
 
 
 def read_dates(cells: Sequence[str]) -> list[datetime | None] | None:
-    """Read dates with or without times, in one form; empty cells are None.
-
-    Returns None where a day and a month could change places in all of them. ValueError names a cell that is no date.
-    """
+    """Read dates in one form, empty cells as None; None where day and month may change places; else ValueError."""
     try:
         return [_iso(cell) for cell in cells]
     except ValueError:

@@ -28,13 +28,9 @@ _NOT_AVAILABLE: Final = re.compile(r"\.{3,}")
 class Printed:
     """A non-negative number read off a report, in SI units.
 
-    Attributes
-    ----------
-    value : float
-        The number as printed, in the SI unit of its column.
-    resolution : float
-        Half a unit of the last printed digit, in the same unit. What was measured lies within
-        ``value - resolution`` and ``value + resolution`` if the report rounds.
+    `value`: the number as printed, in the SI unit of its column; `resolution`: half a unit of the last printed digit,
+    in the same unit. What was measured lies within ``value - resolution`` and ``value + resolution`` if the report
+    rounds.
 
     Examples
     --------

@@ -44,10 +44,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """A row that could not be read: its device or volume `name` and its `pool`, None where that is not known either.
-
-    Where not `own` it is that of an alias of the device, of which only the base is known.
-    """
+    """A row that could not be read: device or volume `name` and `pool`, if known; not `own`: of some alias of it."""
 
     name: str | None
     pool: str | None = None
@@ -60,10 +57,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """What a reader makes of a source: the tables that it fills, `notes` in whole sentences, and `what` it was.
-
-    `missing` are rows that it could not read; `columns` says what each column of a table was taken for.
-    """
+    """What a reader makes of a source: tables, `notes`, `what` it was, `missing` rows, `columns` taken for what."""
 
     devices: pl.DataFrame | None = None
     supply: pl.DataFrame | None = None

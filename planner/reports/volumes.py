@@ -36,10 +36,7 @@ WANTED_TIME: Final = "expected a time such as 2007-05-27T15:01:00 or 2007-05-27T
 
 
 def read_volumes(table: CsvTable, plan: Plan | None = None) -> schema.Tables:
-    """Read devices or volumes, one a row and interval; what is printed is returned, contradictions and all.
-
-    A row without a number that it needs is left out and named; other rows are read.
-    """
+    """Read devices or volumes, one a row and interval, as printed; a row without a number that it needs is named."""
     plan = plan_of(table.header) if plan is None else plan
     if plan.missing or plan.doubts:
         raise table.error_at(table.header_line, len(table.header), plan.refusal())

@@ -180,10 +180,7 @@ def check_members(shared: Shared, groups: list[Group], path: Path | str) -> None
 def joined(
     frame: pl.LazyFrame, ssid: str, members: tuple[tuple[str, str], ...]
 ) -> tuple[Group, pl.DataFrame, dict[str, float], int]:
-    """Rows of all systems as of one: sums of rates and queues of each device, means of times over I/Os.
-
-    Only intervals that all of them measured; how many others there are comes last.
-    """
+    """Rows of all systems as of one, of intervals that all measured: rates added, times averaged; others counted."""
     import polars as pl
 
     wanted = pl.DataFrame(

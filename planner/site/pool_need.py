@@ -159,10 +159,7 @@ def busy_intervals(load: Array, there: Flags) -> Flags:
 
 
 def deciding(needed: Array, load: Array, seconds: Array, busy: Flags, share: float) -> int | None:
-    """Busy interval whose count does for a share of the busy time; None without any.
-
-    A need of inf is one that no count serves. Of equal counts the one with more load counts as more.
-    """
+    """Busy interval whose count does for a share of the busy time, by load where equal; None without any."""
     known = np.flatnonzero(busy & ~np.isnan(needed))
     if not known.size:
         return None

@@ -144,11 +144,7 @@ def busy_hours(
     table: CsvTable | None = None,
     rows: NDArray[np.intp] | None = None,
 ) -> tuple[date, Array, Array]:
-    """Take the busy hour of each day.
-
-    The busy hour of a day is the clock hour in which that weekday is busiest on average over nine weeks about it (the
-    time-consistent busy hour of ITU-T E.600). The largest hour of each single day would count its noise as load.
-    """
+    """Take the busy hour of each day: busiest on average by weekday over nine weeks about it (ITU-T E.600)."""
     seconds = starts.astype("datetime64[s]").astype(np.int64).astype(np.float64)
     different = np.unique(seconds)  # two clocks, or one set back, may show a time twice
     spacing = float(np.median(np.diff(different))) if different.size > 1 else DAY

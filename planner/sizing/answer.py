@@ -46,20 +46,13 @@ SHOWN: Final = {
 class NamedReading:
     """One demand that explains the measurement, in words, and what it says.
 
-    Attributes
-    ----------
-    kind : str
-        "poisson", "closed", "batches" and so on, as of `planner.demand`; "mixed" where volumes differ.
-    words : str
-        The demand in a few words.
-    weight : float or None
-        How likely it is beside the others; None where that is not known.
-    count : int or None
-        Aliases that meet the target under it; None where no count does.
-    io_rate : float
-        I/O rate under it with the recommended aliases [1/s].
-    population, think_time : float or None
-        Requesters of one volume and their think time [s]; None where there are none or volumes differ.
+    * `kind`: "poisson", "closed", "batches" and so on, as of `planner.demand`; "mixed" where volumes differ.
+    * `words`: the demand in a few words.
+    * `weight`: how likely it is beside the others; None where that is not known.
+    * `count`: aliases that meet the target under it; None where no count does.
+    * `io_rate`: I/O rate under it with the recommended aliases [1/s].
+    * `population` and `think_time`: requesters of one volume and their think time [s]; None where there are none or
+      volumes differ.
     """
 
     kind: str
@@ -104,67 +97,42 @@ class AnswerParts:
 class AliasAnswer(Answer):
     """How many aliases, what they bring, and how far to trust it.
 
-    Attributes
-    ----------
-    name : str
-        Base device or pool.
-    interval : str
-        Which of several intervals is answered; empty where there was one.
-    recommended : int
-        Smallest count that meets the target under the preferred reading, aliases in use included; of a saturated
-        system the first step.
-    range : tuple of int
-        Smallest and largest count over all readings, the laws that the calibration allows, and the rule of thumb.
-    rule_of_thumb : int or None
-        Aliases in use plus the summed queue rounded up; None where the queue was not measured.
-    in_use : int
-        Aliases at the time of the latest measurement.
-    measured : tuple of int
-        Counts at which it was measured, the latest last.
-    target : Target
-        What was asked for.
-    growth : float
-        Share by which the demand grew first.
-    readings : tuple of NamedReading
-        Demands that the measurement allows, the preferred one first.
-    rows : Performance
-        Under the preferred reading, one element for each count from 0; at measured counts the measurement itself.
-    rate, response : Interval
-        I/O rate [1/s] and response time [s] of each row with its 90 % ends; inf where a queue may grow without bound.
-    saturated : bool
-        Whether the devices never idle, so that the demand is unknown.
-    helps : bool
-        Whether the recommended aliases raise the rate or shorten the response by a twentieth.
-    strain : float
-        How far the nearest reading lies off the measurement, in halves of what its digits leave open; 1 and less fits.
-    waiting : bool or None
-        Whether any I/O waits; None where it was not measured.
-    classic : int or None
-        Aliases that classic PAV would take for the same target; None for one volume, or where it cannot meet it.
-    gains : tuple of Gain
-        What a volume of each class gets from the recommended aliases.
-    grouping_error : float
-        Relative error of the wait of a volume that taking nearly equal volumes as one class makes; inf where it is
-        not known.
-    remarks : Remarks
-        The demand in words, what to know, what to do next.
-    together : Interval or None
-        How much the bursts of a pool's volumes come together, from 0 (independent) to 1 (all at once), where
-        measurements show it.
-    together_count : int or None
-        Aliases that meet the target if the bursts of all volumes come together; None where the data decide.
-    joined : bool
-        Whether that was said of every volume.
-    law : Law or None
-        What it was answered by.
-    floor : float
-        I/Os queued and I/Os in service below which a measurement says nothing.
-    commands : tuple
-        What to type for the recommended count, and what it is for; empty where nobody asked.
-    assumed : str
-        What was taken for a service time that was not measured, as a sentence; empty where it was.
-    gaps : Gaps
-        Members that could not be read.
+    * `name`: base device or pool.
+    * `interval`: which of several intervals is answered; empty where there was one.
+    * `recommended`: smallest count that meets the target under the preferred reading, aliases in use included; of a
+      saturated system the first step.
+    * `range`: smallest and largest count over all readings, the laws that the calibration allows, and the rule of
+      thumb.
+    * `rule_of_thumb`: aliases in use plus the summed queue rounded up; None where the queue was not measured.
+    * `in_use`: aliases at the time of the latest measurement.
+    * `measured`: counts at which it was measured, the latest last.
+    * `target`: what was asked for.
+    * `growth`: share by which the demand grew first.
+    * `readings`: demands that the measurement allows, the preferred one first.
+    * `rows`: under the preferred reading, one element for each count from 0; at measured counts the measurement itself.
+    * `rate` and `response`: I/O rate [1/s] and response time [s] of each row with its 90 % ends; inf where a queue may
+      grow without bound.
+    * `saturated`: whether the devices never idle, so that the demand is unknown.
+    * `helps`: whether the recommended aliases raise the rate or shorten the response by a twentieth.
+    * `strain`: how far the nearest reading lies off the measurement, in halves of what its digits leave open; 1 and
+      less fits.
+    * `waiting`: whether any I/O waits; None where it was not measured.
+    * `classic`: aliases that classic PAV would take for the same target; None for one volume, or where it cannot meet
+      it.
+    * `gains`: what a volume of each class gets from the recommended aliases.
+    * `grouping_error`: relative error of the wait of a volume that taking nearly equal volumes as one class makes; inf
+      where it is not known.
+    * `remarks`: the demand in words, what to know, what to do next.
+    * `together`: how much the bursts of a pool's volumes come together, from 0 (independent) to 1 (all at once), where
+      measurements show it.
+    * `together_count`: aliases that meet the target if the bursts of all volumes come together; None where the data
+      decide.
+    * `joined`: whether that was said of every volume.
+    * `law`: what it was answered by.
+    * `floor`: I/Os queued and I/Os in service below which a measurement says nothing.
+    * `commands`: what to type for the recommended count, and what it is for; empty where nobody asked.
+    * `assumed`: what was taken for a service time that was not measured, as a sentence; empty where it was.
+    * `gaps`: members that could not be read.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw"

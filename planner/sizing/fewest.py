@@ -158,10 +158,7 @@ def classic_aliases(pools: Sequence[Pool], target: Target) -> list[int | None]:
 
 
 def _alone(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int, *, with_fails: bool) -> Array:
-    """Rate, service time, queue, share and rate of tries without alias, as if its pool were of volumes of one class.
-
-    Each volume has so many aliases of its own; shape (5, classes).
-    """
+    """Rate, service time, queue, share and rate of tries, without aliases of a pool, (5, classes)."""
     if with_fails:
         return _one_by_one(classes, aliases)
     service, inflation, gap, bases = np.array(

@@ -20,10 +20,7 @@ MOST_SHORT: Final = 3  # pools with missing members that a first line names
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """Volumes (and `aliases`) without a readable row, by name, of how many there are; `allowed` where that is known.
-
-    `where` says that this holds for some of many intervals.
-    """
+    """Volumes (`aliases`) without a readable row, by name, of how many; `allowed` if known, `where` of when."""
 
     volumes: tuple[str, ...] = ()
     of: int = 0

@@ -37,11 +37,7 @@ NO_ANSWER: Final = "no answer"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class VolumeRow:
-    """One of many volumes: what was measured, how many aliases it needs, and what they bring.
-
-    Without a count there is a `problem`, or the volume is below the floor; `then` is with the recommended aliases,
-    `sized` what the whole answer is made of.
-    """
+    """One of many volumes: measured, aliases, `then` with these, what it is `sized` from; or its `problem`."""
 
     name: str
     verdict: str
@@ -103,26 +99,15 @@ def unanswered(
 class VolumesAnswer(Answer):
     """Answers for many volumes with aliases of their own.
 
-    Attributes
-    ----------
-    rows : tuple of VolumeRow
-        One a volume: with an answer, below the floor, or with a problem.
-    target : Target
-        What was asked for.
-    growth : float
-        Share by which the demand grew first.
-    floor : float
-        I/Os queued and I/Os in service below which a volume is counted, not listed.
-    curves : bool
-        Whether `table` has a row an alias count in place of a row a volume.
-    law : Law or None
-        What it was answered by.
-    remarks : tuple of str
-        How the measurements were read.
-    commands : tuple
-        As of `AliasAnswer`.
-    gaps : Gaps
-        Volumes that could not be read.
+    * `rows`: one a volume: with an answer, below the floor, or with a problem.
+    * `target`: what was asked for.
+    * `growth`: share by which the demand grew first.
+    * `floor`: I/Os queued and I/Os in service below which a volume is counted, not listed.
+    * `curves`: whether `table` has a row an alias count in place of a row a volume.
+    * `law`: what it was answered by.
+    * `remarks`: how the measurements were read.
+    * `commands`: as of `AliasAnswer`.
+    * `gaps`: volumes that could not be read.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw_volumes"

@@ -69,13 +69,7 @@ def need(
 def size(
     cases: Sequence[Case], law: Law, target: Target, growth: Sequence[float], *, every: bool = True
 ) -> list[Sized | PlannerError | None]:
-    """Read every case, and find the counts of those that are solved side by side; None where there is no I/O.
-
-    Where not `every`, only what the counts take is found.
-
-    A volume with aliases of its own is a pool of one. Where no queue was measured arrivals are open, at the measured
-    rate, of a volume too.
-    """
+    """Read every case and find its counts, side by side, only these where not `every`; None where there is no I/O."""
     measured = [tuple(map(ordered, case)) for case in cases]
     found: list[Sized | PlannerError | None] = [None] * len(cases)
     volumes: list[int] = []

@@ -369,10 +369,7 @@ def others_together(sized: Sequence[SizedPool]) -> None:
 def size_pools(
     cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], *, every: bool = True
 ) -> list[SizedPool | PlannerError | None]:
-    """Read pools by steady demand, many together; None where that does not explain what was measured.
-
-    Where not `every`, only the preferred candidate is found, which is all that a count takes.
-    """
+    """Read pools by steady demand together, the preferred only where not `every`; None where it explains nothing."""
     found: list[SizedPool | PlannerError | None] = [None] * len(cases)
     together, alone = [], []
     unshared, steady = _read_steady(cases, law)
@@ -409,10 +406,7 @@ def size_pools(
 
 
 def _read_steady(cases: Sequence[Sequence[Run]], law: Law) -> tuple[dict[int, Unshared], list[bool]]:
-    """Whether steady demand may explain the measurement of each case that tells most, that with fewest aliases.
-
-    Also the groups of volumes of those without aliases.
-    """
+    """Whether steady demand may explain the case's measurement with fewest aliases, and groups of those without any."""
     unshared: dict[int, Unshared] = {}
     steady = [True] * len(cases)
     for k, runs in enumerate(cases):

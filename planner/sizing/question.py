@@ -366,10 +366,7 @@ def _intervals(measured: Measured, membership: Membership | None, named: str) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AliasQuestion:
-    """What is asked of every volume or pool: the law, the target, how the demand grows, and what is shown of many.
-
-    `joined` is how much I/Os of a pool's volumes come together, where that was said.
-    """
+    """What is asked of every volume or pool: law, target, growth, what is shown, how much I/Os are `joined`."""
 
     law: Law
     target: Target

@@ -32,10 +32,7 @@ def tries_of(fails: Array, no_alias: Array) -> Array:
 
 
 class Sized(ABC):
-    """What was measured of one volume or pool with the demand that it was read as.
-
-    A subclass says what its preferred demand does (`model`), what else is possible (`others`, `bands`), and its words.
-    """
+    """What was measured of a volume or pool with its demand: `model` of it, `others` that are possible, `bands`."""
 
     decided = ""  # what the answer rests on, in two words
     saturated = False

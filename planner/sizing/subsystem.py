@@ -119,8 +119,7 @@ class Subsystem(Answer):
     """Answers for many `pools`: `target` and `growth` of each, and `remarks` on how they were read.
 
     `gaps` says by pool which members could not be read. `measured` and `law` are what they were answered from, for
-    whoever asks more of them; none where that is not kept.
-    `commands` are as of `AliasAnswer`.
+    whoever asks more of them; none where that is not kept. `commands` are as of `AliasAnswer`.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw_pools"
@@ -309,14 +308,8 @@ def _names(names: Sequence[str]) -> str:
 class MeasuredPool:
     """A pool as it was measured.
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    volumes, aliases : int
-        Its devices, volumes without I/O too.
-    runs : tuple of Run
-        Measurements of it, the present state last; none where it has no load.
+    `name`: its name; `volumes` and `aliases`: its devices, volumes without I/O too; `runs`: measurements of it, the
+    present state last, none where it has no load.
     """
 
     name: str
@@ -361,31 +354,18 @@ class Traffic:
 class PoolCount:
     """How many aliases one of many pools needs, and what they bring.
 
-    Attributes
-    ----------
-    name : str
-        The pool.
-    volumes, in_use : int
-        Its volumes, and aliases at the time of the measurement.
-    recommended : int or None
-        Smallest count that meets the target, aliases in use included; None where none does.
-    range : tuple of int or None
-        Smallest and largest count over the readings of the demand and the rule of thumb.
-    rule_of_thumb : int or None
-        Aliases in use plus the summed queue rounded up; None where the queue was not measured.
-    classic : int or None
-        Aliases that classic PAV would take for the same target; None where it cannot meet it.
-    now, then : Traffic or None
-        With the aliases in use and with the recommended ones; response and queue are inf where a queue grows without
-        bound. None without I/O, and `then` without an answer.
-    grouping_error : float
-        As of `planner.sizing.AliasAnswer`.
-    notes : tuple of str
-        How it was read.
-    problem : str or None
-        Why there is no answer.
-    exit_code : int
-        What the command returns for the problem.
+    * `name`: the pool.
+    * `volumes` and `in_use`: its volumes, and aliases at the time of the measurement.
+    * `recommended`: smallest count that meets the target, aliases in use included; None where none does.
+    * `range`: smallest and largest count over the readings of the demand and the rule of thumb.
+    * `rule_of_thumb`: aliases in use plus the summed queue rounded up; None where the queue was not measured.
+    * `classic`: aliases that classic PAV would take for the same target; None where it cannot meet it.
+    * `now` and `then`: with the aliases in use and with the recommended ones; response and queue are inf where a queue
+      grows without bound. None without I/O, and `then` without an answer.
+    * `grouping_error`: as of `planner.sizing.AliasAnswer`.
+    * `notes`: how it was read.
+    * `problem`: why there is no answer.
+    * `exit_code`: what the command returns for the problem.
     """
 
     name: str

@@ -330,11 +330,7 @@ def _fewest_requesters(run: Run, read: Readings, counts: Counts) -> Counts:
 
 
 def _read_several(runs: Sequence[Run], law: Law) -> tuple[Readings, bool, tuple[str, ...]]:
-    """Candidates from rows at several counts, whether they are fits, and what was left out.
-
-    Rows of steady demand are fitted together, by least squares for every number of requesters; those of bursty demand
-    weigh its candidates.
-    """
+    """Candidates from rows at several counts (steady ones by least squares), whether they fit, what was left out."""
     rates = [each.total_rate.value for each in runs]
     read = read_several(
         [(each.io_rate, each.service, spaced(each.queued), each.aliases) for each in runs], law=law

@@ -59,11 +59,7 @@ def each_volume(pool: Pool) -> tuple[Array, Array, Array, Array]:
 
 
 def grown(pool: Pool, growth: float) -> tuple[list[Pool], list[float]]:
-    """Let the demand of the volumes grow by a share: rates as they are, requesters between the whole numbers around.
-
-    The busiest volumes take the further requesters first. What lies between two whole numbers of requesters is
-    interpolated: the demands on both sides and their shares are returned.
-    """
+    """Let demand grow by a share: rates, or requesters, given as whole numbers on both sides with their shares."""
     if not growth:
         return [pool], [1.0]
     law = Law(inflation=pool.inflation, redrive_time=pool.redrive_time, model_error=0.0)
@@ -92,11 +88,7 @@ def grown(pool: Pool, growth: float) -> tuple[list[Pool], list[float]]:
 
 
 def grouped(pool: Pool, most_aliases: int) -> tuple[Pool, Indices, float]:
-    """Group volumes of nearly equal demand, in as few classes as the error allows.
-
-    Returns the classes, the class of each volume (-1 where it asks for nothing), and the largest change of the wait
-    of a volume when they were last made finer; inf where there is no room for finer ones.
-    """
+    """Group volumes of nearly equal demand: classes, the class of each (-1 where idle), and the error of the wait."""
     rows, service, present = _rows(pool)
     groups = group_volumes(**rows, spread=EQUAL)
     if groups.volumes.size <= FEW_CLASSES:

@@ -15,10 +15,7 @@ FromSources = Sequence[tuple[str, Run]]
 
 
 def worst_by_need(found: Sequence[Need], cases: Sequence[Case]) -> int | None:
-    """Place of the interval that needs most; of equals the busiest, then the first; None where none has a count.
-
-    What is below the floor is the worst only where all is.
-    """
+    """Place of the interval that needs most, of equals the busiest, then the first; None where none has a count."""
 
     def rank(k: int) -> tuple[bool, int, float]:
         run = cases[k][-1] if cases[k] else None
@@ -35,11 +32,7 @@ def worst_by_need(found: Sequence[Need], cases: Sequence[Case]) -> int | None:
 def present_cases(
     measured: Mapping[str, FromSources], law: Law, target: Target, growth: float
 ) -> dict[str, tuple[Run, ...]]:
-    """Take of every source the interval that needs most, and of several with one number of aliases again.
-
-    Intervals of one source are of one system at several times. What several sources measured with different numbers of
-    aliases decides together, the last one being the present state.
-    """
+    """Take of every source the interval that needs most, the last source being the present state."""
     several = {name: rows for name, rows in measured.items() if len(rows) > 1}
     flat = [(name, k) for name, rows in several.items() for k in range(len(rows))]
     asked = [(several[name][k][1],) for name, k in flat]

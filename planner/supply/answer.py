@@ -44,35 +44,22 @@ Needed = tuple[int | None, int | None, int | None]
 class PoolAnswer:
     """What the counters of one pool say.
 
-    Attributes
-    ----------
-    supply : PoolSupply
-        The counters.
-    verdict : str or None
-        "enough", "not enough" or "too many"; None where there is no interval to judge by.
-    fail_fraction, fail_low, fail_high : float
-        Share of tries that failed, and its interval, 95 %: what chance alone leaves open.
-    tries, fails : int
-        Counted with the aliases in use.
-    tries_rate : float
-        Tries a second.
-    aliases : int
-        Aliases in use.
-    aliases_needed : int or None
-        Fewest with which the share of fails is at most the target; None where more than a control unit can have, or no
-        interval to judge by.
-    needed_low, needed_high : int or None
-        The same at the edge of what the counters allow, 95 %.
-    unused : int
-        Aliases that could have been taken away without a single fail: one less than the fewest free that a try found.
-    load : float or None
-        Aliases busy on average if there were any number of them, from the fit [erlang].
-    holding_time : float or None
-        Mean time that an alias is held, from the fit [s].
-    peakedness : float or None
-        Variance over mean of the busy aliases if there were any number of them.
-    notes : tuple of str
-        What the user should know.
+    * `supply`: the counters.
+    * `verdict`: "enough", "not enough" or "too many"; None where there is no interval to judge by.
+    * `fail_fraction`, `fail_low` and `fail_high`: share of tries that failed, and its interval, 95 %: what chance alone
+      leaves open.
+    * `tries` and `fails`: counted with the aliases in use.
+    * `tries_rate`: tries a second.
+    * `aliases`: aliases in use.
+    * `aliases_needed`: fewest with which the share of fails is at most the target; None where more than a control unit
+      can have, or no interval to judge by.
+    * `needed_low` and `needed_high`: the same at the edge of what the counters allow, 95 %.
+    * `unused`: aliases that could have been taken away without a single fail: one less than the fewest free that a try
+      found.
+    * `load`: aliases busy on average if there were any number of them, from the fit [erlang].
+    * `holding_time`: mean time that an alias is held, from the fit [s].
+    * `peakedness`: variance over mean of the busy aliases if there were any number of them.
+    * `notes`: what the user should know.
     """
 
     supply: PoolSupply

@@ -150,10 +150,7 @@ def _never_busy(supply: PoolSupply, now: NDArray[np.bool_]) -> int:
 
 
 def _load_levels(tries: Array) -> tuple[NDArray[np.int64], Array]:
-    """Level of load of each interval and tries of an interval at each level.
-
-    What adjacent intervals share is load; what they do not is chance, and is taken out of the tries of an interval.
-    """
+    """Level of load of each interval, tries at each level: what adjacent intervals share is load, the rest chance."""
     if tries.size == 0 or tries.sum() == 0:
         return np.zeros(tries.size, dtype=np.int64), np.zeros(1)
     off = tries - tries.mean()
@@ -215,10 +212,7 @@ def _dispersion(supply: PoolSupply, now: NDArray[np.bool_]) -> Dispersion | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedVolumes:
-    """Pools that explain both what the volumes did and what the counters show: `pools`, the likeliest first.
-
-    `words` says the demand of the first of them.
-    """
+    """`pools` that explain both volumes and counters, the likeliest first, whose demand `words` say."""
 
     pools: tuple[Pool, ...]
     words: str

@@ -44,12 +44,7 @@ class FigureLine:
 class SystemAnswer(Answer):
     """What one system does: every figure with its 90 % interval and what it rests on.
 
-    Attributes
-    ----------
-    system : System
-        As described, completed by models.
-    found : Found
-        Its figures.
+    `system`: as described, completed by models; `found`: its figures.
     """
 
     system: System
@@ -318,13 +313,8 @@ def numbers_of(system: System) -> Mapping[str, float | str]:
 class SystemComparison(Answer):
     """Two systems side by side.
 
-    Attributes
-    ----------
-    one, two : SystemAnswer
-        The answers.
-    inputs : tuple of tuple
-        What differs: label, both values as text, and the relative change of the throughput that it brings alone, None
-        where it cannot be told alone.
+    `one` and `two`: the answers; `inputs`: what differs: label, both values as text, and the relative change of the
+    throughput that it brings alone, None where it cannot be told alone.
     """
 
     one: SystemAnswer

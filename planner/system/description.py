@@ -38,10 +38,7 @@ PER_PAGE: Final = "cp_system_time_s"  # of a paging device: processor time per p
 
 
 class SystemValue(NamedTuple):
-    """What stands under a key: a number in SI or a word, what its digits leave open, and where it came from.
-
-    `origin` is "given", "default" or the name of a model.
-    """
+    """A number in SI or a word, what its digits leave open, and `origin`: "given", "default" or a model."""
 
     value: float | str
     half: float = 0.0
@@ -99,14 +96,8 @@ class Entry:
 class System:
     """A system: its tables, as written, completed by models and defaults.
 
-    Attributes
-    ----------
-    entries : tuple of Entry
-        Its tables, in the order of the file.
-    models : mapping
-        Models that they name, by name.
-    source : str
-        Name of the file without its ending.
+    `entries`: its tables, in the order of the file; `models`: models that they name, by name; `source`: name of the
+    file without its ending.
     """
 
     entries: tuple[Entry, ...]

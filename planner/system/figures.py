@@ -29,10 +29,7 @@ BY_LAW: Final = frozenset({"transfers", "queue_length", "wait", "response"})
 class Number(Interval):
     """A figure with its 90 % interval, SI, and what it rests on; all None where the basis is outside.
 
-    Attributes
-    ----------
-    basis : str
-        given, arithmetic, calibrated, predicted or outside.
+    `basis`: given, arithmetic, calibrated, predicted or outside.
     """
 
     basis: str = "outside"
@@ -53,28 +50,17 @@ OUTSIDE: Final = Number(None, None, None)
 class Found:
     """All numbers of one system; times in seconds, sizes in bytes.
 
-    Attributes
-    ----------
-    throughput, miss_ratio, io_rate, page_rate : Number
-        Page touches (or I/Os), misses per page visit, I/Os of guests, page reads and writes [1/s].
-    storage : mapping
-        Overcommitment, frames, pages without one, real storage without paging, guests that fit.
-    guests : mapping
-        Throughput by group of guests.
-    stations : mapping
-        By group of devices: transfers, utilization, queue_length, wait and response of one device.
-    devices : mapping
-        Devices of each group.
-    processors : mapping
-        Processors that are busy, by whose work it is.
-    bounds : mapping
-        Throughput that each part alone would allow.
-    elasticity : mapping
-        Relative change of the throughput over that of each number.
-    exact : bool
-        Whether the network was solved exactly.
-    shares : mapping
-        How wide each thing that is not known makes the throughput, as a part of it.
+    * `throughput`, `miss_ratio`, `io_rate` and `page_rate`: page touches (or I/Os), misses per page visit, I/Os of
+      guests, page reads and writes [1/s].
+    * `storage`: overcommitment, frames, pages without one, real storage without paging, guests that fit.
+    * `guests`: throughput by group of guests.
+    * `stations`: by group of devices: transfers, utilization, queue_length, wait and response of one device.
+    * `devices`: devices of each group.
+    * `processors`: processors that are busy, by whose work it is.
+    * `bounds`: throughput that each part alone would allow.
+    * `elasticity`: relative change of the throughput over that of each number.
+    * `exact`: whether the network was solved exactly.
+    * `shares`: how wide each thing that is not known makes the throughput, as a part of it.
     """
 
     throughput: Number

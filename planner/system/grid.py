@@ -26,18 +26,11 @@ if TYPE_CHECKING:
 class SystemGrid(Answer):
     """A system over a grid: one row a combination.
 
-    Attributes
-    ----------
-    system : System
-        As described.
-    ranges : tuple of Range
-        What varies.
-    settings : tuple of tuple
-        Values of each row, SI or words.
-    systems : tuple of System
-        The system of each row.
-    found : tuple of Found or str
-        Figures of each row, or why it cannot run.
+    * `system`: as described.
+    * `ranges`: what varies.
+    * `settings`: values of each row, SI or words.
+    * `systems`: the system of each row.
+    * `found`: figures of each row, or why it cannot run.
     """
 
     system: System

@@ -29,10 +29,7 @@ Floats = dict[str, Array]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemScenarios:
-    """One structure and the numbers of many scenarios: `values` by table, name and key, each of shape (scenarios,).
-
-    `cost` multiplies processor times that were measured in another mode.
-    """
+    """One structure, many scenarios: `values` by table, name and key, (scenarios,); `cost` of processor times."""
 
     system: System
     values: Values

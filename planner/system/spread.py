@@ -34,11 +34,7 @@ class Direction:
 
 
 def directions(system: System, *, outside: bool) -> list[Direction]:
-    """Everything that is not exactly known; models of several tables move together.
-
-    Rounding of given digits counts to its ends. Parameters of a model go along the principal axes of what its
-    measurements leave open.
-    """
+    """Everything that is not exactly known, along the principal axes of each model; shared models move together."""
     found = [
         _rounding(entry, key) for entry in system.entries for key in entry.halves if entry.halves[key] > 0
     ]

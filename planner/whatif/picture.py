@@ -39,7 +39,7 @@ def draw(found: Prediction, axes: Axes | None, figure: str | None = None) -> Axe
         if not found.keys:
             _mark(found, shown, each, panel)
     first = _varied(shown)[0]
-    column = {column.name: column for column in shown._settings()}[first]
+    column = {column.name: column for column in shown.table().columns}[first]
     unit = f" [{column.unit}]" if column.unit not in {"", "share"} else ""
     panels[-1].set_xlabel(f"{first.replace('_', ' ')}{unit}")
     style.legend_below(panels[-1])
@@ -58,7 +58,7 @@ def _varied(found: Prediction) -> tuple[str, ...]:
 def _panel(found: Prediction, shown: Quantity, axes: Axes) -> None:
     """One figure with its band, a line for each value of what was varied besides."""
     first, *others = _varied(found)
-    columns = {column.name: column for column in found._settings()}
+    columns = {column.name: column for column in found.table().columns}
     lines: dict[tuple[Value, ...], list[int]] = {}
     for k, each in enumerate(found.settings):
         lines.setdefault(tuple(each[key] for key in others), []).append(k)

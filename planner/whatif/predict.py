@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from planner import library, render, style, units
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.calibrate.error_bar import intervals, possible
 from planner.devices.kinds import KINDS
 from planner.devices.parameters import Scenario
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.library import Model
-from planner.quantity import LARGEST_GRID, Quantity, Value, listed, span
+from planner.quantity import LARGEST_GRID, Quantity, Value, column, listed, span
 from planner.results import Array
 from planner.units import given, readable
 
@@ -122,25 +122,15 @@ OR_MORE: Final = "or more"
 class Prediction(Answer):
     """What a model says.
 
-    Attributes
-    ----------
-    title : str
-        What the model was calibrated to.
-    kind : str
-        Its device kind.
-    keys : tuple of str
-        What was varied.
-    known : mapping
-        What was varied or set, by key.
-    settings : tuple of mapping
-        Values of all that was asked, SI, one a row.
-    values : mapping
-        Figures with their 90 % intervals by key, SI, each of shape (rows,); an upper end that nothing bounds is
-        infinite, an interval that is not known is nan.
-    warnings : tuple of str
-        Where the question leaves what was measured.
-    model : planner.library.Model or None
-        What was asked, for the picture of a single scenario.
+    * `title`: what the model was calibrated to.
+    * `kind`: its device kind.
+    * `keys`: what was varied.
+    * `known`: what was varied or set, by key.
+    * `settings`: values of all that was asked, SI, one a row.
+    * `values`: figures with their 90 % intervals by key, SI, each of shape (rows,); an upper end that nothing bounds is
+      infinite, an interval that is not known is nan.
+    * `warnings`: where the question leaves what was measured.
+    * `model`: what was asked, for the picture of a single scenario.
     """
 
     title: str
@@ -216,38 +206,31 @@ class Prediction(Answer):
                 if end and np.isnan(values).all():
                     continue
                 label = shown.label + end.replace("_", " ")
-                numbers = (values / shown.factor).tolist()
-                columns.append(
-                    render.Column(name=shown.key + end, unit=shown.unit, label=label, values=numbers)
-                )
-        return render.Table(columns=tuple(columns))
+                columns[column(shown.key + end, shown.unit, label)] = (values / shown.factor).tolist()
+        return tabled(zip(*columns.values(), strict=True), columns)
 
     def sections(self) -> tuple[render.Section, ...]:
         """Each number with +/- half of its interval, or "or more" where it has no upper end."""
         columns = self._settings()
         for shown in self.figures:
             low, best, high = (end / shown.factor for end in self.values[shown.key])
-            columns.append(
-                render.Column(name=shown.key, unit=shown.unit, label=shown.label, decimals=shown.decimals,
-                              values=best.tolist())
-            )  # fmt: skip
+            columns[column(shown.key, shown.unit, shown.label, shown.decimals)] = best.tolist()
             if np.isnan(low).all():
                 continue
             texts = [_half(*ends, shown.decimals) for ends in zip(best, low, high, strict=True)]
             width = max(map(len, texts))
-            columns.append(
-                render.Column(name=f"{shown.key}_half", unit="", label="+/-".rjust(width),
-                              values=[text.rjust(width) for text in texts])
-            )  # fmt: skip
-        return (render.Section(table=render.Table(columns=tuple(columns))),)
+            columns[column(f"{shown.key}_half", label="+/-".rjust(width))] = [
+                text.rjust(width) for text in texts
+            ]
+        return (render.Section(table=tabled(zip(*columns.values(), strict=True), columns)),)
 
-    def _settings(self) -> list[render.Column]:
+    def _settings(self) -> dict[Quantity, list[Any]]:
         """Columns of what was varied or set."""
-        found = []
+        found = {}
         for key, what in self.known.items():
             unit, factor = units.shown(what.unit)
             values = [_plain(each[key], factor, what) for each in self.settings]
-            found.append(render.Column(name=key, unit=unit, values=values, digits=units.EXACT))
+            found[column(key, unit, digits=units.EXACT)] = values
         return found
 
     def to_dict(self) -> dict[str, Any]:

@@ -34,16 +34,9 @@ PTRM_SPACES_STATED: Final = 16  # of z/VM 5.3; the only number that a report sta
 class FrameBudget(Answer):
     """What virtual storage in use takes.
 
-    Attributes
-    ----------
-    segments : int
-        Segments of 1 MB in use.
-    page_frames, pgmbk_frames : int
-        Frames for their resident pages, and for their PGMBKs.
-    ptrm_spaces : int
-        PTRM data spaces that map them.
-    real_storage : int or None
-        What there is [bytes]; None where it is not given.
+    `segments`: segments of 1 MB in use; `page_frames` and `pgmbk_frames`: frames for their resident pages, and for
+    their PGMBKs; `ptrm_spaces`: PTRM data spaces that map them; `real_storage`: what there is [bytes], None where it is
+    not given.
     """
 
     COLUMNS: ClassVar = (

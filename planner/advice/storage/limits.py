@@ -156,15 +156,9 @@ class StorageBudget:
 class StorageLimits(Answer):
     """All limits of a system.
 
-    Attributes
-    ----------
-    budget : StorageBudget
-        What was asked.
-    limits : tuple of Limit
-        What can be in use by each.
-    min_resident_pages_before_ptrm : int or None
-        Smallest whole number of resident pages in a segment at which PTRM data spaces are no longer met before every
-        other limit (a tie counts as no longer before); None where they never are.
+    `budget`: what was asked; `limits`: what can be in use by each; `min_resident_pages_before_ptrm`: smallest whole
+    number of resident pages in a segment at which PTRM data spaces are no longer met before every other limit (a tie
+    counts as no longer before), None where they never are.
     """
 
     COLUMNS: ClassVar = (
@@ -238,10 +232,7 @@ class StorageLimits(Answer):
         return f"PTRM data spaces are met first below {pages} resident pages in each in-use segment."
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw in-use virtual storage against resident pages per segment, every limit as a line.
-
-        A point marks what is in use, or else what can be.
-        """
+        """Draw in-use virtual storage against resident pages per segment, every limit as a line."""
         (axes,) = style.begin(axes, self.headline)
         pages = [2 ** (step / 8) for step in range(8 * PAGES_PER_SEGMENT.bit_length() - 7)]
         curves = [self.budget._limits(Fraction(number)) for number in pages]

@@ -61,18 +61,11 @@ class Snapshot:
 class StorageUsage(Answer):
     """How much of each limit is used.
 
-    Attributes
-    ----------
-    latest : Snapshot
-        The last of the listings.
-    limits : tuple of Limit
-        Those that follow from what was given.
-    growth : Interval or None
-        Change of in-use virtual storage [bytes/day]; None with a single listing.
-    release : str
-        z/VM release of the limits.
-    remarks : tuple of str
-        What the listings show that a reader should know.
+    * `latest`: the last of the listings.
+    * `limits`: those that follow from what was given.
+    * `growth`: change of in-use virtual storage [bytes/day]; None with a single listing.
+    * `release`: z/VM release of the limits.
+    * `remarks`: what the listings show that a reader should know.
     """
 
     FIGURES: ClassVar = (

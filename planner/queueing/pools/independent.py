@@ -15,10 +15,7 @@ from planner.queueing.single_station import finite_source, mmc
 
 
 def without_aliases(elements: Elements) -> Outcome:
-    """Pools without aliases, whose volumes are single stations, all side by side.
-
-    Whoever finds the base busy is a try that fails, and is picked up by the base.
-    """
+    """Pools without aliases, whose volumes are single stations, side by side: a try fails and the base picks it up."""
     here = elements.volumes > 0.0
     closed, opened = here & elements.closed, here & ~elements.closed
     outcome = Outcome.empty(here.shape[0], here.shape[1], 0)

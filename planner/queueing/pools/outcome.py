@@ -1,7 +1,4 @@
-"""What every method says of pools with one alias count each, in service times, and whether it is in balance.
-
-An answer that breaks its own balance, of requesters, busy servers or bounds, is no answer.
-"""
+"""What every method says of pools with one alias count each, in service times, and whether it is in balance."""
 
 from __future__ import annotations
 

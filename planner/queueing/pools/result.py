@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from planner import render
 from planner.queueing.checks import positive
 from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.outcome import Outcome
@@ -25,49 +24,29 @@ class PoolSteady(Result):
     and have the classes on one more axis. A class without volumes, which fills up a pool with fewer classes than
     others, has rates and queues 0.
 
-    Attributes
-    ----------
-    aliases : ndarray
-        Aliases of the pool [1].
-    volumes : ndarray
-        Volumes of each class [1].
-    throughput : ndarray
-        I/Os of one volume [1/s].
-    queue_length : ndarray
-        Mean waiting at one volume, an I/O in its gap included: throughput x wait time [1].
-    wait_time, response_time : ndarray
-        Mean wait; wait and service [s].
-    service_time : ndarray
-        Mean service, inflated [s].
-    in_gap : ndarray
-        Mean I/Os of one volume in the gap of their device; a measurement prints `queue_length - in_gap` as
-        queued [1].
-    tries_rate, fails_rate : ndarray
-        I/Os of one volume that found their base busy; those that found no free alias either [1/s].
-    base_throughput, alias_throughput : ndarray
-        I/Os of one volume that its base, that aliases served [1/s].
-    base_in_service, alias_in_service : ndarray
-        Mean I/Os of one volume in service on its base (its utilization), on aliases [1].
-    pool_throughput, pool_queue_length : ndarray
-        Sums over all volumes [1/s], [1].
-    fail_fraction : ndarray
-        Fails over tries, 0 where nothing was tried [1].
-    free_aliases : ndarray
-        Mean free aliases [1].
-    residual : ndarray
-        What the solver left: the imbalance of the chain or the last change of the iteration, relative [1].
-    free_alias_law : ndarray
-        Probability of 0, 1, ... free aliases, shape aliases x (largest count + 1) [1].
-    tries_by_free : ndarray
-        Rate of tries that find 0, 1, ... free aliases, shape aliases x (largest count + 1) [1/s].
-    stable : ndarray of bool
-        False where a queue grows without bound.
-    aliases_to_be_stable : ndarray
-        Fewest aliases with which none does, shape () [1].
-    converged : ndarray of bool
-        False where no solution was found: its numbers are nan.
-    method : str
-        "exact" or "mean-field".
+    * `aliases`: aliases of the pool [1].
+    * `volumes`: volumes of each class [1].
+    * `throughput`: I/Os of one volume [1/s].
+    * `queue_length`: mean waiting at one volume, an I/O in its gap included: throughput x wait time [1].
+    * `wait_time` and `response_time`: mean wait; wait and service [s].
+    * `service_time`: mean service, inflated [s].
+    * `in_gap`: mean I/Os of one volume in the gap of their device; a measurement prints `queue_length - in_gap` as
+      queued [1].
+    * `tries_rate` and `fails_rate`: I/Os of one volume that found their base busy; those that found no free alias
+      either [1/s].
+    * `base_throughput` and `alias_throughput`: I/Os of one volume that its base, that aliases served [1/s].
+    * `base_in_service` and `alias_in_service`: mean I/Os of one volume in service on its base (its utilization), on
+      aliases [1].
+    * `pool_throughput` and `pool_queue_length`: sums over all volumes [1/s], [1].
+    * `fail_fraction`: fails over tries, 0 where nothing was tried [1].
+    * `free_aliases`: mean free aliases [1].
+    * `residual`: what the solver left: the imbalance of the chain or the last change of the iteration, relative [1].
+    * `free_alias_law`: probability of 0, 1, ... free aliases, shape aliases x (largest count + 1) [1].
+    * `tries_by_free`: rate of tries that find 0, 1, ... free aliases, shape aliases x (largest count + 1) [1/s].
+    * `stable`: False where a queue grows without bound.
+    * `aliases_to_be_stable`: fewest aliases with which none does, shape () [1].
+    * `converged`: False where no solution was found: its numbers are nan.
+    * `method`: "exact" or "mean-field".
     """
 
     derived: ClassVar[dict[str, tuple[str, str]]] = {
@@ -142,18 +121,10 @@ class PoolSteady(Result):
         low, high = np.array(marks).T.reshape(2, *self.aliases.shape)
         return low, high
 
-    def table(self) -> render.Table:
-        """All numbers as columns, one row a class of an alias count."""
-        named = self.quantities()
-        shape = self.throughput.shape
-        columns = []
-        for name, (label, unit) in named.items():
-            values = np.asarray(getattr(self, name))
-            if name != "volumes" and values.ndim < len(shape):
-                values = values[..., None]
-            cells = np.broadcast_to(values, shape).ravel().tolist()
-            columns.append(render.Column(name=name, unit=unit, label=label, values=cells))
-        return render.Table(columns=tuple(columns))
+    def _aligned(self, name: str) -> Array:
+        """Numbers of a pool stand beside each of its classes: the table has a row a class of an alias count."""
+        values = np.asarray(getattr(self, name))
+        return values[..., None] if name != "volumes" and values.ndim < self.throughput.ndim else values
 
 
 def pool_steady(

@@ -20,13 +20,12 @@ MOST_OF_ONE: Final = 4096
 def aliases_in_use(pool: CheckedPool) -> Array:
     """Mean aliases that one volume of each class must hold for its queue not to grow.
 
-    With a queue that never ends the base of a volume serves ``1 / (S + g)``; aliases have to take the rest of the
-    load. What they serve slows itself down: with growth i for each further I/O in service the aliases held are a
-    birth-death process with death rate ``a / (c + i a)``, whose law is negative binomial with r = 1 + c / i. All
-    overloaded volumes hold the aliases of the pool together; of one that holds h on average, a share s of all, the
-    aliases then end ``h / (c + i - i s + i h)`` I/Os, and the base works at ``(c + i - i s) / (c + i - i s + i h)`` of
-    its pace: exact where these volumes are alike and there is no gap. Closed classes and loads below the base need
-    none: their queues end.
+    With a queue that never ends the base of a volume serves ``1 / (S + g)``; aliases have to take the rest of the load.
+    What they serve slows itself down: with growth i for each further I/O in service the aliases held are a birth-death
+    process with death rate ``a / (c + i a)``, whose law is negative binomial with r = 1 + c / i. All overloaded volumes
+    hold the aliases of the pool together; of one that holds h on average, a share s of all, the aliases then end ``h /
+    (c + i - i s + i h)`` I/Os, and the base works at ``(c + i - i s) / (c + i - i s + i h)`` of its pace: exact where
+    these volumes are alike and there is no gap. Closed classes and loads below the base need none: their queues end.
     """
     load = np.where(pool.closed, 0.0, pool.arrival_rate * pool.service)
     base, growth, beside = _rates_in_overload(pool)
@@ -165,10 +164,7 @@ def _overloaded(pool: CheckedPool) -> NDArray[np.bool_]:
 
 
 def _rates_in_overload(pool: CheckedPool) -> tuple[Array, Array, Array]:
-    """Of one volume whose queue never ends, all in its own service times, shape (classes,) each.
-
-    What its base serves, by how much an alias slows the others down, and the time of an alias beside the base.
-    """
+    """Rate of its base, slowing by an alias, time of an alias [services] of overloaded volumes, (classes,) each."""
     gap, alias_gap = pool.redrive_time / pool.service, pool.alias_redrive_time / pool.service
     growth = pool.inflation / (1.0 + alias_gap)
     return 1.0 / (1.0 + gap), growth, 1.0 + pool.inflation / (1.0 + gap) - growth + alias_gap

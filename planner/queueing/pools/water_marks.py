@@ -51,9 +51,8 @@ def water_marks(free_law: Array, tries_by_free: Array, tries: float) -> tuple[fl
 def _survival(law: Array, between: Array, end: float, interval: float) -> float:
     """Probability that the process has not ended after the interval, begun at any of its states.
 
-    `between` holds the flow between each state and the next; the process ends from its first state with flow
-    `end`. In the symmetric form of the generator, ``sqrt(P) Q / sqrt(P)``, survival is a sum over its
-    eigenvalues.
+    `between` holds the flow between each state and the next; the process ends from its first state with flow `end`. In
+    the symmetric form of the generator, ``sqrt(P) Q / sqrt(P)``, survival is a sum over its eigenvalues.
     """
     from scipy.linalg import eigh_tridiagonal
 

@@ -1,8 +1,4 @@
-"""Device activity (D6R3) as rows of the one table: rates and times of an I/O between one sample and the next.
-
-A volume is what its base and all aliases on its behalf did: their figures are mixed by their rates. Alias devices have
-records of their own, whose I/Os stand in the records of the bases already. Rows that cannot be are named.
-"""
+"""Device activity (D6R3) as rows of the one table: of a volume what its base and all its aliases did."""
 
 from __future__ import annotations
 
@@ -93,10 +89,7 @@ def rises(
 
 
 def queue_fields(rows: Rows, pairs: Pairs) -> tuple[str, str] | None:
-    """Which of two fields counts the I/Os found and which the samples: those are the same for all devices of a sample.
-
-    None where neither is, or where nothing was sampled.
-    """
+    """Which of two fields counts the I/Os found and which the samples, the same for all devices; None where none is."""
     sample = rows["sample"][pairs.now]
     newest = sample == sample[-1]
     for found, sampled in (("HFCTIO", "HFRDEVCT"), ("HFRDEVCT", "HFCTIO")):

@@ -238,11 +238,7 @@ def pool_bits(
     helped: NDArray[np.bool_],
     counts: Mapping[int, Integers],
 ) -> PoolBits | None:
-    """Decide which bits of RDEVPVFG mark bases and aliases, by the devices of a sample and the `counts` of its pools.
-
-    `counts` holds bases and aliases by pool, `helped` whether aliases ever worked for a device. None where no pool has
-    a base and an alias.
-    """
+    """Bits of RDEVPVFG of bases and aliases, by `counts` of pools and who was `helped`; None where no pool has both."""
     names = np.array(sorted(each for each, both in counts.items() if both.min() > 0), np.int64)
     if not names.size:
         return None

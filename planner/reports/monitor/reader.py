@@ -1,7 +1,4 @@
-"""Reads z/VM monitor data sample by sample: tables of devices, pools, data spaces, paging volumes, emulated devices.
-
-Memory is bounded by a sample and `frames.CHUNK`, not by the file: `batches` yields tables as it goes.
-"""
+"""Reads z/VM monitor data sample by sample: tables of devices, pools, data spaces, paging volumes, emulated devices."""
 
 from __future__ import annotations
 
@@ -71,10 +68,7 @@ def read_monitor(path: Path | str, data: bytes | None = None, *, pools_known: bo
 def batches(
     path: Path | str, data: bytes | None = None, *, pools_known: bool = False, chunk: int = frames.CHUNK
 ) -> Iterator[MonitorTables]:
-    """Read monitor data, some samples a step; the last step has the notes.
-
-    With `pools_known` the members of the pools come from elsewhere, and the file need not say which they are.
-    """
+    """Read monitor data, some samples a step, notes last; with `pools_known` members come from elsewhere."""
     reader = RecordReader(Path(path), pools_known)
     for piece in frames.chunks(reader.path, data, chunk=chunk):
         yield from reader.take(walk(piece, reader.path, reader.records + 1))

@@ -37,10 +37,7 @@ Columns = dict[str, NDArray[Any]]
 
 
 def previous(keys: NDArray[Any], samples: Integers) -> tuple[Integers, Integers | None]:
-    """Row of the same key one sample before, or -1; and the second of two rows of one key in one sample, where any.
-
-    Rows stand in order of their samples.
-    """
+    """Row of the same key one sample before, in order of samples, or -1; and a second row of a key in one, if any."""
     order = np.argsort(keys, kind="stable")
     same = keys[order[1:]] == keys[order[:-1]]
     apart = samples[order[1:]] - samples[order[:-1]]

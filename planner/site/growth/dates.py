@@ -75,11 +75,7 @@ class Future:
 def passing_days(
     fit: TrendDraws, future: Future, limit: Array, weekday: NDArray[np.intp], horizon: int
 ) -> Array:
-    """First day from the last measured one on with level times weekly factor above the limit; (series, draws).
-
-    Days count as in the fit; inf where there is none within the horizon. `weekday` is that of the last day of each
-    series. Between two events the level is monotone, so that the first day is found by weekday in closed form.
-    """
+    """First day on which level times weekly factor is above the limit, (series, draws); inf beyond the horizon."""
     best = np.full(future.level.shape, NEVER)
     wanted = limit[:, None, None] / np.maximum(fit.week, 1e-9)
     changes = [0, *sorted({when for when, _ in future.events})]

@@ -1,8 +1,4 @@
-"""Draws of what the days of many series leave open.
-
-A step that is not certain stays in as an average over all days it may have happened on, and over none, so that a shift
-is not taken for trend and a doubtful one widens the interval.
-"""
+"""Draws of what the days of many series leave open, uncertain steps averaged over all days they may be on."""
 
 from __future__ import annotations
 

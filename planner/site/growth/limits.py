@@ -44,10 +44,7 @@ NOT_MEASURED: Final = "measurements with dates over several days: the column sta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrowthQuestion:
-    """What a site says beside its measurements: real storage [bytes], resident pages a segment, the law, the target.
-
-    `together` is how much the I/Os of a pool's volumes come together; None where the measurements say it.
-    """
+    """What a site says besides: real storage [bytes], resident pages a segment, law, target, `together`."""
 
     law: Law
     target: Target

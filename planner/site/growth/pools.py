@@ -1,8 +1,4 @@
-"""What pools need as their loads grow: the interval that decides today, at many loads, up to the loads of its limits.
-
-Parts of some pools each are shared out to the processors of this machine; in a part, one call of `need` asks for all
-pools.
-"""
+"""What pools need as their loads grow: the interval that decides today, at many loads, all pools at once."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """Exact small pools with open volumes: block elimination over the levels of D, as many as their tail asks for.
 
-A level is the states with one D, the I/Os that no base holds.
-With exponential service of one mean it does not matter which I/O an open volume has on its aliases: min(D, A) are busy.
-A state is therefore D and, for each volume, the I/Os on its base and behind it; for a closed volume also the aliases it
-holds, since its requesters are counted, and for every one where service times differ by class. Equal volumes are
-exchangeable: their states are kept in order.
+A level is the states with one D, the I/Os that no base holds. With exponential service of one mean it does not matter
+which I/O an open volume has on its aliases: min(D, A) are busy. A state is therefore D and, for each volume, the I/Os
+on its base and behind it; for a closed volume also the aliases it holds, since its requesters are counted, and for
+every one where service times differ by class. Equal volumes are exchangeable: their states are kept in order.
 """
 
 from __future__ import annotations
