@@ -223,7 +223,7 @@ NEEDS: Final = (
     column("needed_worst", label="worst", decimals=0),
     column("needed_99", label="99 %", decimals=0),
     column("needed_95", label="95 %", decimals=0),
-    column("short_share", "percent", "short", 1, lambda need: 100 * need.short_share),
+    column("short_share", "percent", "short", of=lambda need: 100 * need.short_share),
     column("worst_start", label="worst from", of=_minute),
     column("busiest_hour", label="busiest hour", of=lambda need: need.busiest_hour or None),
     column("io_rate", "1/s", "peak I/O rate", 1, lambda need: _largest(need.series.io_rate)),

@@ -315,10 +315,10 @@ class AliasAnswer(Answer):
         now, then = (float(self.rows.io_rate[k]) for k in (self.in_use, count))
         if abs(then / now - 1) < SAME:
             most = float(self.rate.high[count])
-            more = f" (up to {_rough(most)})" if most > (1 + 4 * SAME) * now else ""
+            more = f" (up to {_end(most)})" if most > (1 + 4 * SAME) * now else ""
             rate = f"I/O rate {readable(now)}/s as before{more}"
         else:
-            low, high = (_rough(end) for end in (self.rate.low[count], self.rate.high[count]))
+            low, high = (_end(end) for end in (self.rate.low[count], self.rate.high[count]))
             ends = f" ({low} to {high})" if low != high else ""
             rate = f"I/O rate {readable(now)} to {readable(then)}/s{ends}"
         before, after = (self.rows.response_time[k] for k in (self.in_use, count))
@@ -531,9 +531,9 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _rough(value: float) -> str:
-    """Two digits, as the end of a band."""
-    return readable(value, digits=2) if math.isfinite(value) else "more"
+def _end(value: float) -> str:
+    """The end of a band."""
+    return readable(value) if math.isfinite(value) else "more"
 
 
 def _ms(seconds: float) -> str:

@@ -212,7 +212,7 @@ class VolumesAnswer(Answer):
         model = () if self.law is None or not self.law.words else (self.law.words,)
         return (
             *self.gaps.notes, *seen, *self.remarks, *common, *model, SCOPE,
-            "Next: --device shows one in full, with what else its numbers could mean.",
+            "Next: one by itself (--device) is shown in full, with what else its numbers could mean.",
         )  # fmt: skip
 
     def overview(self) -> render.Table:

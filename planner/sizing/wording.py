@@ -26,7 +26,8 @@ def demand(readings: Sequence[NamedReading], recommended: int) -> str:
     """Name the reading that was taken and what the others would say."""
     first = readings[0]
     about = "about " if first.kind == "closed" and not first.words.startswith("about") else ""
-    text = f"Demand: {about}{first.words}; {recommended} would give {readable(first.io_rate)}/s."
+    aliases = render.counted(recommended, "alias", "aliases")
+    text = f"Demand: {about}{first.words}; {aliases} would give {readable(first.io_rate)}/s."
     others = list(dict.fromkeys(map(_short, readings[1:])))
     if len(others) > MOST_NAMED:
         others = [*others[: MOST_NAMED - 1], f"... {others[-1]}"]
@@ -39,7 +40,7 @@ def _short(reading: NamedReading) -> str:
     words = reading.words
     if reading.kind == "closed" and reading.population is not None:
         words = f"{readable(reading.population)} requester{'' if reading.population == 1 else 's'}"
-    count = "no count" if reading.count is None else str(reading.count)
+    count = "no count" if reading.count is None else render.counted(reading.count, "alias", "aliases")
     return f"{words}: {count} and {readable(reading.io_rate)}/s"
 
 

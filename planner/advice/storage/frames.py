@@ -74,8 +74,8 @@ class FrameBudget(Answer):
     def headline(self) -> str:
         """How much real storage holds how much virtual storage."""
         return (
-            f"{readable(self.real_storage_bytes / GIB, digits=4)} GB of real storage hold "
-            f"{readable(self.segments * SEGMENT / GIB, digits=4)} GB of in-use virtual storage, mapped by "
+            f"{readable(self.real_storage_bytes / GIB, 2, EXACT)} GB of real storage hold "
+            f"{readable(self.segments * SEGMENT / GIB, 2, EXACT)} GB of in-use virtual storage, mapped by "
             f"{render.counted(self.ptrm_spaces, 'PTRM data space')}."
         )
 
@@ -85,7 +85,7 @@ class FrameBudget(Answer):
         needed, notes = self.real_storage_bytes, []
         if self.real_storage is not None and needed > self.real_storage:
             notes.append(
-                f"{readable((needed - self.real_storage) / GIB, digits=4)} GB more than the "
+                f"{readable((needed - self.real_storage) / GIB, 2, EXACT)} GB more than the "
                 f"{given(self.real_storage / GIB)} GB of real storage: the system pages, at the "
                 "expense of performance."
             )

@@ -27,7 +27,7 @@ from planner.devices.storage import (
 )
 from planner.devices.storage import release as find_release
 from planner.quantity import column
-from planner.units import FRAME, GIB, given, readable
+from planner.units import EXACT, FRAME, GIB, given, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 LIMIT: Final = (
     column("limit", of="name"), column("kind"),
-    column("in_use_virtual", "GB", "in-use virtual", 1, "in_use_virtual_bytes"),
+    column("in_use_virtual", "GB", "in-use virtual", 1, "in_use_virtual_bytes", digits=EXACT),
 )  # fmt: skip
 
 
@@ -162,7 +162,7 @@ class StorageLimits(Answer):
     """
 
     COLUMNS: ClassVar = (
-        *LIMIT, column("headroom", "GB", "", 1, "headroom_bytes"),
+        *LIMIT, column("headroom", "GB", "", 1, "headroom_bytes", digits=EXACT),
         column("used", "percent", "used", 1, lambda limit: None if limit.used is None else 100 * limit.used),
     )  # fmt: skip
     ROWS: ClassVar = "limits"
@@ -272,4 +272,4 @@ class StorageLimits(Answer):
 def gigabytes(value: int) -> str:
     """Gigabytes, with terabytes beside them from one terabyte on."""
     size = value / GIB
-    return f"{readable(size)} GB" + (f" ({readable(size / 1024)} TB)" if size >= 1024 else "")  # noqa: PLR2004 - in a TB
+    return f"{readable(size, digits=4)} GB" + (f" ({readable(size / 1024)} TB)" if size >= 1024 else "")  # noqa: PLR2004 - in a TB
