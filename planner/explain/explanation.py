@@ -197,10 +197,7 @@ class Explanation(Tabular):
             "topic": self.topic.name,
             "title": self.topic.title,
             "result": self.result,
-            "inputs": {
-                render.Column(name=item.key, unit=item.unit, values=()).key: float(self.numbers[item.key])
-                for item in self.topic.inputs
-            },
+            "inputs": {item.file_key: float(self.numbers[item.key]) for item in self.topic.inputs},
             "steps": [
                 {
                     "symbol": str(step.left),

@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import render
+from planner.answer import tabled
 from planner.errors import ReportError
+from planner.quantity import column
 from planner.reports import schema
 from planner.reports.csv_table import CsvTable, read_csv
 from planner.reports.membership import BITS, Membership, device_words, members_of, with_pools
@@ -34,13 +36,13 @@ COLUMNS: Final = ("time", "device", *BASE, *ALIAS)
 WHAT: Final = "volume counters (MRIODDEV)"
 INTERVAL: Final = "interval_s"
 QUEUES: Final = ("queue", "queued", "qued", "base_queue", "req_qued")
-TOTALS: Final = {  # column: unit, label, decimals
-    "device": ("", "device", None), "pool": ("", "pool", None), "pool_aliases": ("", "aliases", 0),
-    "interval": ("s", "measured", 0), "io_rate": ("1/s", "I/O rate", None), "base_rate": ("1/s", "base", None),
-    "alias_rate": ("1/s", "aliases", None), "pend": ("ms", "pend", 3), "connect": ("ms", "connect", 3),
-    "disconnect": ("ms", "disc", 3), "service": ("ms", "service", 3), "queued": ("", "queued", 2),
-    "response": ("ms", "response", 3),
-}  # fmt: skip
+TOTALS: Final = (
+    column("device", label="device"), column("pool", label="pool"), column("pool_aliases", "", "aliases", 0),
+    column("interval", "s", "measured", 0), column("io_rate", "1/s", "I/O rate"), column("base_rate", "1/s", "base"),
+    column("alias_rate", "1/s", "aliases"), column("pend", "ms", "pend", 3), column("connect", "ms", "connect", 3),
+    column("disconnect", "ms", "disc", 3), column("service", "ms", "service", 3), column("queued", "", "queued", 2),
+    column("response", "ms", "response", 3),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,13 +296,11 @@ def volumes_frame(counted: CountedVolumes) -> tuple[pl.DataFrame, list[str]]:
 
 def totals_table(volumes: Sequence[Mapping[str, Any]]) -> render.Table:
     """Lay out volumes as columns."""
-    return render.Table(
-        columns=tuple(
-            render.Column(
-                name=name, unit=unit, label=label, decimals=decimals,
-                values=[None if (value := each.get(name)) is None else value / MILLISECOND if unit == "ms" else value
-                        for each in volumes],
-            )
-            for name, (unit, label, decimals) in TOTALS.items()
-        )
-    )  # fmt: skip
+    scales = [(total.key, MILLISECOND if total.unit == "ms" else None) for total in TOTALS]
+    return tabled(
+        (
+            tuple(v if (v := each.get(key)) is None or s is None else v / s for key, s in scales)
+            for each in volumes
+        ),
+        TOTALS,
+    )

@@ -401,7 +401,7 @@ class AliasAnswer(Answer):
         kept = self._kept_rows(len(table))
         if all(value is None for value in table.columns[-1].values):
             table = replace(table, columns=table.columns[:-1])
-        columns = tuple(replace(c, values=[c.values[k] for k in kept]) for c in table.columns)
+        shown = table.each(lambda c: replace(c, values=[c.values[k] for k in kept]))
         marks = tuple(table.marks[k] for k in kept)
         caption = f"> recommended: {self.target}"
         if "measured" in marks or (len(self.measured) > 1 and self.recommended in self.measured):
@@ -409,7 +409,7 @@ class AliasAnswer(Answer):
         elif "in use" in marks:
             caption += "   * in use"
         return (
-            render.Section(table=render.Table(columns=columns, marks=marks), caption=caption),
+            render.Section(table=replace(shown, marks=marks), caption=caption),
             *section(self.commands),
         )
 
