@@ -48,7 +48,9 @@ MOST_BYTES: Final = 8 << 30  # of one mutant
 AS_SLOW: Final = 4  # times as long as the tests took under coverage, and
 STARTED: Final = 30.0  # [s] to collect them
 ROOT: Final = Path(__file__).parents[1]
-LEFT: Final = shutil.ignore_patterns(".git", ".venv*", ".*cache", ".hypothesis", "build", "__pycache__", "*.egg-info")
+LEFT: Final = shutil.ignore_patterns(
+    ".git", ".venv*", ".*cache", ".hypothesis", "build", "__pycache__", "*.egg-info"
+)
 ANSWERS: Final = (
     "tests/test_sizing.py", "tests/test_alias_question.py", "tests/test_alias_answers.py", "tests/test_subsystem.py",
     "tests/cli/test_aliases.py", "tests/cli/test_pools.py", "tests/test_docs.py", "tests/test_readme.py",
