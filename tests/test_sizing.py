@@ -628,7 +628,7 @@ def test_a_rate_that_stays_is_told_with_how_far_it_may_rise(above: float, said: 
     rate = Interval(rows.io_rate, rows.io_rate, rows.io_rate * (1.0 + above * SAME))
     headline = replace(answer, rows=rows, rate=rate).headline
     assert "I/O rate 700/s as before" in headline
-    assert ("(up to 710)" in headline) is said
+    assert ("(up to 714)" in headline) is said
 
 
 def test_many_answers_are_drawn_in_the_order_of_what_they_want() -> None:

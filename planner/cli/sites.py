@@ -221,7 +221,7 @@ def report(
 
     Example: planner report COUNTERS.csv -o report.html
     """
-    from planner import units
+    from planner import render, units
     from planner.page import growths
     from planner.page import report as ask
 
@@ -236,6 +236,6 @@ def report(
         )  # fmt: skip
     if to_file:
         files.save(found.html, output, force=force)
-    files.say(found.headline if to_file else found.html.rstrip("\n"))
+    files.say(render.wrap(found.headline) if to_file else found.html.rstrip("\n"))
     if found.exit_code:
         raise typer.Exit(found.exit_code)

@@ -29,6 +29,11 @@ class Gain:
     response_before: float  # its response time [s]
     response_after: float
 
+    @property
+    def gains(self) -> bool:
+        """Whether the I/Os are answered noticeably sooner."""
+        return self.response_after < (1 - LEAST_GAIN) * self.response_before
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data with unit suffixes."""
         return {
@@ -42,7 +47,7 @@ class Gain:
     def __str__(self) -> str:
         """Say it in words."""
         head = render.counted(self.volumes, "volume")
-        if self.response_after >= (1 - LEAST_GAIN) * self.response_before:
+        if not self.gains:
             return (
                 f"{head} at {readable(self.rate_before)}/s {'gains' if self.volumes == 1 else 'gain'} nothing"
             )

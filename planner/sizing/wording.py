@@ -201,8 +201,8 @@ def _classic(classic: int | None, recommended: int) -> list[str]:
 
 
 def _gained(gains: Sequence[Gain], recommended: int) -> list[str]:
-    """Which volumes gain, where they are unequal."""
-    if len(gains) <= 1 or recommended == 0:
+    """Which volumes gain, where they are unequal and some do."""
+    if len(gains) <= 1 or recommended == 0 or not any(gain.gains for gain in gains):
         return []
     shown = "; ".join(str(gain) for gain in gains[:MOST_NAMED])
     rest = sum(gain.volumes for gain in gains[MOST_NAMED:])
