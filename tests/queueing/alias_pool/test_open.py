@@ -74,8 +74,10 @@ def test_mixed_classes_of_one_kind_do_not_depend_on_their_order():
     volumes=st.integers(2, 12),
     aliases=st.integers(0, 30),
 )
-@example(rates=[1.0, 1.25, 1.25], volumes=2, aliases=2)  # odds that are corrected boldly swing without end
-@example(rates=[1.0625, 1.0625, 0.5], volumes=4, aliases=1)  # odds that are corrected timidly creep
+@example(
+    rates=[1.0, 1.25, 1.25], volumes=2, aliases=2
+)  # odds that are corrected too boldly swing without end
+@example(rates=[1.0625, 1.0625, 0.5], volumes=4, aliases=1)  # odds that creep
 def test_open_pool_is_unstable_just_where_its_aliases_run_out(rates, volumes, aliases):
     need = volumes * sum(max(rate - 1.0, 0.0) for rate in rates)
     assume(abs(need - aliases) > 0.3 * aliases)  # nearly unstable pools take their time
