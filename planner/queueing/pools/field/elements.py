@@ -15,16 +15,20 @@ from planner.results import Array
 SIZES: Final = np.array([1, *np.outer(2 ** np.arange(13), [2, 3]).ravel()])
 """Numbers of D, and of d, that arrays are made for."""
 BEGIN_OPEN: Final = 16
-"""d of an open volume that are counted at first."""
+"""d of an open volume that are counted at first, where its base alone would not do."""
 DEVIATIONS: Final = 8.0
 """Standard deviations above its mean up to which D is counted at first."""
+OF_A_VOLUME: Final = (6.0, 4.0)
+"""The same of a volume that its base alone could serve, and a number more: few Poisson numbers exceed it."""
+ODDS_GAIN: Final = 0.6
+"""Share of the error of the odds that a pass corrects at first: what follows from them comes a pass later."""
 
 
 @dataclass(eq=False)
 class ElementArrays:
     """Arrays over elements, the elements on the first axis of each."""
 
-    def take(self, which: NDArray[Any]) -> Self:
+    def take(self, which: NDArray[Any] | slice) -> Self:
         """Some of the elements."""
         return type(self)(**{item.name: getattr(self, item.name)[which] for item in fields(self)})
 
@@ -83,10 +87,15 @@ class Elements(ElementArrays):
         return replace(self, **changed)
 
     @cached_property
+    def most_of_one(self) -> Array:
+        """Most I/Os of one volume, shape (elements, classes) [1]."""
+        return np.where(self.closed, self.population, np.inf)
+
+    @cached_property
     def most_beyond(self) -> Array:
         """Most I/Os that no base holds, shape (elements,) [1]."""
-        each = np.where(self.closed, self.population - 1.0, np.inf)
-        return np.asarray((self.volumes * np.where(self.volumes > 0.0, each, 0.0)).sum(axis=-1))
+        each = np.where(self.volumes > 0.0, self.most_of_one - 1.0, 0.0)
+        return np.asarray((self.volumes * each).sum(axis=-1))
 
     @cached_property
     def independent(self) -> NDArray[np.bool_]:
@@ -123,7 +132,12 @@ def first_sizes(elements: Elements) -> tuple[NDArray[np.int64], NDArray[np.int64
     )
     mean = (elements.volumes * load**2 / (1.0 + load)).sum(axis=-1)
     totals = np.minimum(elements.most_beyond + 1.0, mean + DEVIATIONS * (np.sqrt(mean) + 1.0))
-    beyond = np.where(elements.closed, elements.population, BEGIN_OPEN).max(axis=-1)
+    few = load + OF_A_VOLUME[0] * np.sqrt(load) + OF_A_VOLUME[1]
+    many = np.where(elements.closed, elements.population, BEGIN_OPEN)
+    beyond = np.where(
+        (load < 1.0) & ~elements.independent[:, None], np.minimum(few, elements.most_of_one), many
+    )
+    beyond = np.where(elements.volumes > 0.0, beyond, 1.0).max(axis=-1)
     totals = rounded(totals)
     return totals, np.minimum(rounded(beyond), totals)
 
@@ -143,6 +157,8 @@ class State(ElementArrays):
     answer: Array  # Throughput and queue of one volume, shape (elements, 2, classes)
     change: Array  # By which they changed in the last pass
     log_odds: Array  # Logarithm of the odds of a class to wait, shape (elements, classes) [1]
+    odds_error: Array  # By which it was wrong in the last pass
+    odds_gain: Array  # Share of that which a pass corrects, shape (elements,) [1]
     base_gap: Array  # Mean gap per I/O of a base, of an alias, shape (elements, classes) [service times]
     alias_gap: Array
     mean_total: Array  # Mean D, and about the least and the largest that occurs, shape (elements,) [1]
@@ -177,6 +193,8 @@ class State(ElementArrays):
             answer=np.zeros((count, 2, classes)),
             change=np.zeros((count, 2, classes)),
             log_odds=np.zeros((count, classes)),
+            odds_error=np.zeros((count, classes)),
+            odds_gain=np.full(count, ODDS_GAIN),
             base_gap=np.zeros((count, classes)),
             alias_gap=np.zeros((count, classes)),
             mean_total=0.3 * most,

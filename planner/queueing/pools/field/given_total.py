@@ -48,7 +48,7 @@ class GivenTotal:
     never_idle: NDArray[np.bool_]  # Where a base cannot be idle
     known: NDArray[np.bool_]  # D that rounding does not hide, shape (elements, D)
     log_tilt: Array  # Logarithms of the tilts, shape (elements, tilts) [1]
-    open_tail: Array  # Largest probability of the last d of an open volume, shape (elements,) [1]
+    tail: Array  # Largest probability of the last d of a volume that may have more, shape (elements,) [1]
 
 
 def given_total(
@@ -69,7 +69,7 @@ def given_total(
     both = sums[0] + sums[4]
     known = ((both > 0.0) | (elements.volumes[..., None] == 0.0)).all(axis=1)
     law = np.exp(log_busy) * (1.0 + idle_to_busy)
-    is_open = ~elements.closed & (elements.volumes > 0.0)
+    longer = (elements.most_of_one > size) & (elements.volumes > 0.0)
     rest *= own[:, :, None]
     return GivenTotal(
         busy=rest,
@@ -83,7 +83,7 @@ def given_total(
         never_idle=sums[0] <= 0.0,
         known=_around_the_mean(known, state.mean_total),
         log_tilt=log_tilt,
-        open_tail=np.where(is_open, law[..., -1] / law.sum(axis=-1), 0.0).max(axis=-1),
+        tail=np.where(longer, law[..., -1] / law.sum(axis=-1), 0.0).max(axis=-1),
     )
 
 

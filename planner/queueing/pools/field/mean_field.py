@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from planner.queueing.pools.field.balance import Flows, busy_given_total
 from planner.queueing.pools.field.device_rates import busy_base_ends, idle_base_alias_ends
-from planner.queueing.pools.field.elements import Elements, Size, State, first_sizes, rounded
+from planner.queueing.pools.field.elements import ODDS_GAIN, Elements, Size, State, first_sizes, rounded
 from planner.queueing.pools.field.given_total import (
     GivenTotal,
     Split,
@@ -46,17 +46,23 @@ STILL_GOOD: Final = 1e-5
 MOST_PASSES: Final = 200
 FIRST: Final = 4
 """Passes before an element may have settled."""
-ODDS_EXPONENT: Final = 1.6
-"""Power of the error of the odds that a pass corrects: with 1 they creep, 14 passes on average instead of 10."""
+LESS, MORE = 0.7, 1.05
+"""By which the correction of the odds is multiplied where it turns back, where the error hardly gets smaller."""
+CREEPS, LATE = 0.9, 40
+"""Share of the last error that is left where it hardly gets smaller, and passes from which on that counts."""
+LEAST_MOVE: Final = 0.1
+"""Least part by which the share of a class that waits is taken to follow its odds."""
 DAMPED: Final = 13
 """Passes after which a change that turns back makes the rates of a volume move half of the way only."""
 TURNS: Final = 0.25
 """Share of the last change that has to be turned back for that."""
 CUT: Final = 1e-9
 """Probability of the largest D, or d, from which on more are counted."""
+CUT_OFF, LEAP = 1e-2, 4.0
+"""Probability of the largest d from which on so many times as many are counted, and odds say nothing yet."""
 CUT_EXACT: Final = 1e-17
 """The same where volumes do not meet, so that their law is exact."""
-CELLS: Final = 120_000
+CELLS: Final = 240_000
 """Numbers of D by d, over all classes, that are worked through together: what fits into a cache."""
 MOST_CELLS: Final = 2_000_000
 """The same of one element, beyond which it is not solved."""
@@ -75,7 +81,7 @@ class Pass:
     state: State
     edge: Array  # Probability of the largest D that is known, 0 where it cannot be larger, shape (elements,) [1]
     hidden: NDArray[np.bool_]  # Whether rounding hides D that count
-    open_tail: Array  # Probability of the last d of open volumes [1]
+    tail: Array  # Probability of the last d of volumes that may have more [1]
 
 
 def solve_field(elements: Elements) -> tuple[Outcome, NDArray[np.bool_], NDArray[np.int64]]:
@@ -94,19 +100,14 @@ def solve_field(elements: Elements) -> tuple[Outcome, NDArray[np.bool_], NDArray
             [State.first(elements.take(part), size) if begun is None else begun for part, begun in parts]
         )
         step = max(CELLS // (size.totals * size.beyond * classes), 1)
-        for first in range(0, which.size, step):
-            here = slice(first, first + step)
-            moved = _settle(
-                elements,
-                which[here],
-                state.take(np.arange(which.size)[here]),
-                size,
-                outcome,
-                converged,
-                passes,
-            )
-            for larger, index, begun in moved:
-                waiting.setdefault(larger, []).append((index, begun))
+        if which.size > step:
+            waiting[size] = [(which[step:], state.take(slice(step, None)))]
+        few = step // 2 if which.size > step else 0
+        moved = _settle(
+            elements, which[:step], state.take(slice(step)), size, few, outcome, converged, passes
+        )
+        for later, index, begun in moved:
+            waiting.setdefault(later, []).append((index, begun))
     return outcome, converged, passes
 
 
@@ -122,14 +123,18 @@ def _settle(
     which: NDArray[np.int64],
     state: State,
     size: Size,
+    few: int,
     outcome: Outcome,
     converged: NDArray[np.bool_],
     passes: NDArray[np.int64],
 ) -> list[tuple[Size, NDArray[np.int64], State]]:
-    """Iterate until every element has settled, failed or asks for another size; write what settled, return the rest."""
+    """Iterate until all but a few have settled, failed or ask for another size; write what settled, return the rest.
+
+    A few go on together with others of their size: a pass of few costs nearly as much.
+    """
     moved = []
     here = elements.take(which)
-    while which.size:
+    while which.size > few:
         found = one_pass(here, state)
         change = np.abs(found.state.change).sum(axis=(1, 2)) / np.maximum(
             np.abs(found.state.answer[:, 0]).sum(axis=1), TINY
@@ -137,14 +142,15 @@ def _settle(
         number = found.state.passes
         lost = ~np.isfinite(change)
         totals, beyond, tilts = _wanted(here, found, size)
-        larger = ~lost & ((totals != size.totals) | (beyond != size.beyond) | (tilts != size.tilts))
-        larger &= (number > 1) & (number % 2 == 1)
+        wants = (totals != size.totals) | (beyond != size.beyond) | (tilts != size.tilts)
+        larger = ~lost & wants & (number > 1) & (number % 2 == 1)
         too_large = larger & (totals * beyond * here.volumes.shape[1] > MOST_CELLS)
         cells = size.totals * size.beyond * here.volumes.shape[1]
         spent = (number >= MOST_PASSES) | (number * cells > MOST_WORK)
         enough = np.where(spent, STILL_GOOD, SETTLED)
         settled = ~larger & ~lost & (change <= enough) & (number >= FIRST)
-        leaves = settled | lost | spent | too_large
+        again = lost & ~state.damped
+        leaves = settled | (lost & ~again) | spent | too_large
         outcome.write(which[leaves], replace(found.outcome, residual=change).take(leaves))
         converged[which[leaves]] = settled[leaves]
         passes[which[leaves]] = number[leaves]
@@ -153,10 +159,13 @@ def _settle(
         for bigger, index in _by_size(totals[larger], beyond[larger], tilts[larger]) if larger.any() else []:
             at = np.flatnonzero(larger)[index]
             moved.append((bigger, which[at], state.take(at).resized(bigger)))
-        stays = ~(leaves | larger)
+        if again.any():
+            begun = State.first(here.take(again), size)
+            moved.append((size, which[again], replace(begun, damped=np.ones_like(begun.damped))))
+        stays = ~(leaves | larger | again)
         if not stays.all():
             which, here, state = which[stays], here.take(stays), state.take(stays)
-    return moved
+    return [*moved, (size, which, state)] if which.size else moved
 
 
 def _wanted(
@@ -165,8 +174,9 @@ def _wanted(
     """Numbers of D, d and tilts that each element should go on with."""
     cut = np.where(elements.independent, CUT_EXACT, CUT)
     totals = np.where(found.edge > cut, rounded(np.array(size.totals + 1.0)), size.totals)
-    more = (found.open_tail > cut) & (size.beyond < totals)
-    beyond = np.where(more, rounded(np.array(size.beyond + 1.0)), size.beyond)
+    more = (found.tail > cut) & (size.beyond < totals)
+    longer = np.where(found.tail > CUT_OFF, LEAP, 1.0) * size.beyond + 1.0
+    beyond = np.where(more, np.minimum(rounded(longer), totals), size.beyond)
     tilts = np.where(found.hidden, min(2 * size.tilts, MOST_TILTS), size.tilts)
     return totals.astype(np.int64), beyond.astype(np.int64), tilts.astype(np.int64)
 
@@ -188,10 +198,10 @@ def one_pass(elements: Elements, state: State) -> Pass:
         rates = alias_ends, base_ends - idles, idles
         flows = _flows(elements, given, parts, busy, rates)
         law = flows.law(given, elements.most_beyond)
-        outcome, following = _averages(elements, state, parts, busy, flows, law)
+        outcome, following = _averages(elements, state, parts, busy, flows, law, given.tail > CUT_OFF)
         seen = _seen_by_volume(state, given.busy, law[:, None] * busy * given.per_busy, rates)
         following = replace(following, **seen, log_tilt=given.log_tilt)
-    return Pass(outcome, following, *_edges(elements, given, law), given.open_tail)
+    return Pass(outcome, following, *_edges(elements, given, law), given.tail)
 
 
 def _flows(
@@ -208,7 +218,13 @@ def _flows(
 
 
 def _averages(
-    elements: Elements, state: State, parts: Split, busy: Array, flows: Flows, law: Array
+    elements: Elements,
+    state: State,
+    parts: Split,
+    busy: Array,
+    flows: Flows,
+    law: Array,
+    cut_off: NDArray[np.bool_],
 ) -> tuple[Outcome, State]:
     """Average over D: the outcome, and where the next pass begins but for the rates.
 
@@ -247,7 +263,11 @@ def _averages(
     )
     answer = np.stack([outcome.throughput, outcome.queue], axis=1)
     change = answer - state.answer
-    turned = (change * state.change).sum(axis=(1, 2)) < -TURNS * (state.change**2).sum(axis=(1, 2))
+    turned = _kept(change, state.change) < -TURNS
+    error = _odds_error(elements, outcome, mean(parts.waiting * parts.alias_share))
+    kept = _kept(error, state.odds_error)
+    faster = np.where(kept < -TURNS, LESS, np.where((kept > CREEPS) & (state.passes >= LATE), MORE, 1.0))
+    odds_gain = np.minimum(faster * state.odds_gain, ODDS_GAIN)
     reach = np.where(law > CUT, total, np.nan)
     following = replace(
         state,
@@ -258,7 +278,10 @@ def _averages(
         ),
         answer=answer,
         change=change,
-        log_odds=state.log_odds + ODDS_EXPONENT * _odds_error(elements, outcome),
+        log_odds=state.log_odds
+        + np.where(cut_off[:, None], 0.0, np.clip(odds_gain[:, None] * error, -1.0, 1.0)),
+        odds_error=error,
+        odds_gain=odds_gain,
         base_gap=gap * base_pickups / np.maximum(throughput - tries + base_pickups, TINY),
         alias_gap=alias_gap * alias_pickups / np.maximum(served, TINY),
         mean_total=(law * total).sum(axis=-1),
@@ -290,13 +313,24 @@ def _by_free(aliases: Array, tries: Array, law: Array) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-def _odds_error(elements: Elements, outcome: Outcome) -> Array:
-    """How far, in the logarithm, the pickups of each class fall short of its fails, relative to the other classes."""
+def _kept(change: Array, before: Array) -> Array:
+    """How much of the last change another one has, below 0 where it takes it back, shape (elements,) [1]."""
+    axes = tuple(range(1, change.ndim))
+    return ratio((change * before).sum(axis=axes), (before**2).sum(axis=axes))
+
+
+def _odds_error(elements: Elements, outcome: Outcome, to_lose: Array) -> Array:
+    """By how much the logarithm of the odds of each class to wait has to rise for its pickups to meet its fails.
+
+    How far they fall short, relative to the other classes, over how far odds move them: of a share s = o x / (1 + o x)
+    that waits, ``d ln s / d ln o = 1 - s``; `to_lose` is the mean of the I/Os that wait times 1 - s.
+    """
     picked = outcome.base_pickups + outcome.alias_pickups
     counts = (elements.volumes > 0.0) & (outcome.fails > TINY) & (picked > TINY)
     error = np.where(counts, np.log(np.maximum(outcome.fails, TINY)) - np.log(np.maximum(picked, TINY)), 0.0)
     mean = error.sum(axis=-1) / np.maximum(counts.sum(axis=-1), 1.0)
-    return np.where(counts, np.clip(error - mean[:, None], -1.0, 1.0), 0.0)
+    moves = np.maximum(ratio(to_lose, elements.volumes * outcome.queue, 1.0), LEAST_MOVE)
+    return np.where(counts, (error - mean[:, None]) / moves, 0.0)
 
 
 def _seen_by_volume(
