@@ -28,6 +28,7 @@ from planner.units import MILLISECOND, readable
 POPULATIONS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32)
 FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which an open candidate is preferred
 PASSES: Final = 2  # to the service time of a lone I/O
+LEAST_SERVICE: Final = 1e-3  # of the redrive gap
 LEAST_THINK: Final = 1e-3  # think time over service time
 IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
 EXACT: Final = 1e-6  # of the logarithm of the free number, and of a residual
@@ -175,6 +176,15 @@ class _Elements:
             population=np.tile(np.asarray(populations, dtype=np.float64), len(runs)),
         )  # fmt: skip
 
+    def gap(self, log_free: Array, alone: Array, law: Law) -> Array:
+        """Redrive gap g over the service time of a lone I/O: of open arrivals ``g + S0 = c V / (X (1 + free))``."""
+        devices = self.volumes + self.aliases
+        opened = devices / (self.rate * (1.0 + np.exp(log_free))) - law.redrive_time
+        alone = np.where(
+            np.isinf(self.population), np.maximum(opened, LEAST_SERVICE * law.redrive_time), alone
+        )
+        return np.asarray(law.redrive_time / alone)
+
     def predicted(self, log_free: Array, gap: Array, law: Law) -> tuple[Array, Array, Array]:
         """Load of all volumes [service times], their queue, and the growth of the service time, at a guess."""
         free, opened = np.exp(log_free), np.isinf(self.population)
@@ -192,9 +202,9 @@ class _Elements:
             steady.service_time[..., 0],
         )  # fmt: skip
 
-    def residuals(self, log_free: Array, gap: Array, law: Law) -> tuple[Array, Array, Array]:
-        """Service time of a lone I/O [s], and normalized residuals of service and queue."""
-        load, queue, growth = self.predicted(log_free, gap, law)
+    def residuals(self, log_free: Array, alone: Array, law: Law) -> tuple[Array, Array, Array]:
+        """Service time of a lone I/O [s], from a guess of it where closed, and residuals of service and queue."""
+        load, queue, growth = self.predicted(log_free, self.gap(log_free, alone, law), law)
         alone = load / self.rate
         return alone, _residual(self.service, alone * growth), _residual(self.queue, queue)
 
@@ -215,16 +225,16 @@ def _inverted(runs: Sequence[Run], law: Law, populations: Sequence[float]) -> li
     ends, near = (low, high), (low, high)
     alone, free = np.array(every.service.value), low
     residual, of_queue = np.full(low.shape, np.inf), low
-    for _ in range(PASSES):  # the gap is a time: in units of S0 it is known only once S0 is
-        gap = law.redrive_time / alone
-        free, found = _balanced(every, gap, law, near)
+    # The gap is a time: of requesters, in units of S0, it is known only once S0 is.
+    for _ in range(1 if np.isinf(every.population).all() else PASSES):
+        free, found = _balanced(every, alone, law, near)
         missed = np.flatnonzero(~found)
         if missed.size and (near[0][missed] > ends[0][missed]).any():
             free[missed], _ = _balanced(
-                every.of(missed), gap[missed], law, (ends[0][missed], ends[1][missed])
+                every.of(missed), alone[missed], law, (ends[0][missed], ends[1][missed])
             )
         near = np.maximum(free - APART, ends[0]), np.minimum(free + APART, ends[1])
-        alone, of_service, of_queue = every.residuals(free, gap, law)
+        alone, of_service, of_queue = every.residuals(free, alone, law)
         alone = np.where(alone > 0, alone, every.service.value)
         residual = on_edge(np.maximum(np.abs(of_service), np.abs(of_queue)))
     each = zip(every.population, np.exp(free) * alone, alone, residual, of_queue < 0.0, strict=True)
@@ -256,17 +266,17 @@ def _limits(every: _Elements, law: Law) -> tuple[Array, Array]:
 
 
 def _balanced(
-    every: _Elements, gap: Array, law: Law, ends: tuple[Array, Array]
+    every: _Elements, alone: Array, law: Law, ends: tuple[Array, Array]
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Logarithm of the free number at which both residuals cancel, and whether there is one; else the nearer end."""
     from scipy.optimize import elementwise
 
     def total(log_free: Array, index: Array) -> Array:
         some = index.astype(np.int64)
-        _, of_service, of_queue = every.of(some).residuals(log_free, gap[some], law)
+        _, of_service, of_queue = every.of(some).residuals(log_free, alone[some], law)
         return of_service + of_queue
 
-    index = np.arange(gap.size, dtype=np.float64)
+    index = np.arange(alone.size, dtype=np.float64)
     root = elementwise.find_root(total, ends, args=(index,), tolerances={"xatol": EXACT, "fatol": EXACT})
     found = np.array(root.success)
     nearer = np.where(np.abs(root.f_bracket[0]) < np.abs(root.f_bracket[1]), *root.bracket)
