@@ -199,7 +199,10 @@ class PoolReadings:
         last = _most_aliases(self.readings.volumes)
         use = in_batches(self.readings)
         rows = self.readings.rows
-        queues = HELD_TOGETHER * queued(use, last, 1.0, self.readings.law, _mean_service(rows))[:, None]
+        queues = (
+            HELD_TOGETHER
+            * queued(use, last, 1.0, self.readings.law, _mean_service(rows.rate, rows.service))[:, None]
+        )
         fails = None if self.fails is None else failing(use, last, 1.0)[:, None]
         return replace(self, queues=queues, fails=fails, shares=np.ones(1), likely=np.ones(1))
 
@@ -238,14 +241,14 @@ def _most_aliases(volumes: int) -> int:
     return max(MOST_ALIASES + 1 - volumes, 0)
 
 
-def _mean_service(rows: MeasuredRows) -> float:
-    return float((rows.rate * rows.service).sum() / rows.rate.sum())
+def _mean_service(rate: Array, service: Array) -> float:
+    return float((rate * service).sum() / rate.sum())
 
 
 def _reached(target: Target, rows: MeasuredRows, queues: Array) -> bool:
     """Whether a measurement with such queues meets the target."""
     rate, queue = np.array([rows.rate.sum()]), np.array([queues.sum()])
-    service = (rows.rate * rows.service).sum() / rate
+    service = np.array([_mean_service(rows.rate, rows.service)])
     return bool(target.met(rate, service, queue)[0])
 
 
@@ -447,7 +450,7 @@ def _curves(
     weight = RARE_IN_USE if row.aliases else RARE
     common += [(use, every[-1], weight / (1 - weight) * len(common) / len(rare)) for use in rare]
     cases = [(use.of(some), share) for some in each for use, share, _ in common]
-    service = float((row.rate.value * row.service.value).sum() / row.rate.value.sum())
+    service = _mean_service(row.rate.value, row.service.value)
     more = HELD_TOGETHER - 1.0 if row.joined else 0.0
     queues = [
         (1.0 + more * share.mean()) * queued(use, last, share, read.law, service) for use, share in cases
@@ -538,7 +541,7 @@ def _pace_shares(pool: PoolReadings, rows: MeasuredRows) -> tuple[float, float]:
     rate, (before, after) = float(rows.rate.sum()), _services(pool)
     return (
         share(rate, float(pool.alone_rate.sum()), float(pool.rate.sum())),
-        share(float((rows.rate * rows.service).sum()) / rate, before, after),
+        share(_mean_service(rows.rate, rows.service), before, after),
     )
 
 
@@ -552,7 +555,7 @@ def _paced(pool: PoolReadings, shares: tuple[float, float]) -> PoolReadings:
 
 def _services(pool: PoolReadings) -> tuple[float, float]:
     """Mean service time without aliases and with enough [s]."""
-    alone = float((pool.alone_rate * pool.readings.rows.service).sum() / pool.alone_rate.sum())
+    alone = _mean_service(pool.alone_rate, pool.readings.rows.service)
     return alone, float(pool.busy.sum() / pool.rate.sum())
 
 
