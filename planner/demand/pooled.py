@@ -1,39 +1,44 @@
 """Pools of unequal, partly bursty volumes: what all of them ask of the aliases together, with all that is possible.
 
 With unlimited servers volumes do not touch each other: volume v asks for O_v aliases, and the pool for their sum O.
-With A aliases about 1.5 E[(O - A)+] I/Os are queued: what unlimited servers would hold beyond A, and half as much
-more, since it stays longer (1.5 +- .5 in simulated pools, with any number of aliases). Without aliases every volume
-has the queue that was measured. Which reading of a volume is true is not known, but what it asks of the pool differs
-manyfold. So a pool is drawn many times, one reading a volume each time, by weight; count and range are quantiles.
-Beside these draws of independent volumes stand those whose bursts come together (planner.demand.together), as far as
-that is declared, or aliases in use and further rows show it.
+Which reading of a volume is true is not known, but what it asks of the pool differs manyfold. So a pool is drawn many
+times, one reading a volume each time, by weight; count and range are quantiles (planner.demand.pool_readings). Beside
+these draws of independent volumes stand those whose bursts come together (planner.demand.together), as far as that is
+declared, or aliases in use and further rows show it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from math import log
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.demand import chains, priors
-from planner.demand.answer import POINT
 from planner.demand.kinds import COARSE
 from planner.demand.law import Law
-from planner.demand.prediction import Indices, PredictedRows
+from planner.demand.pool_readings import (
+    HELD,
+    HELD_TOGETHER,
+    PoolReadings,
+    PoolRow,
+    mean_service,
+    misfit,
+    missed_by,
+    most_aliases,
+    services,
+)  # fmt: skip
+from planner.demand.prediction import Indices
 from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
 from planner.demand.readings import Readings
 from planner.demand.rowwise import MeasuredRows
-from planner.demand.target import Target
 from planner.demand.together import (
     FAILED,
     above,
-    beyond,
     failing,
     in_batches,
     in_rare_bursts,
@@ -44,20 +49,10 @@ from planner.demand.together import (
 from planner.demand.unlimited import AliasUse, asked, service_rates
 from planner.interval import Interval
 from planner.results import Array
-from planner.units import MOST_ALIASES
 
-HELD: Final = 1.5  # I/Os queued, of those that unlimited servers would hold beyond the aliases
-# Of what `together.queued` says, where nothing measured shows how far bursts come together: its upper end, so that the
-# need lies below the count. In 48 simulated pools, striped and page writes, at the count that they need .25 to 1.6 (80
-# % of them), in the median .5 with scv of service 1, .9 with .5, 1.6 with .25: services that are alike hold batches.
-HELD_TOGETHER: Final = 1.5
 # Prior weight of rare bursts of all volumes, of all that come together; less where rows with aliases in use leave open
 # what waits without any: of all that explains their queue, rare bursts ask for the shortest wait, the most usual one.
 RARE, RARE_IN_USE = 0.03, 0.01
-LOWEST, HIGHEST = 0.1, 0.98  # quantiles of the queue that bound the range
-WIDER: Final = (
-    0.2  # of the count, above (with aliases at work below as well): the error of the law of the queue
-)
 DRAWS: Final = 128  # in 22 random pools other draws gave the same count, ends within 2
 SATURATED_WAIT: Final = 3.0  # service times: what is asked of a volume that never idles
 LONGEST_WAIT: Final = 12.0  # service times, without aliases; longer ones read as phases of overload
@@ -67,7 +62,6 @@ NOTHING: Final = 1e-6  # I/Os queued, from which on more aliases are not looked 
 # Of the wait of Poisson arrivals, in logarithms; and which are usual before the queue is known.
 MULTIPLES: Final = np.log([0.4, 0.75, 1.0, 1.5, 2.2, 3.3, 5.5, 10.0, 20.0, 50.0])
 USUAL, SPREAD = 0.8, 1.0
-LAW_ERROR: Final = 0.35  # of a queue with aliases at work, in its logarithm
 MORE_DRAWS: Final = (
     512  # with aliases in use: in 18 random pools the count has a standard deviation up to 2.8
 )
@@ -75,181 +69,10 @@ LEAST_GONE: Final = 0.2  # share of the queue that must be gone before rates say
 LARGEST_TIE: Final = 3.0  # factor, either way, by which a draw is tied to the queue that was measured
 SHARES: Final = (0.5, 1.0)  # of bursts that come together, beside none, where aliases are in use
 MORE_SHARES: Final = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)  # the same where a row without any is known
-OF_SHARES: Final = 0.5  # quantile of draws of which some come together
-OF_SEVERAL: Final = 0.6  # the same of several rows, which hardly tell batches of one size from geometric ones
-DENIED: Final = 2.0  # standard deviations of the law of the queue
 TOGETHER: Final = 0.15  # prior weight of all shares above 0
-UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
 LEAST_SHARE: Final = 1e-3  # of a multiple that counts
 LEAST_RISE: Final = 1e-6  # between two guesses of a rate, in logarithms, that make a line
 LONGEST_STEP: Final = 1.5  # along it, of the way between them
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PoolPrediction(PredictedRows):
-    """A `Prediction` of a whole pool: arrays (counts,)."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PoolReadings:
-    """What the volumes of one pool ask of its aliases; arrays (volumes,) where nothing else is said."""
-
-    readings: Readings  # of its volumes, as they would be without aliases
-    in_use: int  # aliases at the time
-    queues: Array  # I/Os queued in the whole pool in each draw, (aliases + 1, draws) [1]
-    shares: Array  # how much the bursts of its volumes come together in each draw, (draws,)
-    likely: Array  # weight of each draw, (draws,)
-    crowd: Array  # mean square of the aliases that each volume uses where there are enough
-    busy: Array  # mean I/Os in service and rate [1/s] then
-    rate: Array
-    alone: Array  # I/Os queued [1] and rate [1/s] without aliases
-    alone_rate: Array
-    fails: Array | None = None  # rate of I/Os that find no alias, as `queues` [1/s]; None where nobody asked
-    others: tuple[tuple[int, MeasuredRows], ...] = ()
-
-    @property
-    def steady(self) -> bool:
-        """Whether every volume is steady as far as the digits show: such a pool has exact solutions."""
-        return bool(self.readings.steady.all())
-
-    @property
-    def saturated(self) -> bool:
-        """Whether a volume never idles, so that its demand is unknown."""
-        return bool(self.readings.saturated.any())
-
-    @property
-    def open_above(self) -> bool:
-        """Whether nothing waits with the aliases in use: the demand may be anything that they hold."""
-        return self.in_use > 0 and bool((self.readings.rows.queue_low <= 0).all())
-
-    @cached_property
-    def _ordered(self) -> tuple[Array, Array]:
-        """Queues of the draws in rising order at each count, and the weight of all draws up to each."""
-        return self._sorted(self.queues)
-
-    @cached_property
-    def _ordered_fails(self) -> tuple[Array, Array]:
-        """The same of the rates of I/Os that find no alias."""
-        assert self.fails is not None
-        return self._sorted(self.fails)
-
-    def _sorted(self, values: Array) -> tuple[Array, Array]:
-        order = np.argsort(values, axis=1, kind="stable")
-        return np.take_along_axis(values, order, axis=1), np.cumsum(self.likely[order], axis=1)
-
-    def _quantile(self, ordered: tuple[Array, Array], counts: Indices, share: float) -> Array:
-        values, weights = (each[np.minimum(counts, len(each) - 1)] for each in ordered)
-        first = np.argmax(weights >= share * weights[:, -1:] - 1e-12, axis=1)
-        return np.asarray(values[np.arange(counts.size), first])
-
-    def queued(self, aliases: ArrayLike, share: float | None = None) -> Array:
-        """I/Os queued in the whole pool, (counts,): a quantile of the draws, never more than without aliases."""
-        counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
-        share = self.point if share is None else share
-        most = self.alone.sum()
-        values = self._quantile(self._ordered, counts, share)
-        return np.asarray(np.where(counts == 0, most, np.minimum(values, most)))
-
-    def predict(self, aliases: ArrayLike, share: float | None = None) -> PoolPrediction:
-        """Figures of the whole pool, (counts,); between none and enough aliases the rates follow the queue."""
-        queue = self.queued(aliases, share)
-        left = np.clip(queue / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
-        rate = left * self.alone_rate.sum() + (1 - left) * self.rate.sum()
-        alone, free = _services(self)
-        service = left * alone + (1 - left) * free
-        if self.fails is None:
-            return PoolPrediction(rate=rate, queue=queue, service=service)
-        counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
-        fails, tries = (
-            self._quantile(self._ordered_fails, each, self.point if share is None else share)
-            for each in (counts, 0 * counts)
-        )
-        fails = np.minimum(fails, tries)
-        without = np.where(
-            counts == 0, 1.0, np.divide(fails, tries, out=np.zeros_like(fails), where=tries > 0)
-        )
-        return PoolPrediction(rate=rate, queue=queue, service=service, waits=fails, no_alias=without)
-
-    def volume_queues(self, aliases: ArrayLike) -> Array:
-        """I/Os queued at each volume, (volumes, counts): all in proportion to what they ask beyond their base."""
-        total = self.queued(aliases)
-        left = np.clip(total / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
-        many = self.crowd / max(float(self.crowd.sum()), 1e-300)
-        few = self.alone / max(float(self.alone.sum()), 1e-300)
-        share = many[:, None] * (1 - left) + few[:, None] * left
-        return np.asarray(share * total)
-
-    @property
-    def point(self) -> float:
-        """Quantile of the draws that is the count."""
-        return OF_SEVERAL if self.others else OF_SHARES if self.in_use else POINT
-
-    @property
-    def together(self) -> Interval | None:
-        """How much the bursts come together, as the measurements show it; None where nothing does."""
-        if not self.others and (not self.in_use or self.open_above):
-            return None
-        order = np.argsort(self.shares, kind="stable")
-        weight = np.cumsum(self.likely[order]) / self.likely.sum()
-        ends = (float(self.shares[order][np.searchsorted(weight, end)]) for end in (0.05, 0.5, 0.95))
-        return Interval(*ends)
-
-    def all_at_once(self) -> PoolReadings:
-        """The same if the bursts of all volumes came together."""
-        last = _most_aliases(self.readings.volumes)
-        use = in_batches(self.readings)
-        rows = self.readings.rows
-        queues = (
-            HELD_TOGETHER
-            * queued(use, last, 1.0, self.readings.law, _mean_service(rows.rate, rows.service))[:, None]
-        )
-        fails = None if self.fails is None else failing(use, last, 1.0)[:, None]
-        return replace(self, queues=queues, fails=fails, shares=np.ones(1), likely=np.ones(1))
-
-    def denies(self, row: PoolRow) -> bool:
-        """Whether a row with more aliases has a longer queue than volumes that are independent."""
-        queue = HELD * beyond(asked(self.readings), row.aliases, 0.0)[-1:]
-        rows = make_rows(row.rate, row.service, row.queue, 0)
-        return bool(_misfit(queue, rows)[0] < -DENIED)
-
-    def point_and_range(self, target: Target | None = None) -> tuple[int, int, int]:
-        """Count, low and high end; at most as many as there are addresses beside the bases."""
-        target = target or Target()
-        last = _most_aliases(self.readings.volumes)
-        found = []
-        for share in (self.point, LOWEST, HIGHEST):
-            ahead = self.predict(np.arange(last + 1), share)
-            met = target.met(ahead.rate, ahead.service, ahead.queue, ahead.no_alias, ahead.waits)
-            found.append(int(np.argmax(met)) if met.any() else last)
-        point, low, high = found
-        more = int(np.ceil(WIDER * point))
-        low, high = max(low - more, 0) if self.in_use or self.others else low, high + more
-        grown = bool((self.readings.growth != 0.0).any())
-        for in_use, rows in (
-            () if grown or not target.of_waits else ((self.in_use, self.readings.rows), *self.others)
-        ):
-            # At the upper end of its digits a measurement meets the target, or at the lower end it misses it.
-            if in_use and _reached(target, rows, rows.queue_high):
-                point, high = min(point, in_use), min(high, in_use)
-            elif not _reached(target, rows, np.maximum(rows.queue_low, 0.0)):
-                point, low = max(point, in_use + 1), max(low, in_use + 1)
-        return point, min(low, point), min(max(high, point + 1), last)
-
-
-def _most_aliases(volumes: int) -> int:
-    """As many as there are addresses beside the bases."""
-    return max(MOST_ALIASES + 1 - volumes, 0)
-
-
-def _mean_service(rate: Array, service: Array) -> float:
-    return float((rate * service).sum() / rate.sum())
-
-
-def _reached(target: Target, rows: MeasuredRows, queues: Array) -> bool:
-    """Whether a measurement with such queues meets the target."""
-    rate, queue = np.array([rows.rate.sum()]), np.array([queues.sum()])
-    service = np.array([_mean_service(rows.rate, rows.service)])
-    return bool(target.met(rate, service, queue)[0])
 
 
 def drawn(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
@@ -284,29 +107,6 @@ def _picked(asks: AliasUse, many: int) -> Iterator[Indices]:
     for volume, (first, last) in enumerate(pairwise(ends.tolist())):
         which = np.searchsorted(np.cumsum(asks.weight[first:last]), places[volume])
         yield first + np.minimum(which, last - first - 1)
-
-
-class PoolRow(NamedTuple):
-    """Rate, service and queue of the volumes of a pool, arrays (volumes,), and its aliases in use.
-
-    `together` is how much the bursts of each volume come together with those of others, (volumes,); nan where unknown.
-    """
-
-    rate: Interval
-    service: Interval
-    queue: Interval
-    aliases: int = 0
-    together: Array | float = np.nan
-
-    def shares(self, unknown: float) -> Array:
-        """The same with a number for those that are not known, (volumes,)."""
-        known = np.broadcast_to(np.asarray(self.together, dtype=np.float64), self.rate.value.shape)
-        return np.where(np.isnan(known), unknown, known)
-
-    @property
-    def joined(self) -> bool:
-        """Whether bursts of some volumes are known to come together."""
-        return bool((np.nan_to_num(self.together) > 0.0).any())
 
 
 def read_pools(
@@ -415,7 +215,7 @@ def _read_in_use(
         if tied:
             kept = _counting(likely[:, :many])
             there = np.append(queues[kept].ravel() if not row.joined else [], before.queues[row.aliases])
-            tie = np.clip(-_missed(there, one)[0], -log(LARGEST_TIE), log(LARGEST_TIE))
+            tie = np.clip(-missed_by(there, one)[0], -log(LARGEST_TIE), log(LARGEST_TIE))
             fails = None if pool.fails is None else pool.fails * np.exp(tie)
             pool = replace(pool, queues=pool.queues * np.exp(tie), fails=fails)
         found.append(pool)
@@ -442,7 +242,7 @@ def _curves(
 
     Volumes have the distributions of batches, or what their readings say in the mean; all at once also rare bursts.
     """
-    last = _most_aliases(row.rate.value.size)
+    last = most_aliases(row.rate.value.size)
     unknown = bool(np.isnan(row.together).any())
     every = [row.shares(share) for share in (shares if unknown else shares[-1:])]
     common = [(use, share, 1.0) for use in (in_batches(read), asks) for share in every] if each else []
@@ -450,7 +250,7 @@ def _curves(
     weight = RARE_IN_USE if row.aliases else RARE
     common += [(use, every[-1], weight / (1 - weight) * len(common) / len(rare)) for use in rare]
     cases = [(use.of(some), share) for some in each for use, share, _ in common]
-    service = _mean_service(row.rate.value, row.service.value)
+    service = mean_service(row.rate.value, row.service.value)
     more = HELD_TOGETHER - 1.0 if row.joined else 0.0
     queues = [
         (1.0 + more * share.mean()) * queued(use, last, share, read.law, service) for use, share in cases
@@ -500,7 +300,7 @@ def read_pool_at_several(
         ties = {first.aliases: _tie(found, first.aliases, found.readings.rows)}
     for aliases, measured in rows_of:
         likely = likely * np.exp(
-            -0.5 * _misfit(found.queues[min(aliases, found.queues.shape[0] - 1)], measured) ** 2
+            -0.5 * misfit(found.queues[min(aliases, found.queues.shape[0] - 1)], measured) ** 2
         )
         ties[aliases] = _tie(found, aliases, measured)
     shares = _pace_shares(found, rows_of[-1][1])
@@ -520,7 +320,7 @@ def read_pool_at_several(
 
 def _tie(pool: PoolReadings, aliases: int, rows: MeasuredRows) -> Array:
     """Logarithm of what the queue of each draw is to be multiplied by with so many aliases, (draws,)."""
-    missed, _ = _missed(pool.queues[min(aliases, pool.queues.shape[0] - 1)], rows)
+    missed, _ = missed_by(pool.queues[min(aliases, pool.queues.shape[0] - 1)], rows)
     return np.asarray(np.clip(-missed, -log(LARGEST_TIE), log(LARGEST_TIE)))
 
 
@@ -538,25 +338,19 @@ def _pace_shares(pool: PoolReadings, rows: MeasuredRows) -> tuple[float, float]:
         said = (measured - before) / gone
         return min(max(said / (read - before), 0.0), 1.0) if read > before else 1.0
 
-    rate, (before, after) = float(rows.rate.sum()), _services(pool)
+    rate, (before, after) = float(rows.rate.sum()), services(pool)
     return (
         share(rate, float(pool.alone_rate.sum()), float(pool.rate.sum())),
-        share(_mean_service(rows.rate, rows.service), before, after),
+        share(mean_service(rows.rate, rows.service), before, after),
     )
 
 
 def _paced(pool: PoolReadings, shares: tuple[float, float]) -> PoolReadings:
     """With so much of the rise of rate and service time."""
-    before, after = _services(pool)
+    before, after = services(pool)
     rate = pool.alone_rate + (pool.rate - pool.alone_rate) * shares[0]
     service = before + (after - before) * shares[1]
     return replace(pool, rate=rate, busy=pool.busy * (service * rate.sum() / pool.busy.sum()))
-
-
-def _services(pool: PoolReadings) -> tuple[float, float]:
-    """Mean service time without aliases and with enough [s]."""
-    alone = _mean_service(pool.alone_rate, pool.readings.rows.service)
-    return alone, float(pool.busy.sum() / pool.rate.sum())
 
 
 def _counting(likely: Array) -> Indices:
@@ -570,7 +364,7 @@ def _pool(
     curves: Curves,
 ) -> PoolReadings:  # fmt: skip
     """Draws of several hypotheses side by side, `likely` (hypotheses, draws), and curves; means over all hypotheses."""
-    last = _most_aliases(readings.volumes)
+    last = most_aliases(readings.volumes)
     share, kept = likely.sum(axis=1) / likely.sum(), _counting(likely).tolist()
 
     def mean(values: Sequence[Array]) -> Array:
@@ -649,23 +443,9 @@ def along(wanted: Array, risen: Array) -> Array:
 
 def _likely(queues: Array, rows: MeasuredRows) -> Array:
     """How likely the queue that was measured with the aliases in use is under each draw, (multiples, draws)."""
-    off = _misfit(queues, rows) ** 2 + (((MULTIPLES - USUAL) / SPREAD) ** 2)[:, None]
+    off = misfit(queues, rows) ** 2 + (((MULTIPLES - USUAL) / SPREAD) ** 2)[:, None]
     found: Array = np.exp(-0.5 * (off - off.min()))
     return found
-
-
-def _misfit(queues: Array, rows: MeasuredRows) -> Array:
-    """By how many standard deviations queues of the whole pool miss the measured one."""
-    missed, error = _missed(queues, rows)
-    return missed / error
-
-
-def _missed(queues: Array, rows: MeasuredRows) -> tuple[Array, Array]:
-    """Logarithm of queues of the whole pool over the measured one, beside the digits, and its standard deviation."""
-    measured = rows.queue.sum()
-    digits = np.sqrt((((rows.queue_high - rows.queue) * UNIFORM) ** 2).sum())
-    error = np.hypot(LAW_ERROR, digits / (measured + digits))
-    return np.log((queues + digits) / (measured + digits)), error
 
 
 def open_queue(load: Array, gap: Array) -> Array:

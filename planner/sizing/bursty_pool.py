@@ -10,7 +10,8 @@ from typing import Final
 import numpy as np
 
 from planner.demand import Law, Target, in_words, point_and_range
-from planner.demand.pooled import HIGHEST, LOWEST, PoolReadings, PoolRow, read_pool_at_several, read_pools
+from planner.demand.pool_readings import HIGHEST, LOWEST, PoolReadings, PoolRow
+from planner.demand.pooled import read_pool_at_several, read_pools
 from planner.devices import Performance
 from planner.errors import PlannerError
 from planner.interval import Interval

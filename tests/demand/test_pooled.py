@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from planner import queueing
-from planner.demand import Law, Target, pooled, read_volumes, unlimited
-from planner.demand.pooled import PoolRow, read_pool, read_pool_at_several
+from planner.demand import Law, Target, pool_readings, pooled, read_volumes, unlimited
+from planner.demand.pool_readings import PoolRow
+from planner.demand.pooled import read_pool, read_pool_at_several
 from planner.demand.read import make_rows, poisson_ratio
 from planner.interval import Interval
 
@@ -90,7 +91,7 @@ def test_the_law_of_the_queue_is_near_exact_solutions() -> None:
     )
     expected = (exact.queue_length - exact.in_gap).sum(axis=-1)
     off = np.log(read.queued(counts) / expected)
-    assert (np.abs(off[expected > 0.01]) < 3 * pooled.LAW_ERROR).all()
+    assert (np.abs(off[expected > 0.01]) < 3 * pool_readings.LAW_ERROR).all()
 
 
 def test_without_aliases_the_queues_are_those_measured_and_never_rise() -> None:
@@ -109,7 +110,7 @@ def test_a_row_with_aliases_in_use_is_solved_by_the_pool() -> None:
     alone = read_pool(*rows(), law=LAW)
     queues = alone.volume_queues([2])[:, 0]
     again = read_pool(*rows(queues), aliases=2, law=LAW)
-    assert again.queued([2])[0] == pytest.approx(queues.sum(), rel=pooled.LAW_ERROR)
+    assert again.queued([2])[0] == pytest.approx(queues.sum(), rel=pool_readings.LAW_ERROR)
     expected, point = alone.point_and_range()[0], again.point_and_range()[0]
     assert point > 2 and abs(point - expected) <= max(2, 0.4 * expected)
 
@@ -149,7 +150,7 @@ def test_digits_leave_a_queue_open_as_a_uniform_error_of_each_volume_does() -> N
     row = make_rows(*rows()[:2], Interval.around(QUEUES + 1, halves), 0)
     within = (np.arange(100_000) + 0.5) / 50_000 - 1
     expected = np.sqrt(sum((half * within).var() for half in halves))
-    missed, _ = pooled._missed(np.zeros(1), row)  # ln of digits over the queue and digits
+    missed, _ = pool_readings.missed_by(np.zeros(1), row)  # ln of digits over the queue and digits
     total = row.queue.sum()
     assert total / (np.exp(-missed[0]) - 1) == pytest.approx(expected, rel=1e-6)
 

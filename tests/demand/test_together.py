@@ -12,7 +12,8 @@ import pytest
 
 import planner
 from planner.demand import Law, chains, kinds, read_volumes
-from planner.demand.pooled import PoolRow, read_pool_at_several, read_pools
+from planner.demand.pool_readings import PoolRow
+from planner.demand.pooled import read_pool_at_several, read_pools
 from planner.demand.together import _all_at_once, _partly, beyond, in_batches, in_rare_bursts, queued
 from planner.demand.unlimited import asked
 from planner.errors import InputError, ReportError

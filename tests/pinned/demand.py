@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from planner.demand import Law, Target, point_and_range, read_several, read_volumes
-from planner.demand.pooled import PoolReadings, PoolRow, read_pool, read_pool_at_several
+from planner.demand.pool_readings import PoolReadings, PoolRow
+from planner.demand.pooled import read_pool, read_pool_at_several
 from planner.demand.readings import Readings
 from planner.interval import Interval
 

@@ -1,0 +1,252 @@
+"""What the draws of a pool say: queue, fails, count and range with any number of aliases.
+
+With A aliases about 1.5 E[(O - A)+] I/Os are queued: what unlimited servers would hold beyond A, and half as much
+more, since it stays longer (1.5 +- .5 in simulated pools, with any number of aliases). Without aliases every volume
+has the queue that was measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from planner.demand.answer import POINT
+from planner.demand.prediction import Indices, PredictedRows
+from planner.demand.read import UNIFORM, make_rows
+from planner.demand.readings import Readings
+from planner.demand.rowwise import MeasuredRows
+from planner.demand.target import Target
+from planner.demand.together import beyond, failing, in_batches, queued
+from planner.demand.unlimited import asked
+from planner.interval import Interval
+from planner.results import Array
+from planner.units import MOST_ALIASES
+
+HELD: Final = 1.5  # I/Os queued, of those that unlimited servers would hold beyond the aliases
+# Of what `together.queued` says, where nothing measured shows how far bursts come together: its upper end, so that the
+# need lies below the count. In 48 simulated pools, striped and page writes, at the count that they need .25 to 1.6 (80
+# % of them), in the median .5 with scv of service 1, .9 with .5, 1.6 with .25: services that are alike hold batches.
+HELD_TOGETHER: Final = 1.5
+LOWEST, HIGHEST = 0.1, 0.98  # quantiles of the queue that bound the range
+WIDER: Final = (
+    0.2  # of the count, above (with aliases at work below as well): the error of the law of the queue
+)
+LAW_ERROR: Final = 0.35  # of a queue with aliases at work, in its logarithm
+OF_SHARES: Final = 0.5  # quantile of draws of which some come together
+OF_SEVERAL: Final = 0.6  # the same of several rows, which hardly tell batches of one size from geometric ones
+DENIED: Final = 2.0  # standard deviations of the law of the queue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PoolPrediction(PredictedRows):
+    """A `Prediction` of a whole pool: arrays (counts,)."""
+
+
+class PoolRow(NamedTuple):
+    """Rate, service and queue of the volumes of a pool, arrays (volumes,), and its aliases in use.
+
+    `together` is how much the bursts of each volume come together with those of others, (volumes,); nan where unknown.
+    """
+
+    rate: Interval
+    service: Interval
+    queue: Interval
+    aliases: int = 0
+    together: Array | float = np.nan
+
+    def shares(self, unknown: float) -> Array:
+        """The same with a number for those that are not known, (volumes,)."""
+        known = np.broadcast_to(np.asarray(self.together, dtype=np.float64), self.rate.value.shape)
+        return np.where(np.isnan(known), unknown, known)
+
+    @property
+    def joined(self) -> bool:
+        """Whether bursts of some volumes are known to come together."""
+        return bool((np.nan_to_num(self.together) > 0.0).any())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PoolReadings:
+    """What the volumes of one pool ask of its aliases; arrays (volumes,) where nothing else is said."""
+
+    readings: Readings  # of its volumes, as they would be without aliases
+    in_use: int  # aliases at the time
+    queues: Array  # I/Os queued in the whole pool in each draw, (aliases + 1, draws) [1]
+    shares: Array  # how much the bursts of its volumes come together in each draw, (draws,)
+    likely: Array  # weight of each draw, (draws,)
+    crowd: Array  # mean square of the aliases that each volume uses where there are enough
+    busy: Array  # mean I/Os in service and rate [1/s] then
+    rate: Array
+    alone: Array  # I/Os queued [1] and rate [1/s] without aliases
+    alone_rate: Array
+    fails: Array | None = None  # rate of I/Os that find no alias, as `queues` [1/s]; None where nobody asked
+    others: tuple[tuple[int, MeasuredRows], ...] = ()
+
+    @property
+    def steady(self) -> bool:
+        """Whether every volume is steady as far as the digits show: such a pool has exact solutions."""
+        return bool(self.readings.steady.all())
+
+    @property
+    def saturated(self) -> bool:
+        """Whether a volume never idles, so that its demand is unknown."""
+        return bool(self.readings.saturated.any())
+
+    @property
+    def open_above(self) -> bool:
+        """Whether nothing waits with the aliases in use: the demand may be anything that they hold."""
+        return self.in_use > 0 and bool((self.readings.rows.queue_low <= 0).all())
+
+    @cached_property
+    def _ordered(self) -> tuple[Array, Array]:
+        """Queues of the draws in rising order at each count, and the weight of all draws up to each."""
+        return self._sorted(self.queues)
+
+    @cached_property
+    def _ordered_fails(self) -> tuple[Array, Array]:
+        """The same of the rates of I/Os that find no alias."""
+        assert self.fails is not None
+        return self._sorted(self.fails)
+
+    def _sorted(self, values: Array) -> tuple[Array, Array]:
+        order = np.argsort(values, axis=1, kind="stable")
+        return np.take_along_axis(values, order, axis=1), np.cumsum(self.likely[order], axis=1)
+
+    def _quantile(self, ordered: tuple[Array, Array], counts: Indices, share: float) -> Array:
+        values, weights = (each[np.minimum(counts, len(each) - 1)] for each in ordered)
+        first = np.argmax(weights >= share * weights[:, -1:] - 1e-12, axis=1)
+        return np.asarray(values[np.arange(counts.size), first])
+
+    def queued(self, aliases: ArrayLike, share: float | None = None) -> Array:
+        """I/Os queued in the whole pool, (counts,): a quantile of the draws, never more than without aliases."""
+        counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
+        share = self.point if share is None else share
+        most = self.alone.sum()
+        values = self._quantile(self._ordered, counts, share)
+        return np.asarray(np.where(counts == 0, most, np.minimum(values, most)))
+
+    def predict(self, aliases: ArrayLike, share: float | None = None) -> PoolPrediction:
+        """Figures of the whole pool, (counts,); between none and enough aliases the rates follow the queue."""
+        queue = self.queued(aliases, share)
+        left = np.clip(queue / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
+        rate = left * self.alone_rate.sum() + (1 - left) * self.rate.sum()
+        alone, free = services(self)
+        service = left * alone + (1 - left) * free
+        if self.fails is None:
+            return PoolPrediction(rate=rate, queue=queue, service=service)
+        counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
+        fails, tries = (
+            self._quantile(self._ordered_fails, each, self.point if share is None else share)
+            for each in (counts, 0 * counts)
+        )
+        fails = np.minimum(fails, tries)
+        without = np.where(
+            counts == 0, 1.0, np.divide(fails, tries, out=np.zeros_like(fails), where=tries > 0)
+        )
+        return PoolPrediction(rate=rate, queue=queue, service=service, waits=fails, no_alias=without)
+
+    def volume_queues(self, aliases: ArrayLike) -> Array:
+        """I/Os queued at each volume, (volumes, counts): all in proportion to what they ask beyond their base."""
+        total = self.queued(aliases)
+        left = np.clip(total / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
+        many = self.crowd / max(float(self.crowd.sum()), 1e-300)
+        few = self.alone / max(float(self.alone.sum()), 1e-300)
+        share = many[:, None] * (1 - left) + few[:, None] * left
+        return np.asarray(share * total)
+
+    @property
+    def point(self) -> float:
+        """Quantile of the draws that is the count."""
+        return OF_SEVERAL if self.others else OF_SHARES if self.in_use else POINT
+
+    @property
+    def together(self) -> Interval | None:
+        """How much the bursts come together, as the measurements show it; None where nothing does."""
+        if not self.others and (not self.in_use or self.open_above):
+            return None
+        order = np.argsort(self.shares, kind="stable")
+        weight = np.cumsum(self.likely[order]) / self.likely.sum()
+        ends = (float(self.shares[order][np.searchsorted(weight, end)]) for end in (0.05, 0.5, 0.95))
+        return Interval(*ends)
+
+    def all_at_once(self) -> PoolReadings:
+        """The same if the bursts of all volumes came together."""
+        last = most_aliases(self.readings.volumes)
+        use = in_batches(self.readings)
+        rows = self.readings.rows
+        queues = (
+            HELD_TOGETHER
+            * queued(use, last, 1.0, self.readings.law, mean_service(rows.rate, rows.service))[:, None]
+        )
+        fails = None if self.fails is None else failing(use, last, 1.0)[:, None]
+        return replace(self, queues=queues, fails=fails, shares=np.ones(1), likely=np.ones(1))
+
+    def denies(self, row: PoolRow) -> bool:
+        """Whether a row with more aliases has a longer queue than volumes that are independent."""
+        queue = HELD * beyond(asked(self.readings), row.aliases, 0.0)[-1:]
+        rows = make_rows(row.rate, row.service, row.queue, 0)
+        return bool(misfit(queue, rows)[0] < -DENIED)
+
+    def point_and_range(self, target: Target | None = None) -> tuple[int, int, int]:
+        """Count, low and high end; at most as many as there are addresses beside the bases."""
+        target = target or Target()
+        last = most_aliases(self.readings.volumes)
+        found = []
+        for share in (self.point, LOWEST, HIGHEST):
+            ahead = self.predict(np.arange(last + 1), share)
+            met = target.met(ahead.rate, ahead.service, ahead.queue, ahead.no_alias, ahead.waits)
+            found.append(int(np.argmax(met)) if met.any() else last)
+        point, low, high = found
+        more = int(np.ceil(WIDER * point))
+        low, high = max(low - more, 0) if self.in_use or self.others else low, high + more
+        grown = bool((self.readings.growth != 0.0).any())
+        for in_use, rows in (
+            () if grown or not target.of_waits else ((self.in_use, self.readings.rows), *self.others)
+        ):
+            # At the upper end of its digits a measurement meets the target, or at the lower end it misses it.
+            if in_use and _reached(target, rows, rows.queue_high):
+                point, high = min(point, in_use), min(high, in_use)
+            elif not _reached(target, rows, np.maximum(rows.queue_low, 0.0)):
+                point, low = max(point, in_use + 1), max(low, in_use + 1)
+        return point, min(low, point), min(max(high, point + 1), last)
+
+
+def most_aliases(volumes: int) -> int:
+    """As many as there are addresses beside the bases."""
+    return max(MOST_ALIASES + 1 - volumes, 0)
+
+
+def mean_service(rate: Array, service: Array) -> float:
+    """Mean service time of the I/Os of a pool [s]."""
+    return float((rate * service).sum() / rate.sum())
+
+
+def _reached(target: Target, rows: MeasuredRows, queues: Array) -> bool:
+    """Whether a measurement with such queues meets the target."""
+    rate, queue = np.array([rows.rate.sum()]), np.array([queues.sum()])
+    service = np.array([mean_service(rows.rate, rows.service)])
+    return bool(target.met(rate, service, queue)[0])
+
+
+def misfit(queues: Array, rows: MeasuredRows) -> Array:
+    """By how many standard deviations queues of the whole pool miss the measured one."""
+    missed, error = missed_by(queues, rows)
+    return missed / error
+
+
+def missed_by(queues: Array, rows: MeasuredRows) -> tuple[Array, Array]:
+    """Logarithm of queues of the whole pool over the measured one, beside the digits, and its standard deviation."""
+    measured = rows.queue.sum()
+    digits = np.sqrt((((rows.queue_high - rows.queue) * UNIFORM) ** 2).sum())
+    error = np.hypot(LAW_ERROR, digits / (measured + digits))
+    return np.log((queues + digits) / (measured + digits)), error
+
+
+def services(pool: PoolReadings) -> tuple[float, float]:
+    """Mean service time without aliases and with enough [s]."""
+    alone = mean_service(pool.alone_rate, pool.readings.rows.service)
+    return alone, float(pool.busy.sum() / pool.rate.sum())
