@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from planner.calibrate.least_squares import MeasuredFigure
-from planner.calibrate.observation import Figure, Observation, observe
+from planner.calibrate.problem import Figure, Observation, observe
 from planner.errors import InputError, ReportError
 from planner.measurements import Devices, Run, intervals, pool_runs, read, system_runs, volume_runs
 from planner.measurements.formats import is_folder

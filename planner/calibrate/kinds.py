@@ -16,7 +16,7 @@ from planner.calibrate.calibration import Calibration, Fit
 from planner.calibrate.cost_fit import CostFit
 from planner.calibrate.data_file import EVERYTHING, Chosen, Measurements, read_measurements, read_observations
 from planner.calibrate.least_squares import GIVEN
-from planner.calibrate.observation import Observation, observe
+from planner.calibrate.problem import Observation, observe
 from planner.calibrate.volume_fit import fit
 from planner.devices.kinds import KINDS
 from planner.errors import InputError

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.calibrate.calibration import Calibration, Comparison, Fit
-    from planner.calibrate.observation import Observation
+    from planner.calibrate.problem import Observation
 
 WIDE: Final = 1.645  # standard deviations on each side: 90 %
 SHOWN: Final = {

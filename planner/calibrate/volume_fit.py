@@ -19,15 +19,16 @@ from planner.calibrate.calibration import (
 )
 from planner.calibrate.error_bar import PROBABILITY, Spread, spread_of
 from planner.calibrate.least_squares import GIVEN, MODEL_ERROR, with_likely_error
-from planner.calibrate.observation import Observation, observe
 from planner.calibrate.problem import (
     KEYS,
     PARAMETERS,
     PRIORS,
+    Observation,
     Problem,
     Solution,
     at_bound_as_well,
     more_requesters_as_well,
+    observe,
     saturated,
     search,
     starts,

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import InputError, PlannerError, ReportError
-from planner.measurements.choose import refuse_twice
-from planner.measurements.groups import GROUP_KEYS, VOLUME, Group
+from planner.measurements.choose import GROUP_KEYS, VOLUME, Group, refuse_twice
 from planner.measurements.rows import Rows
 from planner.measurements.run import QUEUE_NEGLIGIBLE, Run
 from planner.measurements.systems import pool_runs, volume_runs

@@ -160,8 +160,7 @@ def read_parts(
                 schema.refuse_implausible(columns, frames[name])
             notes = tables.notes
             if known is not None:
-                from planner.reports.linux import LinuxDevices, name_devices
-                from planner.reports.membership import with_pools
+                from planner.reports.membership import LinuxDevices, name_devices, with_pools
 
                 if isinstance(known, LinuxDevices):
                     frames["devices"] = name_devices(frames["devices"], known)
@@ -202,8 +201,7 @@ def _lost(
 def membership(members: Membership | Path | str | None) -> Membership | None:
     """Read the file that says which device belongs to which pool, where it is one."""
     if isinstance(members, str | Path):
-        from planner.reports.linux import is_lsdasd, read_lsdasd
-        from planner.reports.membership import read_membership
+        from planner.reports.membership import is_lsdasd, read_lsdasd, read_membership
 
         source = Source(Path(members))
         return read_lsdasd(members) if is_lsdasd(source.head) else read_membership(members)

@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
-from planner.measurements.bracket import KNOWN, in_words, service_bracket
 from planner.measurements.rows import Devices, Index, Rows, shown
 from planner.measurements.run import (
+    KNOWN,
     Run,
     check_response,
     contradicts,
+    in_words,
     queue_of,
+    service_bracket,
 )
 from planner.reports.schema import CLASSIC_ALIAS, OTHER, VOLUME
 from planner.results import Array
