@@ -20,6 +20,7 @@ from planner.measurements.run import (
     queue_of,
     service_bracket,
 )
+from planner.render import counted
 from planner.reports.schema import CLASSIC_ALIAS, OTHER, VOLUME
 from planner.results import Array
 from planner.units import ADDRESSES, MILLISECOND
@@ -228,19 +229,14 @@ def _taken(rows: Rows, volumes: Index, used: Index) -> list[str]:
     inside[volumes] = inside[used] = True
     active = ~inside & (rows.filled("io_rate") > 0)
     names = rows.names
-    found = f"Taken as the pool: {_counted(len(volumes), 'base')} {shown([names[k] for k in volumes])}"
+    found = f"Taken as the pool: {counted(len(volumes), 'base')} {shown([names[k] for k in volumes])}"
     if len(used):
-        found += f" and {_counted(len(used), 'alias')} {shown([names[k] for k in used])}"
+        found += f" and {counted(len(used), 'alias', 'aliases')} {shown([names[k] for k in used])}"
     notes = [found + "."]
     if active.any():
         others = shown([names[k] for k in np.flatnonzero(active)])
-        notes.append(f"Active beside it, not taken: {_counted(int(active.sum()), 'device')} ({others}).")
+        notes.append(f"Active beside it, not taken: {counted(int(active.sum()), 'device')} ({others}).")
     return notes
-
-
-def _counted(number: int, noun: str) -> str:
-    plural = "aliases" if noun == "alias" else f"{noun}s"
-    return f"{number} {noun if number == 1 else plural}"
 
 
 def _named_pools(rows: Rows) -> tuple[list[PoolRun], list[str]]:
@@ -263,7 +259,7 @@ def _named_pools(rows: Rows) -> tuple[list[PoolRun], list[str]]:
     if outside:
         some = ", ".join(outside[:3]) + (", ..." if len(outside) > 3 else "")  # noqa: PLR2004
         notes.append(
-            f"In no pool, hence left out: {_counted(len(outside), 'device')} of {rows.file.name} ({some})."
+            f"In no pool, hence left out: {counted(len(outside), 'device')} of {rows.file.name} ({some})."
         )
     return found, notes
 
@@ -338,14 +334,11 @@ def _table_pools(
                 f"{ADDRESSES} addresses, one logical control unit", line=int(rows.line[members[room]]),
             )  # fmt: skip
         busy = _working(rows, members)
-        run = (
-            _run(rows[busy], f"pool {name}", pool=True, aliases=aliases, idle=len(members) - len(busy))
-            if busy.size
-            else None
-        )
+        idle = len(members) - len(busy)
+        run = _run(rows[busy], f"pool {name}", pool=True, aliases=aliases, idle=idle) if busy.size else None
         found.append(PoolRun(name=name, volumes=len(members), aliases=aliases, run=run))
     left = len(whole) - len(rows)
-    return found, [f"Not taken: {_counted(left, 'further volume')} of {rows.file.name}."] if left else []
+    return found, [f"Not taken: {counted(left, 'further volume')} of {rows.file.name}."] if left else []
 
 
 def _same_aliases(rows: Rows, pool: str, members: Index) -> int:
@@ -385,7 +378,7 @@ def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> R
         name=name, pool=pool, aliases=aliases, volumes=tuple(rows.names),
         io_rate=rows.column("rate", lambda whole: _widened(whole, whole.numbers["io_rate"])),
         service=rows.column("service time", lambda whole: _widened(whole, _printed_service(whole))), queued=queue,
-        queue_shown=np.where(np.isnan(shown_queue), queue.value, shown_queue),
+        queue_shown=np.asarray(np.where(np.isnan(shown_queue), queue.value, shown_queue)),
         idle=idle, together=rows.together, path_share=share, cu_wait=wait, source=rows.source, start=rows.start,
         notes=_notes(idle, unknown=missing.size > 0, mean=False, in_use=False),
     )  # fmt: skip
@@ -448,10 +441,6 @@ def _joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, abs
     """Bases, the first rows, with the aliases that worked for them: the mean of all, since aliases are shared."""
     rate, service = _rate(rows), _service(rows)
     total = rate.sum()
-    if total.value <= 0:
-        raise InputError(
-            f"io_rate of {rows.names[0]}", 0.0, "a rate above zero: the device did no I/O", "1/s"
-        )
     aliases = len(rows) - bases + absent
     if aliases == 0:
         return _run(rows, name, pool=pool, aliases=0, idle=idle)
@@ -476,7 +465,7 @@ def _joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, abs
 def _notes(idle: int, *, unknown: bool, mean: bool, in_use: bool) -> tuple[str, ...]:
     notes = []
     if idle:
-        notes.append(f"{_counted(idle, 'base')} without I/O {'need' if idle > 1 else 'needs'} no alias.")
+        notes.append(f"{counted(idle, 'base')} without I/O {'need' if idle > 1 else 'needs'} no alias.")
     if unknown:
         notes.append(NO_QUEUE)
     if mean:
@@ -488,7 +477,7 @@ def _notes(idle: int, *, unknown: bool, mean: bool, in_use: bool) -> tuple[str, 
 
 def _rate(rows: Rows) -> Interval:
     rate = rows.required("io_rate")
-    if len(rows) == 1 and rate.value[0] <= 0:
+    if rate.value.sum() <= 0:
         raise InputError(
             f"io_rate of {rows.names[0]}", 0.0, "a rate above zero: the device did no I/O", "1/s"
         )
