@@ -152,11 +152,10 @@ def read_parts(
     options = Options(members=known, deltas=deltas, span=span, map=read_map(map))
     for each in _sources(source):
         for tables in formats.tables_of(each, options):
-            frames = {
-                name: schema.empty(columns) if (frame := getattr(tables, name)) is None else frame
-                for name, columns in schema.TABLES.items()
-            }
+            frames = {}
             for name, columns in schema.TABLES.items():
+                found = getattr(tables, name)
+                frames[name] = schema.empty(columns) if found is None else found
                 schema.refuse_implausible(columns, frames[name])
             notes = tables.notes
             if known is not None:
@@ -215,11 +214,8 @@ def _sources(source: Data) -> Iterator[Source]:
             yield Source(Path("standard input"), content=sys.stdin.buffer.read())
             return
         path = Path(source)
-        yield (
-            Source(path)
-            if is_folder(path) or not is_columnar(path)
-            else Source(path, frame=read_columnar(path))
-        )
+        columnar = not is_folder(path) and is_columnar(path)
+        yield Source(path, frame=read_columnar(path) if columnar else None)
     elif isinstance(source, bytes | bytearray):
         yield Source(Path("bytes"), content=bytes(source))
     elif (frame := _frame(source)) is not None:

@@ -37,10 +37,6 @@ def read_with_notes(
 ) -> tuple[dict[str, tuple[Listing, ...]], list[str]]:
     """Read every listing of a file, and name its damaged rows."""
     scanned = scan(path, data)
-    return _found(scanned), damage_notes(scanned)
-
-
-def _found(scanned: Scanned) -> dict[str, tuple[Listing, ...]]:
     found: dict[str, tuple[Listing, ...]] = {}
     if scanned.listings:
         found[device_rows.REPORT] = listings_of(scanned)
@@ -48,7 +44,7 @@ def _found(scanned: Scanned) -> dict[str, tuple[Listing, ...]]:
         found[DSPACESH] = data_spaces_of(scanned.path, scanned.spaces)
     if not found:
         raise _nothing(scanned)
-    return found
+    return found, damage_notes(scanned)
 
 
 def _nothing(scanned: Scanned) -> ReportError:
@@ -62,13 +58,13 @@ def listing_table(report: str, listings: tuple[Listing, ...]) -> render.Table:
 
 def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
     """Read every listing of a file, or of its content, into tables; damaged rows of DEVICE are named in notes."""
-    taken = DevicesFrame()
-    scanned = scan(path, data, take=taken.take)
+    parts: list[list[pl.Series]] = []
+    scanned = scan(path, data, take=lambda rows, found: parts.append(list(_columns(rows, found))))
     spaces = storage_frame(path, scanned.spaces) if scanned.spaces else None
     if not scanned.listings and spaces is None:
         raise _nothing(scanned)
     found = [report for report in READERS if report in scanned.reports]
-    devices = taken.frame(scanned) if scanned.listings else None
+    devices = _devices_frame(scanned, parts) if scanned.listings else None
     notes = [*damage_notes(scanned), *_head_notes(scanned)]
     if devices is not None:
         notes += _role_notes(path, devices)
@@ -149,27 +145,17 @@ def _role_notes(path: Path, devices: pl.DataFrame) -> list[str]:
     return notes
 
 
-class DevicesFrame:
-    """Takes rows part by part, and makes the table of all of them."""
+def _devices_frame(scanned: Scanned, parts: list[list[pl.Series]]) -> pl.DataFrame:
+    """Make the table of all parts, which are let go; columns that say one thing of all rows take no memory."""
+    import polars as pl
 
-    def __init__(self) -> None:
-        self._parts: list[list[pl.Series]] = []
-
-    def take(self, part: ColumnRows, scanned: Scanned) -> None:
-        """Lay out the columns of some rows."""
-        self._parts.append(list(_columns(part, scanned)))
-
-    def frame(self, scanned: Scanned) -> pl.DataFrame:
-        """Make the table of what was taken; columns that say one thing of all rows take no memory."""
-        import polars as pl
-
-        found = _heads(scanned)
-        for pieces in zip(*self._parts, strict=True):
-            found[pieces[0].name] = pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=False)
-        self._parts.clear()
-        if any(word.startswith("->") for word in scanned.types.words):
-            found["alias_of"] = found["type"].str.slice(2).set(found["kind"] != schema.CLASSIC_ALIAS, None)
-        return schema.frame(schema.DEVICES, found, found["line"].len())
+    found = _heads(scanned)
+    for pieces in zip(*parts, strict=True):
+        found[pieces[0].name] = pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=False)
+    parts.clear()
+    if any(word.startswith("->") for word in scanned.types.words):
+        found["alias_of"] = found["type"].str.slice(2).set(found["kind"] != schema.CLASSIC_ALIAS, None)
+    return schema.frame(schema.DEVICES, found, found["line"].len())
 
 
 def _heads(scanned: Scanned) -> dict[str, Any]:

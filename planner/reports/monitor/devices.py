@@ -35,10 +35,7 @@ BASE_EVENTS: Final = ("SCGSSCH", "SCGCOUNT")
 BASE_TIMES: Final = ("SCMFPTIM", "SCMCNTIM", "SCMDDTIM", "SCMDATIM", "SCMCQTIM")
 ALIAS_EVENTS: Final = ("PAVSSCH", "PAVCOUNT")
 ALIAS_TIMES: Final = ("PAVFPTIM", "PAVCNTIM", "PAVDDTIM", "PAVDATIM", "PAVCQTIM")
-MOST_BUSY: Final = {
-    "base": 2.0,
-    "alias": 256.0,
-}  # devices that can be busy at once, with slack for one long I/O
+MOST_BUSY: Final = {"base": 2.0, "alias": 256.0}  # devices busy at once, with slack for one long I/O
 PARTS: Final = ("pend", "connect", "disconnect", "active", "cu_wait")
 MOST: Final = 0.5  # share of devices that were sampled as often as the median
 SERVICE: Final = 4  # parts that service time consists of
@@ -46,18 +43,6 @@ Rows = dict[str, Words]
 MOST_SAMPLES: Final = 1e4  # 1/s; high-frequency samples are hundredths of a second apart at the least
 EXACT: Final = ("io_rate", "alias_rate", "queued")
 ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint32)
-
-
-def halves_differ(rows: Rows) -> NDArray[np.bool_]:
-    """Rows whose counts in 16 and in 32 bits contradict each other."""
-    wrong = (rows["SCGSSCH"] & 0xFFFF) != rows["SCMSSCH"]
-    wrong |= (rows["SCGCOUNT"] & 0xFFFF) != rows["SCMCOUNT"]
-    return np.asarray(wrong)
-
-
-def most_differ(wrong: NDArray[np.bool_], rows: Rows) -> bool:
-    """Whether more than a few of the busy rows contradict themselves."""
-    return int(wrong.sum()) > (1 - layouts.NEARLY_ALL) * max(int((rows["SCMSSCH"] > 0).sum()), 1)
 
 
 def widen(rows: Rows) -> None:
@@ -175,10 +160,11 @@ def prepare(rows: Columns, span: SampleSpan, notes: Notes) -> Columns:
 
 def _consistent(rows: Columns, span: SampleSpan, notes: Notes) -> Columns:
     """Leave out and name rows whose 16-bit and 32-bit counts contradict each other; refuse many."""
-    wrong = halves_differ(rows)
+    wrong = (rows["SCGSSCH"] & 0xFFFF) != rows["SCMSSCH"]
+    wrong |= (rows["SCGCOUNT"] & 0xFFFF) != rows["SCMCOUNT"]
     if not wrong.any():
         return rows
-    if most_differ(wrong, rows):
+    if int(wrong.sum()) > (1 - layouts.NEARLY_ALL) * max(int((rows["SCMSSCH"] > 0).sum()), 1):
         row = int(wrong.argmax())
         raise ReportError(
             span.path,
