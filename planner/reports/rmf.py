@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -194,42 +193,32 @@ def _supply(
     ]  # fmt: skip
     if not found:
         return None
+    import polars as pl
+
     rates = _rates(devices)
-    names = ("system", "start", "interval", "time", "pool", "tries", "fails", "most_used", "line")
-    columns: dict[str, list[Any]] = {name: [] for name in names}
-    untold = []
+    rows = []
     for report, line, lcu, wait, most, taken in found:
-        begin, seconds = report.begin, report.seconds
-        rate = rates.get((report.system or None, begin, lcu), taken)
-        tries = None if rate is None or seconds is None else round(rate * seconds)
-        if tries is None:
-            untold.append(lcu)
-        row = (report.system or None, begin, seconds, _end(begin, seconds), lcu, tries,
-               None if tries is None or wait is None else round(wait * tries), most, line)  # fmt: skip
-        for values, value in zip(columns.values(), row, strict=True):
-            values.append(value)
+        rate = rates.get((report.system or None, report.begin, lcu), taken)
+        tries = None if rate is None or report.seconds is None else round(rate * report.seconds)
+        rows.append({
+            "system": report.system or None, "start": report.begin, "interval": report.seconds, "pool": lcu,
+            "tries": tries, "fails": None if tries is None or wait is None else round(wait * tries),
+            "most_used": most, "line": line,
+        })  # fmt: skip
+    untold = sorted({row["pool"] for row in rows if row["tries"] is None})
     notes[
         f"{path}: requests for an alias are taken as all I/Os of the control unit, fails as HPAV WAIT of them; its "
         "aliases as the most that were in use at once (HPAV MAX): it may have more."
     ] = None
     if untold:
-        notes[f"{path}: no I/O rate of LCU {listed(sorted(set(untold)))}: give its DEVICE report."] = None
-    most_of: dict[str, int] = {}
-    for lcu, most in zip(columns["pool"], columns["most_used"], strict=True):
-        most_of[lcu] = max(most_of.get(lcu, 0), most or 0)
-    aliases = [most_of[lcu] for lcu in columns["pool"]]
-    free = [
-        None if used is None else most - used
-        for most, used in zip(aliases, columns["most_used"], strict=True)
-    ]
-    rest = {"aliases": aliases, "fewest_free": free, "restarted": False, "plain": True, "file": str(path)}
-    return schema.frame(schema.SUPPLY, {**columns, **rest}, len(aliases))
-
-
-def _end(begin: datetime | None, seconds: float | None) -> float | None:
-    if begin is None or seconds is None:
-        return None
-    return (begin - datetime(1970, 1, 1)).total_seconds() + seconds
+        notes[f"{path}: no I/O rate of LCU {listed(untold)}: give its DEVICE report."] = None
+    types = {name: type_ for name, type_ in schema.dtypes(schema.SUPPLY).items() if name in rows[0]}
+    aliases = pl.col("most_used").cast(pl.Int64).fill_null(0).max().over("pool")
+    whole = pl.DataFrame(rows, schema=types, strict=False).with_columns(
+        aliases=aliases, fewest_free=aliases - pl.col("most_used").cast(pl.Int64), restarted=False, plain=True,
+        time=pl.col("start").dt.epoch("us") / 1e6 + pl.col("interval"), file=pl.lit(str(path)),
+    )  # fmt: skip
+    return schema.conform(schema.SUPPLY, whole, path)
 
 
 def _rates(devices: Sequence[pl.DataFrame]) -> dict[tuple[Any, Any, Any], float]:
@@ -260,17 +249,9 @@ def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:
         if not re.fullmatch(r"[0-9A-Fa-f]{1,4}", lcu):
             continue
         unit = found.setdefault(lcu.upper().zfill(4), [line, None, None, None])
-
-        wait, most, taken = (
-            None
-            if index is None
-            else _number(path, line, table.headings[index], cells[index], limit, whole=whole)
-            for index, limit, whole in (
-                (wait_at, 1, False),
-                (most_at, MOST_USED, True),
-                (taken_at, schema.LARGEST["1/s"], False),
-            )
-        )
+        wait = _number(path, line, table, cells, wait_at, Allowed(most=1))
+        most = _number(path, line, table, cells, most_at, Allowed(most=MOST_USED, whole=True))
+        taken = _number(path, line, table, cells, taken_at, Allowed(most=schema.LARGEST["1/s"]))
         unit[1] = wait if unit[1] is None else unit[1]
         unit[2] = most if unit[2] is None else unit[2]
         if kind != SUM and taken is not None:
@@ -278,15 +259,17 @@ def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:
     return {lcu: tuple(unit) for lcu, unit in found.items() if unit[1] is not None or unit[2] is not None}
 
 
-def _number(path: Path, line: int, heading: str, cell: str, most: float, *, whole: bool) -> float | None:
+def _number(
+    path: Path, line: int, table: XmlTable, cells: Sequence[str], at: int | None, allowed: Allowed
+) -> float | None:
     """A number of an IOQ report; None where there is none."""
-    if cell.lower() in ("", *NOTHING):
+    if at is None or cells[at].lower() in ("", *NOTHING):
         return None
     try:
-        return Allowed(most=most, whole=whole).read(cell)
+        return allowed.read(cells[at])
     except ValueError:
-        wanted = Allowed(most=most, whole=whole).expected(heading)
-        raise ReportError(path, f"{heading} {shown(cell)}: {wanted}", line=line) from None
+        heading, cell = table.headings[at], shown(cells[at])
+        raise ReportError(path, f"{heading} {cell}: {allowed.expected(heading)}", line=line) from None
 
 
 def _with_most_used(devices: pl.DataFrame, supply: pl.DataFrame) -> pl.DataFrame:

@@ -72,9 +72,8 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     columns |= _times(table, plan, notes)
     for field, most in (("aliases", MOST_ALIASES), ("links", COUNTER_SIZE - 1), ("paths", COUNTER_SIZE - 1)):
         if field in taken:
-            columns["pool_aliases" if field == "aliases" else field] = _count(
-                table, taken[field].heading, most
-            )
+            counts, _ = table.printed(taken[field].heading, Allowed(whole=True, most=most))
+            columns["pool_aliases" if field == "aliases" else field] = counts
     for field, unit in NUMBERS.items():
         if field in taken:
             columns |= measured(table, field, taken[field].heading, taken[field].factor(unit))
@@ -85,12 +84,8 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     if sums.any() and not sums.all():
         notes.append(f"{table.path}: {counted(int(sums.sum()), 'row')} of sums left out.")
         frame = frame.filter(~sums)
-    _check_twice(
-        table,
-        frame,
-        "device" if key == "device" else "volume",
-        taken[key if key == "device" else "volume"].heading,
-    )
+    named = "device" if key == "device" else "volume"
+    _check_twice(table, frame, named, taken[named].heading)
     return frame, _too_little(frame)
 
 
@@ -157,19 +152,13 @@ def _without_lost(
 
 def missing_of(rows: pl.DataFrame) -> tuple[schema.Missing, ...]:
     """Rows of the schema as what is missing."""
-    return tuple(
-        schema.Missing(
-            name=device or label,
-            pool=pool,
-            system=system,
-            start=start,
-            utc_offset=offset,
-            alias=kind == schema.ALIAS,
-        )
-        for device, label, pool, system, start, offset, kind in rows.select(
-            "device", "label", "pool", "system", "start", "utc_offset", "kind"
-        ).iter_rows()
-    )
+    import polars as pl
+
+    said = rows.select(
+        "pool", "system", "start", "utc_offset", name=pl.coalesce(pl.col("device", "label").replace("", None)),
+        alias=pl.col("kind") == schema.ALIAS, own=True,
+    )  # fmt: skip
+    return schema.lost_rows(said)
 
 
 def _as_seconds(table: CsvTable, plan: Plan, frame: pl.DataFrame) -> Plan | None:
@@ -259,10 +248,6 @@ def _words(table: CsvTable, heading: str) -> pl.Series:
     return column.set(empty, None) if empty.any() else column.cast(pl.String)
 
 
-def _count(table: CsvTable, heading: str, most: float) -> pl.Series:
-    return table.printed(heading, Allowed(whole=True, most=most))[0]
-
-
 def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
     """What each row is: as the column kind says, as type and label tell in rows of a listing, else a volume."""
     import polars as pl
@@ -277,11 +262,7 @@ def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
     type_, label = (table.series(plan.taken[field].heading) for field in ("type", "volume"))
     if not (table.has("type") and table.has("label")) and not type_.str.starts_with("->").any():
         return schema.VOLUME
-    return (
-        pl.DataFrame({"type": type_, "label": label})
-        .select(kind_of(pl.col("type"), pl.col("label")))
-        .to_series()
-    )
+    return pl.select(kind_of(pl.lit(type_), pl.lit(label))).to_series()
 
 
 def kind_of(type_: pl.Expr, label: pl.Expr) -> pl.Expr:
