@@ -21,6 +21,7 @@ from planner.published.report import (
     cell,
     compared,
     exactly,
+    fitted,
     given,
     identity,
     known,
@@ -44,7 +45,7 @@ XEDIT_RUNS: Final = {
 NO_WAIT: Final = {
     "eckd-minidisk": ("hit", "miss"),
     "emulated-fba": ("hit",),
-}  # runs that show no wait for the disk
+}  # runs without a wait for the disk
 IOZONE_RUNS: Final[Mapping[str, tuple[str, str | None]]] = {  # without minidisk cache, and with it
     "native-scsi": ("SLN9", None),
     "eckd-dedicated": ("ECKD", None),
@@ -239,9 +240,7 @@ def cells() -> Iterator[PublishedFigure]:
 
 def _phase(at: Cell) -> Said:
     """Data rate of an iozone phase, as the disk path was fitted to all phases of its runs."""
-    model = library.read_model(f"disk-iozone-{IOZONE[at.column]}")
-    (run,) = (run for run in model.fit.runs if run.name == f"{at.column} {at.row}")
-    return Said("fitted", known(run.predicted), "data rate", note=model.title)
+    return fitted(f"disk-iozone-{IOZONE[at.column]}", f"{at.column} {at.row}", "data rate")
 
 
 def _xedit(at: Cell) -> Said:
