@@ -105,10 +105,8 @@ def _model(
 def _alternatives(found: Fit) -> tuple[library.Alternative, ...] | None:
     if found.spread is None:
         return None
-    free, rounded = (
-        tuple(e.parameter.file_key for e in found.estimates.values() if e.status != "fixed"),
-        library.rounded,
-    )
+    free = tuple(e.parameter.file_key for e in found.estimates.values() if e.status != "fixed")
+    rounded = library.rounded
     return tuple(
         library.Alternative(
             population=each.population, share=rounded(each.weight), parameters=free,

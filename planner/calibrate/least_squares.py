@@ -122,15 +122,9 @@ class LeastSquares:
 
         inside, ends = np.clip(start, low + 2 * self.STEP, high - 2 * self.STEP), self.TOLERANCE
         downhill = partial(
-            least_squares,
-            residuals,
-            inside,
-            jac=jacobian,
-            xtol=ends,
-            ftol=ends,
-            gtol=min(ends, 1e-8),
-            max_nfev=most,
-        )
+            least_squares, residuals, inside, jac=jacobian, xtol=ends, ftol=ends,
+            gtol=min(ends, 1e-8), max_nfev=most,
+        )  # fmt: skip
         if not within:
             found = downhill(method="lm")
             if ((found.x > low) & (found.x < high)).all():
