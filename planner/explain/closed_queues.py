@@ -148,11 +148,10 @@ def _steps(pool_volumes: int, pool_aliases: int, requesters: int) -> tuple[Equat
     )
     queued = sum(weight * sum(queued for _, _, queued in state) for state, weight in weights.items())
     # One common factor is taken out of all three polynomials.
-    common = sympy.gcd_list([sympy.numer(sympy.together(each)) for each in (all_weights, in_service, queued)])
-    scale = (
-        sympy.lcm_list([sympy.denom(sympy.together(each)) for each in (all_weights, in_service, queued)])
-        / common
+    over, under = zip(
+        *(sympy.fraction(sympy.together(each)) for each in (all_weights, in_service, queued)), strict=True
     )
+    scale = sympy.lcm_list(under) / sympy.gcd_list(over)
     polynomials = [sympy.expand(sympy.cancel(each * scale)) for each in (all_weights, in_service, queued)]
     return (
         Equation(load, service / think, "service over think time"),
@@ -179,9 +178,8 @@ def _states(exact: Exact) -> tuple[str, ...]:
 
 def _pool_numerical(values: Mapping[str, float]) -> dict[str, float]:
     solve = partial(queueing.alias_pool, method="exact")
-    means = by_code(solve, L_q="pool_queue_length", X="pool_throughput", W="wait_time", R="response_time")(
-        values
-    )
+    names = {"L_q": "pool_queue_length", "X": "pool_throughput", "W": "wait_time", "R": "response_time"}
+    means = by_code(solve, **names)(values)
     return {"B": means["X"] * values["service_time"], **means}
 
 

@@ -84,10 +84,8 @@ def printed(expression: Any, numbers: Numbers | None = None, *, head: str = "", 
         rows = str(printer.doprint(expression)).splitlines()
     finally:
         pretty_use_unicode(before)
-    heads = (head if row == line else " " * len(head) for row in range(len(rows)))
-    return "\n".join(
-        f"{start} {row}".rstrip() if head else row.rstrip() for start, row in zip(heads, rows, strict=True)
-    )
+    heads = (f"{head if k == line else ' ' * len(head)} " if head else "" for k in range(len(rows)))
+    return "\n".join(f"{start}{row}".rstrip() for start, row in zip(heads, rows, strict=True))
 
 
 def latex(expression: Any, numbers: Numbers | None = None) -> str:
@@ -135,6 +133,11 @@ def with_unit(value: float, unit: str) -> str:
     if math.isfinite(value) and name != unit:
         return f"{number(value / factor)} {name}"
     return number(value) + (f" {unit}" if unit and math.isfinite(value) else "")
+
+
+def sentence(meaning: str) -> str:
+    """Words that begin with a capital."""
+    return f"{meaning[0].upper()}{meaning[1:]}"
 
 
 def body(table: render.Table) -> str:
@@ -195,7 +198,7 @@ class Told:
             value = ", ".join(number(v) for v in self.members) if step.index else self._value()
             rows.append(hanging(powers(value, form), f"{equals} "))
         gap = "\n\n" if any("\n" in row for row in rows[:-1]) else "\n"
-        return f"{step.meaning[0].upper()}{step.meaning[1:]}\n" + gap.join(rows)
+        return f"{sentence(step.meaning)}\n" + gap.join(rows)
 
     def latex(self) -> list[str]:
         """The equation in symbols and in numbers, and the value; one line each."""
