@@ -29,9 +29,8 @@ class MeasuredFigure:
     factor: float  # SI units in one of them
     value: float  # value, and half of what the printed digits leave open, SI
     half: float
-    scale: float | None = (
-        None  # what the relative error of the model is taken of, where it is compared plainly
-    )
+    # What the relative error of the model is taken of, where it is compared plainly.
+    scale: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from planner.calibrate.problem import Observation
 
 WIDE: Final = 1.645  # standard deviations on each side: 90 %
+# Figure of an observation -> that of the law, how an axis names it, SI in its unit.
 SHOWN: Final = {
     "io_rate": ("io_rate", "I/O rate [1/s]", 1.0),
     "response_time": ("response", "response time [ms]", MILLISECOND),
     "service_time": ("service", "service time [ms]", MILLISECOND),
     "queued": ("queued", "I/Os queued", 1.0),
     "wait_time": ("wait", "wait [ms]", MILLISECOND),
-}  # figure of an observation -> that of the law, how an axis names it, SI in its unit
+}
 RING: Final = 16  # size of the ring around an outlier
 ASIDE: Final = 0.1  # of the space between two runs: markers of one run stand side by side
 TURNED: Final = 6  # runs from which their names are turned

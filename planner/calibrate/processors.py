@@ -26,11 +26,8 @@ HEADINGS: Final = (
     Quantity("real_storage", "real storage; not used by the law", "GB"),
 )
 NEEDED: Final = ("processors",)
-TIMES: Final = (
-    ("emulation_cpu_ms", "cp_cpu_ms"),
-    ("cpu_ms",),
-    ("itr",),
-)  # what gives the CPU time of a transaction
+# What gives the CPU time of a transaction.
+TIMES: Final = (("emulation_cpu_ms", "cp_cpu_ms"), ("cpu_ms",), ("itr",))
 
 
 def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:

@@ -28,9 +28,8 @@ ABOUT: Final = "archive.toml"  # makes a folder an archive
 PARTS: Final = "parts.sha256"  # the list of its parts, as sha256sum writes it
 SINCE_VERSION_3: Final = ("utilization", "together")
 UNLISTED: Final = 1  # version whose parts are the files that there are
-JOURNAL: Final = (
-    ".journal"  # of that version: moves that are still to be made, if a run was killed while it made them
-)
+# Of that version: moves that are still to be made, if a run was killed while it made them.
+JOURNAL: Final = ".journal"
 STAGING: Final = ".staging"  # and where its parts were written first
 WAY_OUT: Final = f"expected a part of the archive; restore it, or take it out and its line out of {PARTS}"
 KIND: Final = "kind"

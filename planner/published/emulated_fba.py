@@ -42,10 +42,8 @@ XEDIT_RUNS: Final = {
     "eckd-minidisk": {"hit": "33904KX5", "miss": "33904KX7", "off": "33904KX6"},
     "emulated-fba": {"hit": "SCSI4KXI", "miss": "SCSI4KXK", "off": "SCSI4KXJ"},
 }
-NO_WAIT: Final = {
-    "eckd-minidisk": ("hit", "miss"),
-    "emulated-fba": ("hit",),
-}  # runs without a wait for the disk
+# Runs without a wait for the disk.
+NO_WAIT: Final = {"eckd-minidisk": ("hit", "miss"), "emulated-fba": ("hit",)}
 IOZONE_RUNS: Final[Mapping[str, tuple[str, str | None]]] = {  # without minidisk cache, and with it
     "native-scsi": ("SLN9", None),
     "eckd-dedicated": ("ECKD", None),

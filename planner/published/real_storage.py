@@ -42,10 +42,8 @@ if TYPE_CHECKING:
 FOLDER: Final = "real-storage"
 RELEASE: Final = "5.3"
 GAIN: Final = "what a release brings is measured, no law"
-PAIRS: Final = {
-    "3": ("APT064G1", "APU064G1"),
-    "4": ("APT128G0", "APU128G0"),
-}  # configuration: runs of 5.2 and 5.3
+# Configuration: runs of 5.2 and 5.3.
+PAIRS: Final = {"3": ("APT064G1", "APU064G1"), "4": ("APT128G0", "APU128G0")}
 SPLIT: Final = {"3": "split-5.2", "4": "split-5.2"}
 RATIOS: Final = {
     "Processor Ratio": "Processors", "Real Storage Ratio": "Real Storage (GB)", "ITR Ratio": "ITR (p)",

@@ -251,14 +251,8 @@ def rate_over_requests() -> Axes:
 
 MODEL: Final = "system-xiv-serialized"
 TABLE: Final = "whole system"
-GUESTS, GUEST_GIB, INSTANTIATED, REAL_GIB, DEVICES, PROCESSORS = (
-    20,
-    88,
-    0.7,
-    1024,
-    20,
-    64,
-)  # of the report's text
+# From the text of the report.
+GUESTS, GUEST_GIB, INSTANTIATED, REAL_GIB, DEVICES, PROCESSORS = (20, 88, 0.7, 1024, 20, 64)
 # Fitted figures, with the unit in which the model file shows them.
 FIGURES: Final = {
     "transfers": ("transfers", 1.0),

@@ -26,9 +26,8 @@ from planner.units import MICROSECOND
 
 CLASSES: Final = 32
 EDGES: Final = np.array([0.0, *(2.0 ** (k + 1) for k in range(1, CLASSES)), np.inf]) * MICROSECOND  # s
-LOG_UNIFORM: Final = 1 / np.log(
-    2.0
-)  # mean of a class over its lower end, all logarithms in it equally likely
+# Mean of a class over its lower end, all logarithms in it equally likely.
+LOG_UNIFORM: Final = 1 / np.log(2.0)
 TOTALS: Final = {
     "total_requests": "requests",
     "total_sectors": "sectors",
