@@ -148,7 +148,7 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
 
     refuse_twice(devices)
     if which == MEAN:
-        return _means(devices)
+        return means(devices)
     if which == WORST:
         return _worst(devices)
     try:
@@ -187,7 +187,7 @@ def _worst(devices: pl.DataFrame) -> pl.DataFrame:
     return found.drop(*GROUP_KEYS, MOMENT)
 
 
-def _means(devices: pl.DataFrame) -> pl.DataFrame:
+def means(devices: pl.DataFrame) -> pl.DataFrame:
     """Rates and queues over time, times over I/Os, of each device."""
     import polars as pl
 

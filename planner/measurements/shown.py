@@ -11,6 +11,7 @@ from planner import render
 from planner.answer import Answer, tabled
 from planner.errors import InputError
 from planner.measurements.archive import Archive
+from planner.measurements.choose import means
 from planner.measurements.read import Measured
 from planner.quantity import Quantity, column
 from planner.render.text import counted
@@ -250,7 +251,7 @@ def _iso(moment: Any) -> str:
 
 
 def draw(found: MeasuredAnswer, axes: Axes | None) -> Axes:
-    """The first table that has rows; of several intervals the mean of each device, weighted by its I/Os."""
+    """The first table that has rows; of several intervals the mean of each device."""
     table, kind = getattr(found.measured, found.kind), found.kind
     if not table.height:
         raise InputError("plot", found.headline, "measurements with rows")
@@ -268,25 +269,14 @@ def draw(found: MeasuredAnswer, axes: Axes | None) -> Axes:
 def _devices(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
     import polars as pl
 
-    name = pl.coalesce(pl.col("device"), pl.col("label"))
-    busy = pl.col("io_rate").fill_null(0.0)
     wait = (pl.col("response") - pl.col("service")).clip(lower_bound=0.0)
-    wait = pl.coalesce(wait, pl.col("queued") / pl.col("io_rate"))
-    parts = [*(pl.col(part) for part in PARTS), wait.fill_nan(None).alias("wait"), pl.col("service")]
-    known = table.with_columns(name.alias("name"), wait.alias("wait"), busy.alias("weight"), *parts[:-2])
-    weighted = [
-        (
-            (pl.col(part) * pl.col("weight")).sum()
-            / pl.col("weight").filter(pl.col(part).is_not_null()).sum()
-        ).alias(part)
-        for part in (*PARTS, "wait", "service")
-    ]
-    means = known.group_by("name", maintain_order=True).agg(weighted).fill_nan(None)
-    apart = means.select(pl.any_horizontal(pl.col(part).is_not_null().any() for part in PARTS)).item()
+    wait = pl.coalesce(wait, pl.col("queued") / pl.col("io_rate")).fill_nan(None)
+    known = means(table).with_columns(wait=wait, name=pl.coalesce("device", "label"))
+    apart = known.select(pl.any_horizontal(pl.col(part).is_not_null().any() for part in PARTS)).item()
     shown = (*PARTS, "wait") if apart else ("service", "wait")
-    heights = {part: [(value or 0.0) / MILLISECOND for value in means[part].to_list()] for part in shown}
+    heights = {part: [(value or 0.0) / MILLISECOND for value in known[part].to_list()] for part in shown}
     aliases = bool((table["kind"].cast(pl.String) == schema.ALIAS).any())
-    return stacked_times(headline, means["name"].to_list(), heights, aliases=aliases, axes=axes)
+    return stacked_times(headline, known["name"].to_list(), heights, aliases=aliases, axes=axes)
 
 
 def _supply(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
