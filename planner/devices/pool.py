@@ -21,9 +21,6 @@ from planner.queueing.pools.solve import solve_pools as solve_elements
 from planner.results import Array, Result, quantity
 from planner.units import ADDRESSES
 
-ROUNDING: Final = 1e-12  # of the tries: what the difference of two rates can still mean
-
-
 ALIASES: Final = Quantity(
     key="aliases", meaning="aliases of the volume or the pool", whole=True, example="aliases=2"
 )
@@ -323,7 +320,7 @@ def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
         if count == 0 or not tries[row] > 0.0 or not steady.stable[row]:
             fewest[row] = most[row] = count if tries[row] <= 0.0 else 0
             continue
-        if tries[row] - fails[row] <= ROUNDING * tries[row]:  # as good as no try finds an alias free
+        if tries[row] - fails[row] <= 1e-12 * tries[row]:  # but for rounding no try finds an alias free
             fewest[row] = most[row] = 0
             continue
         law = steady.free_alias_law[row, count::-1]  # of the busy ones

@@ -93,7 +93,6 @@ def latex(expression: Any, numbers: Numbers | None = None) -> str:
     return str(_Latex(numbers or {}).doprint(expression))
 
 
-SHOWN: Final = 5  # significant digits of a number within a formula
 WHOLE: Final = 1e13  # whole numbers below are shown with all their digits
 
 
@@ -104,7 +103,7 @@ RAISED: Final = str.maketrans(
 )
 
 
-def number(value: float, digits: int = SHOWN, infinite: str = "saturated") -> str:
+def number(value: float, digits: int = 5, infinite: str = "saturated") -> str:
     """A number within a formula: a whole one with all its digits."""
     if math.isinf(value):
         return infinite

@@ -45,7 +45,6 @@ SHOWN: Final = {
     "storage": ("system", "start", "owner", "name", "total", "resident", "dasd"),
 }
 MEASURED: Final = 6  # digits of what was measured
-DECIMALS: Final = 9  # more than any source prints
 SLACK: Final = 1.5  # seconds that an interval may begin late without a gap
 
 
@@ -135,7 +134,7 @@ def frame_table(
 def _shown(value: Any, factor: float) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
-    return round(value / factor, DECIMALS) if isinstance(value, float) else value
+    return round(value / factor, 9) if isinstance(value, float) else value
 
 
 def _of_systems(frame: pl.DataFrame) -> str:

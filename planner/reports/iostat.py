@@ -33,7 +33,6 @@ TIMES: Final = (
 )
 CHANCE: Final = 0.01  # of numbers that lie on the grid of an interval by chance, below which they are of one
 INTERVALS: Final = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60)  # s, that are tried where there are no times
-LATE: Final = 0.02  # s, by which an interval may be longer or shorter
 LARGEST_GRID: Final = 40  # I/Os of an interval, of more of which the grid is too fine
 
 
@@ -146,7 +145,7 @@ def _on_grid(report: DiskReport, seconds: float) -> bool | None:
             count = round(value * seconds)
             if value == 0 or count > LARGEST_GRID:
                 continue
-            late = count * LATE / seconds**2
+            late = count * 0.02 / seconds**2  # an interval may be 0.02 s longer or shorter
             if not count or abs(value - count / seconds) > half + late + 1e-9:
                 return False
             chance *= min(2 * (half + late) * seconds, 1.0)

@@ -24,7 +24,6 @@ from planner.units import half_digit
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_USED: Final = 2**16 - 1
 SUM: Final = "SUM"
 NUMBER: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?|\.[0-9]{1,9}")
 SUMS: Final = re.compile(r"(?i)total|lcu\b|sum\b|average|avg\b")
@@ -250,7 +249,7 @@ def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:
             continue
         unit = found.setdefault(lcu.upper().zfill(4), [line, None, None, None])
         wait = _number(path, line, table, cells, wait_at, Allowed(most=1))
-        most = _number(path, line, table, cells, most_at, Allowed(most=MOST_USED, whole=True))
+        most = _number(path, line, table, cells, most_at, Allowed(most=2**16 - 1, whole=True))
         taken = _number(path, line, table, cells, taken_at, Allowed(most=schema.LARGEST["1/s"]))
         unit[1] = wait if unit[1] is None else unit[1]
         unit[2] = most if unit[2] is None else unit[2]
