@@ -299,7 +299,7 @@ TABLE: Final = Reader(name="a table of volumes", recognizes=_is_volumes, read=_v
 READERS: Final = (
     Reader(name="an archive", recognizes=_is_archive, read=_archive),
     Reader(name="pages of Performance Toolkit", recognizes=_has_page_head, read=_listings),  # needs no other reader
-    Reader(name="RMF reports in XML", recognizes=_begins("rmf_xml.is_rmf_xml"), read=_bytes("rmf.read_rmf")),
+    Reader(name="RMF reports in XML", recognizes=_begins("rmf.is_rmf_xml"), read=_bytes("rmf.read_rmf")),
     Reader(name="a table of this planner", recognizes=lambda source: _schema_of(source) is not None, read=_ready),
     Reader(name="supply counters", recognizes=_has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"), read=_supply),
     Reader(name="volume counters", recognizes=_has("device", "IODDEV_SCGSSCH"), read=_counters),

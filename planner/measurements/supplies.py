@@ -15,7 +15,7 @@ from planner.measurements.formats import Source
 from planner.measurements.read import read
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.monitor.records import is_monitor
-from planner.reports.rmf_xml import is_rmf_xml
+from planner.reports.rmf import is_rmf_xml
 from planner.reports.supply import Counts, PoolSupply, by_number, read_supply
 from planner.reports.zos import is_pools
 
