@@ -10,6 +10,7 @@ import pytest
 import planner
 from planner.errors import ReportError
 from planner.measurements import read
+from planner.reports import rmf
 from tests.reports.exports import START, volumes
 from tests.reports.exports import rmf_xml as printed
 
