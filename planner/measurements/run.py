@@ -99,8 +99,7 @@ class Run:
     @property
     def responses(self) -> Array:
         """Service plus queue over rate of each volume [s]."""
-        found: Array = self.service.value + self.queued.value / self.io_rate.value
-        return found
+        return np.asarray(self.service.value + self.queued.value / self.io_rate.value)
 
     @property
     def busy(self) -> float:

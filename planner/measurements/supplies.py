@@ -116,5 +116,4 @@ def _times(frame: pl.DataFrame, name: str) -> Counts | None:
     """How often something was done in each interval, from its rate; None where the source does not say."""
     if frame[name].null_count() == frame.height:
         return None
-    found: Counts = (frame[name].fill_null(0.0) * frame["interval"]).round().cast(int).to_numpy()
-    return found
+    return np.asarray((frame[name].fill_null(0.0) * frame["interval"]).round().cast(int).to_numpy())

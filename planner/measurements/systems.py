@@ -507,8 +507,7 @@ def _printed_service(rows: Rows) -> Interval:
          for name in ("pend", "disconnect", "connect")),
         np.zeros(len(rows)),
     )  # fmt: skip
-    half = np.where(rows.of_kind(VOLUME), half, np.maximum(half, parts))
-    return Interval(np.maximum(found.value - half, 0.0), found.value, found.value + half)
+    return Interval.around(found.value, np.where(rows.of_kind(VOLUME), half, np.maximum(half, parts)))
 
 
 def _error(rows: Rows) -> Array:

@@ -309,8 +309,7 @@ def _devices(
         else:
             rows.append((line, cells))
     if offline:
-        more = f" and {len(offline) - SHOWN} more" if len(offline) > SHOWN else ""
-        notes[f"{path}: without any number, offline, left out: {', '.join(offline[:SHOWN])}{more}."] = None
+        notes[f"{path}: without any number, offline, left out: {listed(offline, SHOWN)}."] = None
     if not rows:
         return schema.Tables(devices=None)
     begin, seconds = report.begin, report.seconds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import ReportError
@@ -92,26 +92,26 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
 def derive(columns: dict[str, Any]) -> None:
     """What follows from other times: service, response and queue from pending, disconnect, connect and IOSQ time."""
 
-    def end(name: str, which: str) -> pl.Series:
-        found: pl.Series = columns[f"{name}{which}"]
-        return found
+    def add(name: str, of: Callable[[str, str], pl.Series]) -> None:
+        """Add a column with its ends unless it is there; `of` is given an end and the far one."""
+        if name not in columns:
+            for end, far in zip(schema.ENDS, ("", "_high", "_low"), strict=True):
+                columns[f"{name}{end}"] = of(end, far)
 
-    for which, other in zip(schema.ENDS, ("", "_high", "_low"), strict=True):
-        if f"service{which}" not in columns:
-            if all(part in columns for part in PARTS):
-                columns[f"service{which}"] = sum(
-                    (end(part, which) for part in PARTS[1:]), end(PARTS[0], which)
-                )
-            elif "response" in columns and "iosq" in columns:
-                columns[f"service{which}"] = (end("response", which) - end("iosq", other)).clip(0.0)
+    if all(part in columns for part in PARTS):
+        pend, *others = PARTS
+        add(
+            "service",
+            lambda end, _: sum((columns[f"{part}{end}"] for part in others), columns[f"{pend}{end}"]),
+        )
+    elif "response" in columns and "iosq" in columns:
+        add("service", lambda end, far: (columns[f"response{end}"] - columns[f"iosq{far}"]).clip(0.0))
     if "iosq" in columns:
-        for which in schema.ENDS:
-            if f"queued{which}" not in columns:
-                columns[f"queued{which}"] = end("iosq", which) * end("io_rate", which)
-            if f"response{which}" not in columns and "service" in columns:
-                columns[f"response{which}"] = end("service", which) + end("iosq", which)
-    for which in schema.ENDS:
-        columns.pop(f"iosq{which}", None)
+        add("queued", lambda end, _: columns[f"iosq{end}"] * columns[f"io_rate{end}"])
+    if "iosq" in columns and "service" in columns:
+        add("response", lambda end, _: columns[f"service{end}"] + columns[f"iosq{end}"])
+    for end in schema.ENDS:
+        columns.pop(f"iosq{end}", None)
 
 
 def _too_little(frame: pl.DataFrame) -> pl.Series:
@@ -141,12 +141,12 @@ def _without_lost(
         raise ReportError(table.path, "no row has all the numbers that it needs: expected a rate and a service time "
                           "or response", line=line)  # fmt: skip
     missing = missing_of(rows)
-    shown = ", ".join(f"{each.name or 'no name'} in line {line}"
-                      for each, line in zip(missing[:SHOWN], rows["line"].to_list(), strict=False))  # fmt: skip
-    more = f" and {rows.height - SHOWN} more" if rows.height > SHOWN else ""
-    notes.append(
-        f"{table.path}: {counted(rows.height, 'row')} without a number that is needed left out: {shown}{more}."
-    )
+    places = [
+        f"{each.name or 'no name'} in line {line}" for each, line in zip(missing, rows["line"], strict=True)
+    ]
+    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+    left_out = f"{counted(len(places), 'row')} without a number that is needed left out"
+    notes.append(f"{table.path}: {left_out}: {', '.join(places[:SHOWN])}{more}.")
     return missing, frame.filter(~lost)
 
 
@@ -241,11 +241,8 @@ def mapped(table: CsvTable, name: str, convert: Any, wanted: str, dtype: Any) ->
 
 def _words(table: CsvTable, heading: str) -> pl.Series:
     """Words of a column, null where a cell is empty."""
-    import polars as pl
-
     column = table.text_series(heading)
-    empty = column == ""
-    return column.set(empty, None) if empty.any() else column.cast(pl.String)
+    return column.set(column == "", None)
 
 
 def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
