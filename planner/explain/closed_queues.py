@@ -135,8 +135,8 @@ def stationary(pool_volumes: int, pool_aliases: int, requesters: int) -> dict[St
     return dict(zip(found, weights, strict=True))
 
 
-def _pool_equations(exact: Exact) -> tuple[Equation, ...]:
-    return _steps(*(int(exact[key]) for key in ("volumes", "aliases", "population")))
+def _counts(exact: Exact) -> Iterator[int]:
+    return (int(exact[key]) for key in ("volumes", "aliases", "population"))
 
 
 @cache
@@ -168,7 +168,7 @@ def _steps(pool_volumes: int, pool_aliases: int, requesters: int) -> tuple[Equat
 
 def _states(exact: Exact) -> tuple[str, ...]:
     """Every state: of each volume whether its base is busy, its I/Os on aliases, its I/Os queued."""
-    found = stationary(*(int(exact[key]) for key in ("volumes", "aliases", "population")))
+    found = stationary(*_counts(exact))
     shown = [" ".join("".join(map(str, volume)) for volume in state) for state in found]
     return (
         "of each volume three digits: base busy, I/Os on aliases, I/Os queued; equal volumes are exchangeable",
@@ -193,7 +193,7 @@ ALIAS_POOL = Topic(
         Quantity("think_time", "between two I/Os", "s", symbol=think, low=TINY, default="0.2ms"),
         Quantity("service_time", "service time", "s", symbol=service, low=TINY, default="1.3ms"),
     ),
-    equations=_pool_equations,
+    equations=lambda exact: _steps(*_counts(exact)),
     answer=throughput,
     numerical=_pool_numerical,
     assumptions=(

@@ -57,10 +57,6 @@ AFTER_WAIT = (
 )
 
 
-def _erlang_c(exact: Exact) -> tuple[Equation, ...]:
-    return (UTILIZATION, BLOCKING, DELAY)
-
-
 def _erlang_numerical(values: Mapping[str, float]) -> dict[str, float]:
     return {"B": float(queueing.erlang_b(**values)), "C": float(queueing.erlang_c(**values))}
 
@@ -87,7 +83,7 @@ ERLANG_C_TOPIC = Topic(
     name="erlang-c",
     title="Erlang's delay formula: how likely is it that a request waits",
     inputs=(Quantity("offered_load", "offered load in erlang", symbol=a, low=0, default="0.98"), SERVERS),
-    equations=_erlang_c,
+    equations=lambda exact: (UTILIZATION, BLOCKING, DELAY),
     answer=delay,
     numerical=_erlang_numerical,
     assumptions=(

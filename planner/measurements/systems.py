@@ -300,11 +300,8 @@ def _working(rows: Rows, volumes: Index) -> Index:
 
 def _by_name(rows: Rows, members: Index) -> Index:
     """Devices in the order of their names: no sum, hence no answer, depends on the order of a file."""
-    return members[np.argsort(rows[members].column("rank", _ranks), kind="stable")]
-
-
-def _ranks(rows: Rows) -> Index:
-    return np.unique(rows.names, return_inverse=True)[1]
+    ranks = rows[members].column("rank", lambda whole: np.unique(whole.names, return_inverse=True)[1])
+    return members[np.argsort(ranks, kind="stable")]
 
 
 def _table_pools(
@@ -365,7 +362,9 @@ def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> R
     for k in wrong.nonzero()[0]:
         queued, rate, service, response = (each[k] for each in _asked(rows, in_use=in_use))
         check_response(queued, rate, service, response, of=f" of {rows.names[k]}")
-    queue = rows.column(f"queue {in_use}", lambda whole: _queue(whole, in_use=in_use))
+    queue = rows.column(
+        f"queue {in_use}", lambda whole: _widened(whole, queue_of(*_asked(whole, in_use=in_use)))
+    )
     missing = np.isinf(queue.high).nonzero()[0]
     if missing.size and missing.size < len(rows):
         raise ReportError(
@@ -431,10 +430,6 @@ def _asked(rows: Rows, *, in_use: bool) -> tuple[Interval, Interval, Interval, I
     if in_use:  # that of a base divides by its own rate alone
         response = Interval(*(np.where(rows.of_kind(VOLUME), end, np.nan) for end in response))
     return numbers["queued"], numbers["io_rate"], rows.column("printed service", _printed_service), response
-
-
-def _queue(rows: Rows, *, in_use: bool) -> Interval:
-    return _widened(rows, queue_of(*_asked(rows, in_use=in_use)))
 
 
 def _joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, absent: int = 0) -> Run:

@@ -216,7 +216,11 @@ def _scaling_rows(release: str) -> Mapping[str, Rule]:
             ),
             "CP CPU/Tx (p)": not_modelled("how CPU time divides between guests and CP"),
         }
-        rows |= {"ITR (p)": _left_out_itr, "Total CPU/Tx (p)": _cpu_time, **parts}
+        rows |= {
+            "ITR (p)": _left_out_itr,
+            "Total CPU/Tx (p)": lambda at: fitted("processors", at.column, "processors"),
+            **parts,
+        }
     return rows
 
 
@@ -231,11 +235,6 @@ def _left_out_itr(at: Cell) -> Said:
     place = counts.index(int(at["Processors"].value))
     return Said("left-out", known(float(_scaling().left_out[place].value)), "processors",
         note="scaling of the other four configurations")  # fmt: skip
-
-
-def _cpu_time(at: Cell) -> Said:
-    """CPU time of a transaction by the law of all five configurations."""
-    return fitted("processors", at.column, "processors")
 
 
 def _listing(file: str, users: int) -> Iterator[PublishedFigure]:

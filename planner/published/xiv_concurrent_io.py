@@ -127,6 +127,7 @@ def _xiv(kind: str, column: str, depth: int) -> library.Model:
 
 def cells() -> Iterator[PublishedFigure]:
     """Every number of both tables; and those that the coupled model of the whole system speaks of, once more."""
+    cores = float(library.read_source(FOLDER)["method"]["cores"])
     follows = {
         "Tx/sec": not_modelled(TOUCHES),
         "DASD Page Rate": _page_rate,
@@ -140,7 +141,7 @@ def cells() -> Iterator[PublishedFigure]:
         "guest busy": not_modelled(TOUCHES),
         "c-CP busy": _cp_busy,
         "nc-CP busy": _cp_busy,
-        "avg busy": identity(lambda at: at["total busy"] / _cores(), "total busy over the cores"),
+        "avg busy": identity(lambda at: at["total busy"] / cores, "total busy over the cores"),
         "T/V ratio": identity(lambda at: at["total busy"] / at["guest busy"], "total over guest busy"),
     }
     yield from table_figures(FOLDER, "table-1", {row: _compared(rule) for row, rule in follows.items()})
@@ -167,10 +168,6 @@ def _compared(rule: Rule) -> Rule:
         return rule(at)
 
     return both
-
-
-def _cores() -> float:
-    return float(library.read_source(FOLDER)["method"]["cores"])
 
 
 def _asked(run: str) -> tuple[PagingDevice, Origin, str]:

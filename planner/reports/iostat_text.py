@@ -141,7 +141,6 @@ class _TextReader:
         self.ignored: list[tuple[int, str]] = []
         self.cut: int | None = None
         self.blank_after = False
-        self.basic = False
 
     def error(self, problem: str, line: int, column: int | None = None) -> ReportError:
         return ReportError(self.path, problem, line=line, column=column)

@@ -182,15 +182,12 @@ def _as_seconds(table: CsvTable, plan: Plan, frame: pl.DataFrame) -> Plan | None
             changed = {field: Taken(each.heading, "s") for field, each in times.items()}
             return Plan({**plan.taken, **changed}, plan.unused, False, plan.doubts)
     heading = next(iter(shown.values()))
+    quoted = heading if heading.isalnum() else f'"{heading}"'
     raise ReportError(
         table.path, f"a median service time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())}): no disk is "
         f"so {'fast' if fast else 'slow'}; expected milliseconds, or the unit by --map {next(iter(shown))}_"
-        f"{'s' if fast else 'us'}={_quoted(heading)} and so on", line=table.header_line,
+        f"{'s' if fast else 'us'}={quoted} and so on", line=table.header_line,
     )  # fmt: skip
-
-
-def _quoted(heading: str) -> str:
-    return heading if heading.isalnum() else f'"{heading}"'
 
 
 def pl_busy() -> pl.Expr:
@@ -298,7 +295,8 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
         column = pl.select(pl.when(days == "").then(pl.lit("")).otherwise(days + " " + clocks)).to_series()
     cells = list(column.unique(maintain_order=True))
     try:
-        moments = read_dates(cells) if "start" not in taken or not _all_of_day(cells) else None
+        of_day = "start" in taken and all(map(is_time_of_day, filter(None, cells)))
+        moments = None if of_day else read_dates(cells)
     except ValueError as error:
         row = int((column == str(error)).arg_max() or 0)
         raise table.error(row, heading, f"{str(error)!r}: {WANTED_TIME}") from None
@@ -316,10 +314,6 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
     if table.has(OFFSET):
         found["utc_offset"] = _offsets(table, found["utc_offset"])
     return found
-
-
-def _all_of_day(cells: list[str]) -> bool:
-    return all(is_time_of_day(cell) for cell in cells if cell)
 
 
 def _offsets(table: CsvTable, shown: pl.Series) -> pl.Series:
