@@ -159,12 +159,10 @@ def read_parts(
                 schema.refuse_implausible(columns, frames[name])
             notes = tables.notes
             if known is not None:
-                from planner.reports.membership import LinuxDevices, name_devices, with_pools
+                from planner.reports.membership import with_pools
 
-                if isinstance(known, LinuxDevices):
-                    frames["devices"] = name_devices(frames["devices"], known)
                 frames["devices"] = with_pools(frames["devices"], known)
-                notes = (*notes, *getattr(known, "notes", ()))
+                notes = (*notes, *known.notes)
             if span.system is not None:
                 import polars as pl
 

@@ -54,10 +54,8 @@ WRITES: Final = ("IW", "RW")
 READS: Final = ("IR", "RR")
 IOZONE_HIT_RATIO: Final = 0.5  # the initial read misses, the reread hits
 CHANNELS: Final = {
-    "native-scsi": ("channel_scsi", "fcp_mb_per_s"),
-    "emulated-fba": ("channel_scsi", "fcp_mb_per_s"),
-    "eckd-minidisk": ("channel_eckd", "escon_mb_per_s"),
-    "eckd-dedicated": ("channel_eckd", "escon_mb_per_s"),
+    **dict.fromkeys(("native-scsi", "emulated-fba"), ("channel_scsi", "fcp_mb_per_s")),
+    **dict.fromkeys(("eckd-minidisk", "eckd-dedicated"), ("channel_eckd", "escon_mb_per_s")),
 }
 THRASH_RUNS: Final = {  # run, its channel, and the path on which XEDIT read blocks
     "eckd": ("3390PG02", "channel_eckd", "eckd-minidisk"),

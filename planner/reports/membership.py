@@ -62,6 +62,7 @@ class Membership:
 
     path: Path
     members: dict[str, Member]
+    notes: tuple[str, ...] = ()  # how they were read
 
     def of(self, pool: str, role: Role) -> list[str]:
         """List the devices of a pool."""
@@ -178,6 +179,8 @@ def with_pools(frame: pl.DataFrame, membership: Membership | None) -> pl.DataFra
     """Set pool, aliases of the pool and role of each device that is a member."""
     import polars as pl
 
+    if isinstance(membership, LinuxDevices):
+        frame = name_devices(frame, membership)
     if membership is None or not membership.members:
         return frame
     members = membership.members
@@ -225,7 +228,6 @@ class LinuxDevices(Membership):
     """Members of pools, `names` of block devices by device number, FBA devices among the `others`; `notes`."""
 
     names: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
 
 
@@ -289,7 +291,7 @@ def read_lsdasd(path: Path | str, data: bytes | None = None) -> LinuxDevices:
             f"{path}: no uids, which say who shares a pool: all ECKD devices are taken as one, with "
             f"{sum(each.status == ALIAS for each in online)} aliases; lsdasd -u prints them"
         )
-    return LinuxDevices(path, members, names, tuple(notes), tuple(others))
+    return LinuxDevices(path, members, tuple(notes), names, tuple(others))
 
 
 def _linux_devices(path: Path, text: str) -> Iterator[_Device]:
