@@ -47,11 +47,10 @@ class _Text(PrettyPrinter):  # type: ignore[misc]
             return prettyForm(self._numbers[expr])
         return super()._print_Symbol(expr, bold_name)
 
-    def _print_Min(self, expr: sympy.Min) -> Any:  # noqa: N802 - sympy's name
-        return self._helper_print_function(sympy.Min, expr.args, func_name="min")
+    def _print_Min(self, expr: sympy.Min | sympy.Max) -> Any:  # noqa: N802 - sympy's name
+        return self._helper_print_function(expr.func, expr.args, func_name=expr.func.__name__.lower())
 
-    def _print_Max(self, expr: sympy.Max) -> Any:  # noqa: N802 - sympy's name
-        return self._helper_print_function(sympy.Max, expr.args, func_name="max")
+    _print_Max = _print_Min  # noqa: N815 - sympy's name
 
     def _print_LambertW(self, expr: Any) -> Any:  # noqa: N802 - sympy's name; W is a wait here
         return self._helper_print_function(sympy.LambertW, expr.args, func_name="Lambert")

@@ -17,8 +17,8 @@ from urllib.parse import quote, unquote
 
 from planner import library
 from planner.errors import InputError, ReportError
+from planner.measurements.choose import within
 from planner.reports import schema
-from planner.reports.moments import before
 
 if TYPE_CHECKING:
     import polars as pl
@@ -319,10 +319,7 @@ class Archive:
         files = self.files(table, systems, start, end)
         if not files:
             return schema.empty(TABLES[table]).lazy()
-        found = restored(table, scan_files(table, files))
-        if start is not None:
-            found = found.filter(~before(start))
-        return found if end is None else found.filter(before(end))
+        return within(restored(table, scan_files(table, files)), start, end)
 
     def read(self, table: str = "devices", **chosen: Any) -> pl.DataFrame:
         """Read what `scan` would; a ReportError names a file that is damaged."""

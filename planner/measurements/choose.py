@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from planner.errors import InputError, ReportError
 from planner.reports import schema
@@ -13,6 +13,8 @@ from planner.reports.moments import MOMENT, before, read_moment, shown_by, with_
 
 if TYPE_CHECKING:
     import polars as pl
+
+    Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 POOL: Final = "pool"
 SYSTEM: Final = "system"  # HyperPAV aliases at work, and nothing says of which pool
@@ -99,7 +101,7 @@ def moment(text: str | datetime | None, argument: str) -> datetime | None:
         raise InputError(argument, text, "a day or a time such as 2026-03-01 or 2026-03-01T10:15") from None
 
 
-def within(frame: pl.DataFrame, start: datetime | None, end: datetime | None) -> pl.DataFrame:
+def within(frame: Frame, start: datetime | None, end: datetime | None) -> Frame:
     """Keep intervals that begin at `start` or later and before `end`; one without a date goes where either is given."""
     if start is not None:
         frame = frame.filter(~before(start))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import InputError, ReportError
 from planner.reports import schema
+from planner.reports.lines import TWO_BYTES, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from planner.reports.csv_table import CsvTable
     from planner.reports.membership import Membership
 
-TWO_BYTES: Final = (b"\xff\xfe", b"\xfe\xff")  # first bytes of text with two bytes a character
 NEARLY: Final = (  # how what is no measurement begins, and the way out
     (rb"\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|LZIP", "compressed: expected it unpacked (gunzip, bunzip2, xz -d)"),
     (rb"PK\x03\x04", "a workbook (.xlsx) or another zip file: expected it saved as CSV, or unpacked"),
@@ -54,8 +54,6 @@ class Source:
             return b""
         if self.content is not None:
             return _utf_8(self.content[:HEAD])
-        from planner.reports.lines import unreadable
-
         try:
             with self.path.open("rb") as file:
                 return _utf_8(file.read(HEAD))
