@@ -239,15 +239,13 @@ class Devices:
 
     def chosen(self, rows: Rows) -> NDArray[np.bool_]:
         """Tell which rows are meant."""
-        found = np.array(
-            [name.upper() in self.labels or str(label or "").upper() in self.labels
-             for name, label in zip(rows.names, rows.words["label"], strict=True)], dtype=bool,
-        )  # fmt: skip
-        for k, device in enumerate(rows.words["device"]):
-            if device is not None and not found[k]:
-                number = int(device, 16)
-                found[k] = any(low <= number <= high for low, high in self.ranges)
-        return found
+        words = zip(rows.names, rows.words["label"], rows.words["device"], strict=True)
+        return np.array([self._means(*each) for each in words], dtype=bool)
+
+    def _means(self, name: str, label: str | None, device: str | None) -> bool:
+        if not self.labels.isdisjoint((name.upper(), (label or "").upper())):
+            return True
+        return device is not None and any(low <= int(device, 16) <= high for low, high in self.ranges)
 
 
 def shown(names: Sequence[str]) -> str:

@@ -57,14 +57,19 @@ class MeasuredAnswer(Answer):
     measured: Measured
 
     @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Tables that have rows."""
+        frames = {name: getattr(self.measured, name) for name in schema.TABLES}
+        return {name: frame for name, frame in frames.items() if frame.height}
+
+    @property
     def headline(self) -> str:
         """What it was, of which systems and times."""
-        parts = []
-        for table, words in (("devices", "devices"), ("supply", "pools"), ("storage", "data spaces")):
-            frame: pl.DataFrame = getattr(self.measured, table)
-            if frame.height:
-                rows = f"{counted(frame.height, 'row')} of {words}"
-                parts.append(f"{rows}{_of_systems(frame)}{_when(frame)}")
+        words = {"devices": "devices", "supply": "pools", "storage": "data spaces"}
+        parts = [
+            f"{counted(frame.height, 'row')} of {words[name]}{_of_systems(frame)}{_when(frame)}"
+            for name, frame in self.tables.items()
+        ]
         what = " and ".join(dict.fromkeys(self.measured.what)) or "nothing"
         return f"{what[0].upper()}{what[1:]}: {'; '.join(parts) or 'no rows'}."
 
@@ -76,7 +81,7 @@ class MeasuredAnswer(Answer):
     @property
     def kind(self) -> str:
         """Name of the first table that has rows."""
-        return next((name for name in schema.TABLES if getattr(self.measured, name).height), "devices")
+        return next(iter(self.tables), "devices")
 
     def table(self) -> render.Table:
         """Every column that says something, of the first table that has rows."""
@@ -85,25 +90,16 @@ class MeasuredAnswer(Answer):
     def sections(self) -> tuple[render.Section, ...]:
         """What people look at first, of every table."""
         found = []
-        for name in schema.TABLES:
-            frame: pl.DataFrame = getattr(self.measured, name)
-            if frame.height:
-                table = frame_table(frame.head(MOST_ROWS), name, resolution=False, only=SHOWN[name])
-                more = (
-                    f"{frame.height - MOST_ROWS} more rows: --csv or --json"
-                    if frame.height > MOST_ROWS
-                    else ""
-                )
-                found.append(render.Section(table=table, caption=more))
+        for name, frame in self.tables.items():
+            table = frame_table(frame.head(MOST_ROWS), name, resolution=False, only=SHOWN[name])
+            left = frame.height - MOST_ROWS
+            more = f"{left} more rows: --csv or --json" if left > 0 else ""
+            found.append(render.Section(table=table, caption=more))
         return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
         """Rows of every table that has some."""
-        rows = {
-            ROWS[name]: frame_table(getattr(self.measured, name), name).records()
-            for name in schema.TABLES
-            if getattr(self.measured, name).height
-        }
+        rows = {ROWS[name]: frame_table(frame, name).records() for name, frame in self.tables.items()}
         return {**rows, "notes": list(self.notes)}
 
 
@@ -220,8 +216,7 @@ def _system(archive: Archive, system: str) -> dict[str, Any]:
         ),
         files,
     ).row(0, named=True)
-    pools = set(collected(lazy.select(pl.col("pool").unique()), files)["pool"])
-    pools |= set(collected(supply.select(pl.col("pool").unique()), files)["pool"])
+    pools = collected(pl.concat([lazy.select("pool"), supply.select("pool")]).drop_nulls().unique(), files)
     spans = [
         collected(
             archive.scan(table, systems=[system]).select("start", "utc_offset", "interval").unique(), files
@@ -241,7 +236,7 @@ def _system(archive: Archive, system: str) -> dict[str, Any]:
         "days": times["start"].dt.date().n_unique(), "intervals": times.height,
         "interval_s": times["interval"].median(),
         "gaps": int(is_gap.sum()), "longest_gap_h": gap[longest] / 3600 if is_gap.any() else 0.0,
-        "gap_start": _iso((reach + ahead)[longest]) if is_gap.any() else None, **counts, "pools": len(pools - {None}),
+        "gap_start": _iso((reach + ahead)[longest]) if is_gap.any() else None, **counts, "pools": pools.height,
     }  # fmt: skip
 
 

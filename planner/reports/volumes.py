@@ -84,8 +84,7 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     if sums.any() and not sums.all():
         notes.append(f"{table.path}: {counted(int(sums.sum()), 'row')} of sums left out.")
         frame = frame.filter(~sums)
-    named = "device" if key == "device" else "volume"
-    _check_twice(table, frame, named, taken[named].heading)
+    _check_twice(table, frame, key, taken["device" if key == "device" else "volume"].heading)
     return frame, _too_little(frame)
 
 
@@ -339,9 +338,7 @@ def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str, heading: str) -
     import polars as pl
 
     frame = with_moments(frame, "system").filter(pl.coalesce("device", "label").is_not_null())
-    columns = ["system", "source", MOMENT, key if key == "device" else "label"]
-    if key == "volume":
-        columns.append("pool")
+    columns = ["system", "source", MOMENT, key, *(["pool"] if key == "label" else [])]
     keys = frame.select(name for name in columns if frame[name].null_count() < frame.height)
     if keys.n_unique() == frame.height:
         return
@@ -350,7 +347,7 @@ def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str, heading: str) -
         (row, seen[each]) for row, each in enumerate(keys.rows()) if seen.setdefault(each, row) != row
     )
     again = frame.row(row, named=True)
-    name, line = again[key if key == "device" else "label"], int(frame["line"][first])
+    name, line = again[key], int(frame["line"][first])
     problem = f"{name} a second time, first in line {line}: expected each volume once"
     at = int((table.line_numbers == again["line"]).argmax())
     raise table.error(at, heading, problem if again["start"] is None else f"{problem} in an interval")

@@ -106,9 +106,8 @@ class Notes:
         )
         others = f" and {len(names) - SHOWN} others" if len(names) > SHOWN else ""
         rows = names.total()
-        what = "intervals are left out" if reason in LEFT_OUT else "times"
-        what = what.replace("intervals are", "interval is") if rows == 1 else what
-        what = "time" if what == "times" and rows == 1 else what
+        times, left_out = ("time", "interval is") if rows == 1 else ("times", "intervals are")
+        what = f"{left_out} left out" if reason in LEFT_OUT else times
         return f"{record}: {rows} {what}, {REASONS[reason]}: {shown}{others}"
 
 
