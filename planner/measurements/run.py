@@ -124,10 +124,12 @@ class Run:
     @property
     def rule_of_thumb(self) -> int | None:
         """Aliases in use plus the summed queue rounded up; a queue below .1 counts as none, one unknown as None."""
-        if not self.queue_known:
-            return None
-        total = float(self.queue_shown[self.queue_shown >= QUEUE_NEGLIGIBLE].sum())
-        return self.aliases + math.ceil(round(total, 6))
+        return self.aliases + math.ceil(round(self.thumb_queue, 6)) if self.queue_known else None
+
+    @property
+    def thumb_queue(self) -> float:
+        """The queue that the rule of thumb takes [I/Os]."""
+        return float(self.queue_shown[self.queue_shown >= QUEUE_NEGLIGIBLE].sum())
 
     @property
     def most_aliases(self) -> int:
