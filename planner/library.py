@@ -25,9 +25,8 @@ Range = tuple[float, float]
 LARGEST_ERROR: Final = 1.0  # of a model: what is wrong by more than all of it predicts nothing
 LARGEST_POPULATION: Final = 10**6  # requesters; more than any machine has
 LARGEST_FILE: Final = 2**24  # bytes of a TOML file; model and system files have some thousand
-ALL_SHARES: Final = (
-    0.02  # by which the shares of alternatives may miss 1: negligible ones are left out, digits rounded
-)
+# By which the shares of alternatives may miss 1: negligible ones are left out, digits rounded.
+ALL_SHARES: Final = 0.02
 ROUNDED: Final = 1e-5  # relative: matrices are written with six digits
 
 MOST_DOTS: Final = 40  # in a line of TOML, beside numbers: tomllib takes the square of the parts of a key

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from planner.calibrate.error_bar import Possible, interval, possible
     from planner.calibrate.kinds import CALIBRATORS, Task, calibrate, known_values, to_model
     from planner.calibrate.least_squares import MODEL_ERROR
-    from planner.calibrate.observation import Figure, Observation, observe
-    from planner.calibrate.problem import PRIORS, Prior
+    from planner.calibrate.problem import PRIORS, Figure, Observation, Prior, observe
     from planner.calibrate.volume_fit import fit
 
 __all__ = [
@@ -32,9 +31,8 @@ __getattr__ = door(
         "data_file": "Chosen read_observations",
         "error_bar": "Possible interval possible",
         "least_squares": "MODEL_ERROR",
-        "problem": "PRIORS Prior",
+        "problem": "PRIORS Figure Observation Prior observe",
         "kinds": "CALIBRATORS Task calibrate known_values to_model",
-        "observation": "Figure Observation observe",
         "volume_fit": "fit",
     },
 )

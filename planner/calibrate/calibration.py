@@ -13,7 +13,7 @@ from planner import library, render, units
 from planner.answer import Answer, tabled
 from planner.calibrate.error_bar import PROBABILITY, Spread
 from planner.calibrate.least_squares import LeastSquares
-from planner.calibrate.observation import Observation
+from planner.calibrate.problem import Observation
 from planner.errors import InputError
 from planner.library import Status
 from planner.quantity import Quantity, column

@@ -37,7 +37,7 @@ def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = Non
         any(run.words[key] == word for run in runs) for key, word in (("bits", "64"), ("translation", "slow"))
     )
     told = ["ssch_time", *(["ssch_64_time"] if wide else []), *(["slow_ccw_time"] if slow else [])]
-    shares = {round(run.value("read_mb") / MEGABYTE / _moved(run), 9) for run in runs}
+    shares = {round(_read_share(run), 9) for run in runs}
     if "read_factor" in held or len(shares) == 1:
         return _fit(runs, told, held, given(COSTS["read_factor"], held.get("read_factor", 1.0)))
     both = _fit(runs, [*told, "read_factor"], held, None)
@@ -45,17 +45,17 @@ def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = Non
     half = 2 * read.standard_error  # within which reading may cost what writing costs
     if abs(read.value - 1) > half:
         return both
-    return _fit(
-        runs,
-        told,
-        held,
-        replace(read, value=1.0, status="fixed", low=read.value - half, high=read.value + half),
-    )
+    near = replace(read, value=1.0, status="fixed", low=read.value - half, high=read.value + half)
+    return _fit(runs, told, held, near)
 
 
 def _moved(run: Measurements) -> float:
     """MB written and read."""
     return (run.value("written_mb") + run.value("read_mb")) / MEGABYTE
+
+
+def _read_share(run: Measurements) -> float:
+    return run.value("read_mb") / MEGABYTE / _moved(run)
 
 
 def _fit(
@@ -71,23 +71,21 @@ def _fit(
     def times(values: Mapping[str, float]) -> list[float]:
         law = ChannelProgram(**{**assumed, **values})
         return [
-            _moved(run)
-            * law.time_per_mb(
-                int(run.words["bits"]), fast=run.words["translation"] == "fast",
-                read_share=run.value("read_mb") / MEGABYTE / _moved(run),
-            )
+            _moved(run) * law.time_per_mb(int(run.words["bits"]), fast=run.words["translation"] == "fast",
+                                          read_share=_read_share(run))
             for run in runs
         ]  # fmt: skip
 
-    least = min(each.value / _moved(run) for each, run in zip(measured, runs, strict=True))
-    most = max(each.value / _moved(run) for each, run in zip(measured, runs, strict=True))
+    each_mb = [each.value / _moved(run) for each, run in zip(measured, runs, strict=True)]
+    least, most = min(each_mb), max(each_mb)
+    bits, shares = [float(run.words["bits"]) for run in runs], list(map(_read_share, runs))
     law = CostLaw(
         kind=KIND,
         parameters=tuple(COSTS[key] for key in told),
         start=tuple(1.0 if key == "read_factor" else least if key == "ssch_time" else max(most - least, least / 2)
                     for key in told),
         predict=times,
-        validity=_validity(runs),
+        validity={"bits": (min(bits), max(bits)), "read_share": (min(shares), max(shares))},
     )  # fmt: skip
     found = fit_costs(measured, law, known)
     others = {
@@ -102,9 +100,3 @@ def _unknown(key: str, most: float) -> Estimate:
     """A cost that the runs do not tell: nothing by convention; as part of another, at most that other."""
     high = most if key == "fast_ccw_time" else None
     return Estimate(COSTS[key], 0.0, 0.0, "not determined", 0.0, 0.0, high)  # fmt: skip
-
-
-def _validity(runs: Sequence[Measurements]) -> dict[str, tuple[float, float]]:
-    bits = [float(run.words["bits"]) for run in runs]
-    shares = [run.value("read_mb") / MEGABYTE / _moved(run) for run in runs]
-    return {"bits": (min(bits), max(bits)), "read_share": (min(shares), max(shares))}

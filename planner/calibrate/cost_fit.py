@@ -163,11 +163,8 @@ class CostSolution:
         error, inside = self.problem.model_error, self.inside
         if self.freedom < 1:
             return error, error
-        belief = self.belief[inside][:, inside]
-        nothing = np.zeros(len(belief))
-        return error, self.problem.likely_error(
-            self.off, self.slope[:, inside], nothing, belief, shrunk=False
-        )
+        slope, belief = self.slope[:, inside], self.belief[inside][:, inside]
+        return error, self.problem.likely_error(self.off, slope, np.zeros(len(belief)), belief, shrunk=False)
 
     def with_error(self, error: float) -> CostSolution:
         """Fit again."""
@@ -216,7 +213,7 @@ def _result(found: CostSolution) -> CostFit:
     )
     unseen = _unseen(slope)
     estimates = _estimates(found, errors, unseen, uncertainty)
-    seen = np.flatnonzero(np.logical_and(inside, np.logical_not(unseen)))  # parameters that the figures tell
+    seen = np.flatnonzero(inside & ~unseen)  # parameters that the figures tell
     places = np.searchsorted(np.flatnonzero(inside), seen)
     return CostFit(
         kind=problem.law.kind,
@@ -240,7 +237,7 @@ def _degrees(found: CostSolution) -> tuple[float, float]:
     return left, math.sqrt(max(between / max(left, 1), 1.0))
 
 
-def _unseen(slope: Array) -> Array:
+def _unseen(slope: Array) -> NDArray[np.bool_]:
     """Which parameters have a part in a direction in which no figure changes, shape (free,)."""
     _, singular, directions = np.linalg.svd(slope, full_matrices=True)
     seen = int((singular > SEEN * singular.max()).sum())
@@ -257,7 +254,7 @@ def _uncertainty(problem: CostProblem, center: Array, covariance: Array) -> libr
 
 
 def _estimates(
-    solution: CostSolution, errors: Array, unseen: Array, uncertainty: library.Uncertainty
+    solution: CostSolution, errors: Array, unseen: NDArray[np.bool_], uncertainty: library.Uncertainty
 ) -> list[Estimate]:
     problem, at = solution.problem, solution.at * solution.problem.scales
     draws = cut_off(uncertainty, problem.free, 400)  # parameter sets that intervals are taken of

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from planner.calibrate.least_squares import MeasuredFigure
-from planner.calibrate.observation import Figure, Observation, observe
+from planner.calibrate.problem import Figure, Observation, observe
 from planner.errors import InputError, ReportError
 from planner.measurements import Devices, Run, intervals, pool_runs, read, system_runs, volume_runs
 from planner.measurements.formats import is_folder
@@ -140,11 +140,8 @@ class Chosen:
     def given(self) -> dict[str, str]:
         """What was said, by option."""
         options = {"start": "--from", "end": "--to"}
-        return {
-            options.get(name, f"--{name}"): value
-            for name in self.__slots__
-            if (value := getattr(self, name)) is not None
-        }
+        said = {name: getattr(self, name) for name in self.__slots__}
+        return {options.get(name, f"--{name}"): value for name, value in said.items() if value is not None}
 
 
 EVERYTHING: Final = Chosen()
@@ -267,13 +264,8 @@ def _of_run(row: Measurements, needed: Sequence[str]) -> Observation:
     for column in needed:
         if column not in row.numbers:
             raise row.error(f"{column} is empty: expected a count of {column}", column)
-    return _observation(
-        row,
-        name=row.name,
-        volumes=int(row.value("volumes", 1)),
-        aliases=int(row.value("aliases")),
-        figures=figures,
-    )
+    volumes, aliases = int(row.value("volumes", 1)), int(row.value("aliases"))
+    return _observation(row, name=row.name, volumes=volumes, aliases=aliases, figures=figures)
 
 
 def _observation(

@@ -61,8 +61,7 @@ def quantiles(values: Array, weights: Array, probabilities: Sequence[float]) -> 
     """Quantiles of weighted values, shape (probabilities,)."""
     order = np.argsort(values)
     middle = np.cumsum(weights[order]) - weights[order] / 2
-    found: Array = np.interp(probabilities, middle / weights.sum(), values[order])
-    return found
+    return np.asarray(np.interp(probabilities, middle / weights.sum(), values[order]))
 
 
 def spread_of(solutions: Sequence[Solution], degrees: float) -> Spread:
@@ -136,8 +135,7 @@ def points(count: int, width: int) -> Array:
     random = np.random.default_rng(np.random.SeedSequence(SEED).spawn(1)[0])
     orders = [_orders(base, random) for base in PRIMES[:width]]
     cube = np.stack([_halton(count, *each) for each in zip(PRIMES, orders, strict=False)], axis=1)
-    found: Array = ndtri(np.clip(cube, EDGE, 1 - EDGE))
-    return found
+    return np.asarray(ndtri(np.clip(cube, EDGE, 1 - EDGE)))
 
 
 def _orders(base: int, random: np.random.Generator) -> Array:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple
 
 from msgspec import structs
 
@@ -16,7 +16,7 @@ from planner.calibrate.calibration import Calibration, Fit
 from planner.calibrate.cost_fit import CostFit
 from planner.calibrate.data_file import EVERYTHING, Chosen, Measurements, read_measurements, read_observations
 from planner.calibrate.least_squares import GIVEN
-from planner.calibrate.observation import Observation, observe
+from planner.calibrate.problem import Observation, observe
 from planner.calibrate.volume_fit import fit
 from planner.devices.kinds import KINDS
 from planner.errors import InputError
@@ -105,10 +105,8 @@ def _model(
 def _alternatives(found: Fit) -> tuple[library.Alternative, ...] | None:
     if found.spread is None:
         return None
-    free, rounded = (
-        tuple(e.parameter.file_key for e in found.estimates.values() if e.status != "fixed"),
-        library.rounded,
-    )
+    free = tuple(e.parameter.file_key for e in found.estimates.values() if e.status != "fixed")
+    rounded = library.rounded
     return tuple(
         library.Alternative(
             population=each.population, share=rounded(each.weight), parameters=free,
@@ -177,27 +175,19 @@ class Task:
 Calibrated = tuple[Calibration, library.Model]
 
 
-class CostModule(Protocol):
-    """A module that calibrates a device whose costs follow from a table; mypy holds that every one of `COSTS` does."""
+class CostTable(NamedTuple):
+    """A device whose costs follow from a table: its columns, those that every row has, and its fit."""
 
-    @property
-    def HEADINGS(self) -> Sequence[Quantity]:  # noqa: N802 - a constant of the module
-        """Columns of its table."""
-
-    @property
-    def NEEDED(self) -> Sequence[str]:  # noqa: N802 - a constant of the module
-        """Those that every row has."""
-
-    @property
-    def fitted(self) -> Callable[[Sequence[Measurements], Mapping[str, float]], CostFit]:
-        """Its fit, from rows and what is known of the parameters."""
+    headings: Sequence[Quantity]
+    needed: Sequence[str]
+    fitted: Callable[[Sequence[Measurements], Mapping[str, float]], CostFit]
 
 
-COSTS: Final[Mapping[str, CostModule]] = {
-    "paging": paging,
-    "disk": disk,
-    "channel-program": channel_program,
-    "processors": processors,
+COSTS: Final[Mapping[str, CostTable]] = {
+    "paging": CostTable(paging.HEADINGS, paging.NEEDED, paging.fitted),
+    "disk": CostTable(disk.HEADINGS, disk.NEEDED, disk.fitted),
+    "channel-program": CostTable(channel_program.HEADINGS, channel_program.NEEDED, channel_program.fitted),
+    "processors": CostTable(processors.HEADINGS, processors.NEEDED, processors.fitted),
 }
 
 
@@ -212,7 +202,7 @@ def _requesters(kind: str, task: Task) -> Calibrated:
     return replace(found, model=model), model
 
 
-def _costs(kind: str, module: CostModule, task: Task) -> Calibrated:
+def _costs(kind: str, table: CostTable, task: Task) -> Calibrated:
     """A device whose costs follow from a table."""
     if task.population is not None:
         problem = f"none: a {kind} is not fitted to requesters of volumes"
@@ -221,13 +211,13 @@ def _costs(kind: str, module: CostModule, task: Task) -> Calibrated:
         problem = f"none: a {kind} is fitted to a table of runs, and to all its rows"
         raise InputError(option, value, problem)
     fixed = known_values(task.fix, kind)
-    found = module.fitted(read_measurements(task.files, module.HEADINGS, module.NEEDED), fixed)
+    found = table.fitted(read_measurements(task.files, table.headings, table.needed), fixed)
     return found, model_of_costs(found, title=task.title, files=task.files)
 
 
 CALIBRATORS: Final[Mapping[str, Callable[[Task], Calibrated]]] = {
     **{kind: partial(_requesters, kind) for kind in ("volume", "pool")},
-    **{kind: partial(_costs, kind, module) for kind, module in COSTS.items()},
+    **{kind: partial(_costs, kind, table) for kind, table in COSTS.items()},
 }
 
 

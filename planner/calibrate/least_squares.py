@@ -29,9 +29,8 @@ class MeasuredFigure:
     factor: float  # SI units in one of them
     value: float  # value, and half of what the printed digits leave open, SI
     half: float
-    scale: float | None = (
-        None  # what the relative error of the model is taken of, where it is compared plainly
-    )
+    # What the relative error of the model is taken of, where it is compared plainly.
+    scale: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,15 +121,9 @@ class LeastSquares:
 
         inside, ends = np.clip(start, low + 2 * self.STEP, high - 2 * self.STEP), self.TOLERANCE
         downhill = partial(
-            least_squares,
-            residuals,
-            inside,
-            jac=jacobian,
-            xtol=ends,
-            ftol=ends,
-            gtol=min(ends, 1e-8),
-            max_nfev=most,
-        )
+            least_squares, residuals, inside, jac=jacobian, xtol=ends, ftol=ends,
+            gtol=min(ends, 1e-8), max_nfev=most,
+        )  # fmt: skip
         if not within:
             found = downhill(method="lm")
             if ((found.x > low) & (found.x < high)).all():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import cycle, pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -11,23 +11,23 @@ import numpy as np
 
 from planner import style
 from planner.calibrate.error_bar import interval
-from planner.interval import Interval
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from planner.calibrate.calibration import Calibration, Comparison, Fit
-    from planner.calibrate.observation import Observation
+    from planner.calibrate.calibration import Calibration, Fit
+    from planner.calibrate.problem import Observation
 
 WIDE: Final = 1.645  # standard deviations on each side: 90 %
+# Figure of an observation -> that of the law, how an axis names it, SI in its unit.
 SHOWN: Final = {
     "io_rate": ("io_rate", "I/O rate [1/s]", 1.0),
     "response_time": ("response", "response time [ms]", MILLISECOND),
     "service_time": ("service", "service time [ms]", MILLISECOND),
     "queued": ("queued", "I/Os queued", 1.0),
     "wait_time": ("wait", "wait [ms]", MILLISECOND),
-}  # figure of an observation -> that of the law, how an axis names it, SI in its unit
+}
 RING: Final = 16  # size of the ring around an outlier
 ASIDE: Final = 0.1  # of the space between two runs: markers of one run stand side by side
 TURNED: Final = 6  # runs from which their names are turned
@@ -49,7 +49,8 @@ def draw_fit(found: Fit, axes: Axes | None) -> Axes:
         of = [run for run in shown if run.volumes == volumes]
         words = f", {volumes} volumes" if len(groups) > 1 else ""
         counts = _counts(of)
-        law = _law(found, figure, counts, volumes)
+        asked = [{"aliases": float(k), "volumes": float(volumes)} for k in counts]
+        law = interval(figure, found.model, asked)
         low, high = np.asarray(law.low) / unit, np.minimum(law.high, 1e3 * np.max(law.value)) / unit
         style.band(axes, counts, low, high, color, style.NINETY if volumes == groups[0] else None)
         axes.plot(counts, np.asarray(law.value) / unit, line, color=color, label=f"law{words}")
@@ -71,7 +72,9 @@ def draw_fit(found: Fit, axes: Axes | None) -> Axes:
         axes.set_ylim(0, None)
     style.whole_numbers(axes)
     if below:
-        _residuals_over_aliases(found, below[0])
+        places = [float(run.aliases) for run in runs for _ in run.figures]
+        gap = min((b - a for a, b in pairwise(sorted(set(places)))), default=1.0)
+        _residuals(found, places, ASIDE * max(gap, 0.5), below[0])
         axes.legend(frameon=False, fontsize="small")
     (below[0] if below else axes).set_xlabel("aliases")
     style.legend_below(below[0] if below else axes)
@@ -84,23 +87,6 @@ def _counts(runs: Sequence[Observation]) -> list[int]:
     # alias counts at which the law is asked
     grid = {round(count) for count in np.linspace(0, most, min(most + 1, 9))}
     return sorted(grid | {run.aliases for run in runs})
-
-
-def _law(found: Fit, figure: str, counts: Sequence[int], volumes: int) -> Interval:
-    """What the law says, with its 90 % interval, SI."""
-    assert found.model is not None
-    return interval(figure, found.model, [{"aliases": float(k), "volumes": float(volumes)} for k in counts])
-
-
-def _residuals_over_aliases(found: Fit, axes: Axes) -> None:
-    """All figures of all runs, in standard deviations."""
-    places = [float(run.aliases) for run in found.observations for _ in run.figures]
-    _residuals(found, places, ASIDE * max(_least_gap(places), 0.5), axes)
-
-
-def _least_gap(places: Sequence[float]) -> float:
-    known = sorted(set(places))
-    return min((b - a for a, b in pairwise(known)), default=1.0)
 
 
 def _residuals(found: Calibration, places: Sequence[float], step: float, axes: Axes) -> None:
@@ -156,15 +142,13 @@ def draw_costs(found: Calibration, axes: Axes | None) -> Axes:
     axes, *below = style.begin(axes, found.headline, panels=2)
     rows = found.comparisons
     names = list(dict.fromkeys(each.run for each in rows))
-    quantities: Mapping[str, list[Comparison]] = {
-        quantity: [each for each in rows if each.quantity == quantity]
-        for quantity in dict.fromkeys(each.quantity for each in rows)
-    }
+    quantities = list(dict.fromkeys(each.quantity for each in rows))
     seen: list[float] = []
-    for k, ((_, of), color, (marker, _)) in enumerate(
-        zip(quantities.items(), cycle(style.COLORS), cycle(style.MARKERS), strict=False)
+    for k, (quantity, color, (marker, _)) in enumerate(
+        zip(quantities, cycle(style.COLORS), cycle(style.MARKERS), strict=False)
     ):
-        x = [names.index(each.run) + _aside(k, list(quantities), ASIDE) for each in of]
+        of = [each for each in rows if each.quantity == quantity]
+        x = [names.index(each.run) + _aside(k, quantities, ASIDE) for each in of]
         law, measured = (np.array([getattr(each, key) for each in of]) for key in ("predicted", "measured"))
         if len(quantities) > 1:  # of several units: in percent of the law
             measured, law = (100.0 * each / np.where(law == 0.0, np.nan, law) for each in (measured, law))
@@ -182,16 +166,11 @@ def draw_costs(found: Calibration, axes: Axes | None) -> Axes:
         style.logarithmic(axes, "y")
     else:
         axes.set_ylim(0, None)
-    axes.set_ylabel(_axis(next(iter(quantities))) if len(quantities) == 1 else "share of the law [%]")
+    axes.set_ylabel(_axis(quantities[0]) if len(quantities) == 1 else "share of the law [%]")
     last = below[0] if below else axes
     turned = len(names) >= TURNED or max(map(len, names)) > 2 * TURNED
-    last.set_xticks(
-        range(len(names)),
-        names,
-        rotation=30 if turned else 0,
-        ha="right" if turned else "center",
-        fontsize="small",
-    )
+    rotation, ha = (30, "right") if turned else (0, "center")
+    last.set_xticks(range(len(names)), names, rotation=rotation, ha=ha, fontsize="small")
     if below:
         _residuals(found, [float(names.index(each.run)) for each in rows], ASIDE, last)
         axes.legend(frameon=False, fontsize="small")

@@ -26,12 +26,8 @@ HEADINGS: Final = (
     Quantity("real_storage", "real storage; not used by the law", "GB"),
 )
 NEEDED: Final = ("processors",)
-TIMES: Final = (
-    ("emulation_cpu_ms", "cp_cpu_ms"),
-    ("cpu_ms",),
-    ("itr",),
-)  # what gives the CPU time of a transaction
-START: Final = (1.0, 5e-2, 5e-3)  # of the least CPU time, and of the coefficients: large ones
+# What gives the CPU time of a transaction.
+TIMES: Final = (("emulation_cpu_ms", "cp_cpu_ms"), ("cpu_ms",), ("itr",))
 
 
 def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
@@ -64,7 +60,7 @@ def fit_scaling(runs: Sequence[Measurements], fixed: Mapping[str, float] | None 
     law = CostLaw(
         kind=KIND,
         parameters=(CPU_TIME, CONTENTION, COHERENCY),
-        start=(START[0] * least, *START[1:]),
+        start=(least, 5e-2, 5e-3),  # of the coefficients: large ones
         predict=times,
         validity={"processors": (min(counts), max(counts))},
         coefficients=3 if len(runs) >= BENDS_TWICE_FROM else 2,

@@ -19,15 +19,16 @@ from planner.calibrate.calibration import (
 )
 from planner.calibrate.error_bar import PROBABILITY, Spread, spread_of
 from planner.calibrate.least_squares import GIVEN, MODEL_ERROR, with_likely_error
-from planner.calibrate.observation import Observation, observe
 from planner.calibrate.problem import (
     KEYS,
     PARAMETERS,
     PRIORS,
+    Observation,
     Problem,
     Solution,
     at_bound_as_well,
     more_requesters_as_well,
+    observe,
     saturated,
     search,
     starts,
@@ -38,13 +39,11 @@ from planner.measurements import Run
 
 OUTLIER_CHI_SQUARE: Final = 25.0  # drop of chi-square, left out, from which a run is called an outlier
 RUNS_FOR_OUTLIER: Final = 3  # with two, either could be the one that does not belong
-POPULATIONS_NEAR: Final = (
-    3  # likeliest numbers of requesters that are tried with a run left out or a parameter at a bound
-)
+# Likeliest numbers of requesters, tried with a run left out or a parameter at a bound.
+POPULATIONS_NEAR: Final = 3
 UNDETERMINED: Final = 0.8  # of the spread of its prior: the data have hardly said anything
-CONTRADICTORY: Final = (
-    0.3  # model error from which measurements contradict each other: the law is within .1 of all known
-)
+# Model error from which measurements contradict each other: all known are within .1.
+CONTRADICTORY: Final = 0.3
 SERVICE_SPREAD: Final = 0.5  # of the logarithm: a service time known worse than this is not known
 
 

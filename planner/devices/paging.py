@@ -174,9 +174,8 @@ def _performance(
     )
 
 
-SYSTEM_KIND: Final = (
-    "system"  # guests that touch pages and wait for those paged out, fitted to a whole system
-)
+# Guests that touch pages and wait for those paged out, fitted to a whole system.
+SYSTEM_KIND: Final = "system"
 TOUCH_TIME: Final = Quantity(
     key="touch_time", symbol="t", unit="s", low=1e-9, high=1.0, default=1e-6,
     meaning="processor time of a guest per page that it touches",

@@ -21,9 +21,6 @@ from planner.queueing.pools.solve import solve_pools as solve_elements
 from planner.results import Array, Result, quantity
 from planner.units import ADDRESSES
 
-ROUNDING: Final = 1e-12  # of the tries: what the difference of two rates can still mean
-
-
 ALIASES: Final = Quantity(
     key="aliases", meaning="aliases of the volume or the pool", whole=True, example="aliases=2"
 )
@@ -124,10 +121,8 @@ class Pool:
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
         """Figures, and I/Os `present`; `no_alias` is nan where a volume is solved for many sets at once."""
         sets = len(values["service_time"])
-        found = {
-            key: np.full((sets, len(scenarios)), np.nan)
-            for key in ("io_rate", "service", "queued", "no_alias")
-        }
+        keys = ("io_rate", "service", "queued", "no_alias")
+        found = {key: np.full((sets, len(scenarios)), np.nan) for key in keys}
         groups: dict[int, list[int]] = {}
         for k, scenario in enumerate(scenarios):
             groups.setdefault(int(scenario["volumes"]), []).append(k)
@@ -167,31 +162,19 @@ class Pool:
         >>> bool(pool.solve([4]).queued[0] < 1e-9)
         True
         """
-        counts = np.atleast_1d(np.asarray(aliases))
-        self._check_addresses(counts)
-        return performance(queueing.alias_pool(counts, **self._arguments()))
-
-    def _check_addresses(self, aliases: NDArray[np.generic]) -> None:
-        """Bases and aliases share the addresses of a control unit."""
-        bases = sum(part.volumes for part in self.classes)
-        for count in aliases.ravel().tolist():
-            if isinstance(count, int | float) and count > ADDRESSES - bases:
-                told = f"a whole number from 0 to {ADDRESSES - bases} ({ADDRESSES} less {bases} bases)"
+        counts, most = np.atleast_1d(np.asarray(aliases)), ADDRESSES - self.bases
+        for count in counts.ravel().tolist():  # bases and aliases share the addresses of a control unit
+            if isinstance(count, int | float) and count > most:
+                told = f"a whole number from 0 to {most} ({ADDRESSES} less {self.bases} bases)"
                 raise InputError("aliases", count, told)
-
-    def _arguments(self) -> dict[str, Any]:
-        """What `planner.queueing.alias_pool` takes."""
-        return {
-            "volumes": [part.volumes for part in self.classes],
-            "population": [part.population for part in self.classes],
-            "think_time": [part.think_time for part in self.classes],
-            "arrival_rate": [part.arrival_rate for part in self.classes],
-            "service_time": self.service_times[0]
-            if len(set(self.service_times)) == 1
-            else self.service_times,
-            "inflation": self.inflation,
-            "redrive_time": self.redrive_time,
-        }
+        names = ("volumes", "population", "think_time", "arrival_rate")
+        asked: dict[str, Any] = {name: [getattr(part, name) for part in self.classes] for name in names}
+        own = self.service_times
+        asked["service_time"] = own[0] if len(set(own)) == 1 else own
+        steady = queueing.alias_pool(
+            counts, **asked, inflation=self.inflation, redrive_time=self.redrive_time
+        )
+        return performance(steady)
 
 
 def solve_pools(
@@ -252,21 +235,14 @@ def solve_pools(
         some = slice(first, last)
         known = steady.converged[some]
         if not known.any():
-            found.append(
-                ConvergenceError(
-                    f"pool of {pool.bases} volumes", float(np.fmax.reduce(steady.residual[some])), 0
-                )
-            )
+            residual = float(np.fmax.reduce(steady.residual[some]))
+            found.append(ConvergenceError(f"pool of {pool.bases} volumes", residual, 0))
             continue
-        classes = slice(len(pool.classes))
         part = every.some(some) if known.all() else _unbounded(every.some(some), known)
-        found.append(
-            replace(
-                part,
-                volume_rates=part.volume_rates[:, classes],
-                volume_responses=part.volume_responses[:, classes],
-            )
+        rates, responses = (
+            each[:, : len(pool.classes)] for each in (part.volume_rates, part.volume_responses)
         )
+        found.append(replace(part, volume_rates=rates, volume_responses=responses))
     return found
 
 
@@ -285,9 +261,11 @@ def _unbounded(rows: Performance, known: NDArray[np.bool_]) -> Performance:
 def performance(steady: queueing.PoolSteady, *, marks: bool = True) -> Performance:
     """Tell what a listing would show of a solved pool; the marks of free aliases are nan where not wanted."""
     volumes = np.broadcast_to(steady.volumes, steady.throughput.shape)
-    rates = np.where(volumes > 0.0, steady.throughput, 0.0)
-    service = np.where(volumes > 0.0, steady.service_time, 0.0)
-    waiting = np.where(volumes > 0.0, steady.queue_length - steady.in_gap, 0.0)
+    queued = steady.queue_length - steady.in_gap
+    rates, service, waiting, tries, fails = (
+        np.where(volumes > 0.0, each, 0.0)
+        for each in (steady.throughput, steady.service_time, queued, steady.tries_rate, steady.fails_rate)
+    )
     total = (rates * volumes).sum(axis=-1)
     fewest, most = free_marks(steady) if marks else np.full((2, *steady.aliases.shape), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -298,8 +276,8 @@ def performance(steady: queueing.PoolSteady, *, marks: bool = True) -> Performan
         service_time=(rates * service * volumes).sum(axis=-1) / total,
         queued=(waiting * volumes).sum(axis=-1),
         no_alias=steady.fail_fraction,
-        tries=(np.where(volumes > 0.0, steady.tries_rate, 0.0) * volumes).sum(axis=-1),
-        fails=(np.where(volumes > 0.0, steady.fails_rate, 0.0) * volumes).sum(axis=-1),
+        tries=(tries * volumes).sum(axis=-1),
+        fails=(fails * volumes).sum(axis=-1),
         fewest_free=fewest,
         most_free=most,
         volume_rates=rates,
@@ -342,7 +320,7 @@ def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
         if count == 0 or not tries[row] > 0.0 or not steady.stable[row]:
             fewest[row] = most[row] = count if tries[row] <= 0.0 else 0
             continue
-        if tries[row] - fails[row] <= ROUNDING * tries[row]:  # as good as no try finds an alias free
+        if tries[row] - fails[row] <= 1e-12 * tries[row]:  # but for rounding no try finds an alias free
             fewest[row] = most[row] = 0
             continue
         law = steady.free_alias_law[row, count::-1]  # of the busy ones
@@ -381,10 +359,5 @@ class Volume:
         >>> volume.solve([0, 2]).io_rate.round(0).tolist()
         [769.0, 2000.0]
         """
-        pool = Pool(
-            classes=(self.demand,),
-            service_time=self.service_time,
-            inflation=self.inflation,
-            redrive_time=self.redrive_time,
-        )
-        return pool.solve(aliases)
+        own = {name: getattr(self, name) for name in ("service_time", "inflation", "redrive_time")}
+        return Pool(classes=(self.demand,), **own).solve(aliases)

@@ -43,9 +43,8 @@ def topics() -> render.Table:
     render.Table
         One row a topic: its name, and the question that it answers.
     """
-    return tabled(
-        [(name, question) for name, (_, _, question) in TOPICS.items()], map(column, ("topic", "question"))
-    )
+    rows = ((name, question) for name, (_, _, question) in TOPICS.items())
+    return tabled(rows, map(column, ("topic", "question")))
 
 
 def topic_named(name: str) -> Topic:

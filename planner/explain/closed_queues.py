@@ -135,8 +135,8 @@ def stationary(pool_volumes: int, pool_aliases: int, requesters: int) -> dict[St
     return dict(zip(found, weights, strict=True))
 
 
-def _pool_equations(exact: Exact) -> tuple[Equation, ...]:
-    return _steps(*(int(exact[key]) for key in ("volumes", "aliases", "population")))
+def _counts(exact: Exact) -> Iterator[int]:
+    return (int(exact[key]) for key in ("volumes", "aliases", "population"))
 
 
 @cache
@@ -148,11 +148,10 @@ def _steps(pool_volumes: int, pool_aliases: int, requesters: int) -> tuple[Equat
     )
     queued = sum(weight * sum(queued for _, _, queued in state) for state, weight in weights.items())
     # One common factor is taken out of all three polynomials.
-    common = sympy.gcd_list([sympy.numer(sympy.together(each)) for each in (all_weights, in_service, queued)])
-    scale = (
-        sympy.lcm_list([sympy.denom(sympy.together(each)) for each in (all_weights, in_service, queued)])
-        / common
+    over, under = zip(
+        *(sympy.fraction(sympy.together(each)) for each in (all_weights, in_service, queued)), strict=True
     )
+    scale = sympy.lcm_list(under) / sympy.gcd_list(over)
     polynomials = [sympy.expand(sympy.cancel(each * scale)) for each in (all_weights, in_service, queued)]
     return (
         Equation(load, service / think, "service over think time"),
@@ -169,7 +168,7 @@ def _steps(pool_volumes: int, pool_aliases: int, requesters: int) -> tuple[Equat
 
 def _states(exact: Exact) -> tuple[str, ...]:
     """Every state: of each volume whether its base is busy, its I/Os on aliases, its I/Os queued."""
-    found = stationary(*(int(exact[key]) for key in ("volumes", "aliases", "population")))
+    found = stationary(*_counts(exact))
     shown = [" ".join("".join(map(str, volume)) for volume in state) for state in found]
     return (
         "of each volume three digits: base busy, I/Os on aliases, I/Os queued; equal volumes are exchangeable",
@@ -179,9 +178,8 @@ def _states(exact: Exact) -> tuple[str, ...]:
 
 def _pool_numerical(values: Mapping[str, float]) -> dict[str, float]:
     solve = partial(queueing.alias_pool, method="exact")
-    means = by_code(solve, L_q="pool_queue_length", X="pool_throughput", W="wait_time", R="response_time")(
-        values
-    )
+    names = {"L_q": "pool_queue_length", "X": "pool_throughput", "W": "wait_time", "R": "response_time"}
+    means = by_code(solve, **names)(values)
     return {"B": means["X"] * values["service_time"], **means}
 
 
@@ -195,7 +193,7 @@ ALIAS_POOL = Topic(
         Quantity("think_time", "between two I/Os", "s", symbol=think, low=TINY, default="0.2ms"),
         Quantity("service_time", "service time", "s", symbol=service, low=TINY, default="1.3ms"),
     ),
-    equations=_pool_equations,
+    equations=lambda exact: _steps(*_counts(exact)),
     answer=throughput,
     numerical=_pool_numerical,
     assumptions=(

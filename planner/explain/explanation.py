@@ -26,6 +26,7 @@ from planner.explain.wording import (
     number,
     powers,
     printed,
+    sentence,
     with_unit,
 )
 from planner.quantity import column
@@ -66,7 +67,7 @@ class Explanation(Tabular):
     def result(self) -> str:
         """What is asked for, with its value, in a line."""
         step = self.answer_step
-        return f"{_sentence(step.meaning)}: {step.left} = {Told(step, self.values).short}"
+        return f"{sentence(step.meaning)}: {step.left} = {Told(step, self.values).short}"
 
     @property
     def steps(self) -> tuple[Equation, ...]:
@@ -87,33 +88,24 @@ class Explanation(Tabular):
             rows.append(
                 (str(step.left), step.meaning, step.unit, number(exact, 12), number(found, 12), difference)
             )
-        exactly, numerically = (
-            column("exact", "", "exact (sympy)"),
-            column("numerical", "", "numerical (numpy)"),
-        )
-        difference_shown = column("relative_difference", "", "difference")
-        return tabled(
-            rows, (*map(column, ("symbol", "meaning", "unit")), exactly, numerically, difference_shown)
-        )
+        labels = {
+            "exact": "exact (sympy)",
+            "numerical": "numerical (numpy)",
+            "relative_difference": "difference",
+        }
+        compared = (column(name, "", label) for name, label in labels.items())
+        return tabled(rows, (*map(column, ("symbol", "meaning", "unit")), *compared))
 
     def symbols(self, form: Form = "unicode") -> render.Table:
         """Every symbol with its meaning and value: the inputs as one types them, then what follows from them."""
-        unicode, inputs, steps = form != "ascii", self.topic.inputs, self.steps
-        given = [
-            (
-                printed(i.symbol, unicode=unicode),
-                with_unit(float(self.numbers[i.key]), i.unit),
-                i.key,
-                i.meaning,
-            )
-            for i in inputs
-        ]
         found = [
-            (printed(step.left, unicode=unicode), Told(step, self.values).short, "", step.meaning)
-            for step in steps
+            (each.symbol, with_unit(float(self.numbers[each.key]), each.unit), each.key, each.meaning)
+            for each in self.topic.inputs
         ]
+        found += [(step.left, Told(step, self.values).short, "", step.meaning) for step in self.steps]
         rows = [
-            (symbol, powers(value, form), key, meaning) for symbol, value, key, meaning in (*given, *found)
+            (printed(symbol, unicode=form != "ascii"), powers(value, form), key, meaning)
+            for symbol, value, key, meaning in found
         ]
         return tabled(rows, map(column, ("symbol", "value", "input", "meaning")))
 
@@ -159,7 +151,7 @@ class Explanation(Tabular):
             for symbol, meaning, value in self._rows()
         ]
         steps = [
-            f"{escaped(_sentence(step.meaning))}\n\\begin{{align*}}\n"
+            f"{escaped(sentence(step.meaning))}\n\\begin{{align*}}\n"
             + " \\\\\n".join(Told(step, self.values).latex())
             + "\n\\end{align*}"
             for step in self.steps
@@ -235,7 +227,7 @@ class Explanation(Tabular):
         parts += [f"<p>{html.escape(line)}</p>" for line in self._states()]
         for step in self.steps:
             math_lines = " \\\\\n".join(Told(step, self.values).latex())
-            parts.append(f"<p>{html.escape(_sentence(step.meaning))}</p>")
+            parts.append(f"<p>{html.escape(sentence(step.meaning))}</p>")
             parts.append(html.escape(f"$$\\begin{{aligned}}\n{math_lines}\n\\end{{aligned}}$$"))
         parts += [
             "<p>The same by the numerical code</p>",
@@ -264,10 +256,6 @@ class Explanation(Tabular):
         return body(tabled(rows, map(column, ("change", "answer", "by"))))
 
 
-def _sentence(meaning: str) -> str:
-    return f"{meaning[0].upper()}{meaning[1:]}"
-
-
 def escaped(text: str) -> str:
     """Text for LaTeX: its special characters as themselves."""
     return re.sub(r"([&%$#_{}])", r"\\\1", text).replace("~", r"\textasciitilde{}")
@@ -278,12 +266,10 @@ def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> list[tuple[str, flo
     found = []
     for item in topic.inputs:
         before = numbers[item.key]
-        if item.whole:
-            changed, words = before + 1, f"one more: {item.key}"
-        else:
-            changed, words = before * (1 + CHANGE), f"1% more: {item.key}"
+        changed, more = (before + 1, "one") if item.whole else (before * (1 + CHANGE), "1%")
         if changed == before or changed > item.high:
             continue
         with suppress(InputError):  # one more may be more than is solved in symbols
-            found.append((words, float(topic.evaluate({**numbers, item.key: changed})[topic.answer])))
+            answer = topic.evaluate({**numbers, item.key: changed})[topic.answer]
+            found.append((f"{more} more: {item.key}", float(answer)))
     return found

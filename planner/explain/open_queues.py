@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -49,10 +50,11 @@ BLOCKING = Equation(
 DELAY = Equation(
     delay, Piecewise((blocking / (1 - rho * (1 - blocking)), rho < 1), (1, True)), "delay probability"
 )
-
-
-def _erlang_c(exact: Exact) -> tuple[Equation, ...]:
-    return (UTILIZATION, BLOCKING, DELAY)
+MMC_WAIT = Equation(wait, Piecewise((delay * service / (c - a), a < c), (oo, True)), "wait time", "s")
+AFTER_WAIT = (
+    Equation(queue, arrivals * wait, "queue length, by Little's law"),
+    Equation(response, wait + service, "response time", "s"),
+)
 
 
 def _erlang_numerical(values: Mapping[str, float]) -> dict[str, float]:
@@ -66,25 +68,22 @@ def mmc_equations(exact: Exact) -> tuple[Equation, ...]:
         UTILIZATION,
         BLOCKING,
         DELAY,
-        Equation(wait, Piecewise((delay * service / (c - a), a < c), (oo, True)), "wait time", "s"),
-        Equation(queue, arrivals * wait, "queue length, by Little's law"),
-        Equation(response, wait + service, "response time", "s"),
+        MMC_WAIT,
+        *AFTER_WAIT,
     )
 
 
 def _mmc_numerical(values: Mapping[str, float]) -> dict[str, float]:
-    load = {"offered_load": values["arrival_rate"] * values["service_time"], "servers": values["servers"]}
-    found = by_code(
-        queueing.mmc, C="delay_probability", W="wait_time", L_q="queue_length", R="response_time"
-    )(values)
-    return {"B": _erlang_numerical(load)["B"], **found}
+    names = {"C": "delay_probability", "W": "wait_time", "L_q": "queue_length", "R": "response_time"}
+    load = values["arrival_rate"] * values["service_time"]
+    return {"B": float(queueing.erlang_b(load, values["servers"])), **by_code(queueing.mmc, **names)(values)}
 
 
 ERLANG_C_TOPIC = Topic(
     name="erlang-c",
     title="Erlang's delay formula: how likely is it that a request waits",
     inputs=(Quantity("offered_load", "offered load in erlang", symbol=a, low=0, default="0.98"), SERVERS),
-    equations=_erlang_c,
+    equations=lambda exact: (UTILIZATION, BLOCKING, DELAY),
     answer=delay,
     numerical=_erlang_numerical,
     assumptions=(
@@ -131,12 +130,7 @@ exponential, roots, waiting, regular, short, moment, skew, least, share = sympy.
 )
 crude = sympy.Symbol("W_AC")
 
-EXPONENTIAL: Final = Equation(
-    exponential,
-    Piecewise((delay * service / (c - a), a < c), (oo, True)),
-    "wait time if service were exponential",
-    "s",
-)
+EXPONENTIAL: Final = replace(MMC_WAIT, left=exponential, meaning="wait time if service were exponential")
 REGULAR: Final = (
     Equation(roots, Sum(1 / (1 + LambertW(-rho * exp(-rho) * exp(2 * pi * I * root / c)) / rho), (root, 1, c - 1)),
         "sum over the roots of constant service (Lambert's function)", digits=PRECISION),
@@ -183,11 +177,8 @@ def law(exact: Exact) -> tuple[Equation, ...]:
         meaning = "wait time (Pollaczek and Khinchine)" if servers == 1 else "wait time"
         return (Equation(wait, exponential * (1 + spread) / 2, meaning, "s"),)
     if 0 < scv < LEAST_SPREAD:
-        raise InputError(
-            "scv",
-            float(scv),
-            f"0, or at least {float(LEAST_SPREAD):g}: less is constant service all but in name",
-        )
+        wanted = f"0, or at least {float(LEAST_SPREAD):g}: less is constant service all but in name"
+        raise InputError("scv", float(scv), wanted)
     if scv == 0:
         return *REGULAR, Equation(wait, regular, "wait time", "s")
     return *REGULAR, *(TAKAHASHI if scv < 1 else BOXMA_COHEN_HUFFELS)
@@ -198,8 +189,7 @@ def _mgc_equations(exact: Exact) -> tuple[Equation, ...]:
         *mmc_equations(exact)[:4],
         EXPONENTIAL,
         *law(exact),
-        Equation(queue, arrivals * wait, "queue length, by Little's law"),
-        Equation(response, wait + service, "response time", "s"),
+        *AFTER_WAIT,
         Equation(
             crude,
             exponential * (1 + spread) / 2,

@@ -9,6 +9,7 @@ import numpy as np
 
 from planner import style, units
 from planner.errors import InputError
+from planner.explain.wording import sentence
 from planner.quantity import Quantity
 from planner.render import counted
 from planner.results import Array
@@ -31,7 +32,7 @@ def draw(found: Explanation, axes: Axes | None) -> Axes:
     over, given = inputs[topic.over], {key: float(value) for key, value in found.numbers.items()}
     at, answer = given[over.key], float(found.values[topic.answer])
     (unit, factor), (x_unit, x_factor) = units.shown(step.unit), units.shown(over.unit)
-    result = f"{step.meaning[:1].upper()}{step.meaning[1:]} {_said(found)}"
+    result = f"{sentence(step.meaning)} {_said(found)}"
     (axes,) = style.begin(axes, f"{topic.title}: {result}.", title=result, below=f"{topic.title}.")
     grid, lines, top = _grid(over, at), [], 0.0
     for k, (count, words) in enumerate(_lines(found, inputs)):
@@ -46,23 +47,17 @@ def draw(found: Explanation, axes: Axes | None) -> Axes:
         top = max(top, float(known.max(initial=0.0)))
         last = np.flatnonzero(np.isfinite(values))
         if k == 0 and last.size and last[-1] < len(grid) - 1:
-            axes.axvline(
-                grid[last[-1] + 1] / x_factor,
-                color="0.6",
-                linestyle=(0, (1, 2)),
-                label="saturated from here on",
-            )
+            saturated = grid[last[-1] + 1] / x_factor
+            axes.axvline(saturated, color="0.6", linestyle=(0, (1, 2)), label="saturated from here on")
     if math.isfinite(answer):
         axes.plot([at / x_factor], [answer / factor], "D", color=style.MEASURED, fillstyle="none", markersize=8,
                   zorder=style.ABOVE, label="your numbers")  # fmt: skip
         style.name_point(axes, _said(found), (at / x_factor, answer / factor), style.MEASURED)
         top = min(top, 4.0 * answer / factor) or top  # of the axis, in answers
-    words = f"{step.meaning} [{unit}]" if unit else step.meaning
-    axes.set(
-        xlabel=f"{over.meaning} [{x_unit}]" if x_unit else over.meaning,
-        ylabel=words,
-        ylim=(0, 1.08 * top or 1.0),
+    across, up = (
+        f"{each.meaning} [{u}]" if u else each.meaning for each, u in ((over, x_unit), (step, unit))
     )
+    axes.set(xlabel=across, ylabel=up, ylim=(0, 1.08 * top or 1.0))
     if over.whole:
         style.whole_numbers(axes)
     _name(axes, lines)
@@ -104,10 +99,8 @@ def _grid(over: Quantity, at: float) -> list[float]:
     """Where the answer is asked."""
     if over.whole:
         most = min(max(math.ceil(2.0 * at), at + 4), over.high)
-        return sorted(
-            # counts that are drawn
-            {*np.linspace(over.low, most, min(int(most - over.low) + 1, 24)).round().tolist(), at}
-        )
+        drawn = np.linspace(over.low, most, min(int(most - over.low) + 1, 24)).round()
+        return sorted({*drawn.tolist(), at})
     most = min(2.0 * at if at else 1.0, over.high)
     return sorted({*np.linspace(max(over.low, most / POINTS), most, POINTS).tolist(), at})
 

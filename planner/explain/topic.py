@@ -92,9 +92,8 @@ class Topic:
     def evaluate(self, numbers: Exact, keep: tuple[Any, ...] = ()) -> dict[Any, Any]:
         """Evaluate every step exactly."""
         known = {item.symbol: numbers[item.key] for item in self.inputs if item.symbol not in keep}
-        spelled: dict[
-            Any, Any
-        ] = {}  # what was taken to many digits, as it was before: further steps may cancel
+        # what was taken to many digits, as it was before: further steps may cancel
+        spelled: dict[Any, Any] = {}
         for step in self.equations(numbers):
             if step.digits:  # sums are not carried out in symbols
                 symbols = {key: spelled.get(key, value) for key, value in known.items() if key.is_Symbol}
@@ -135,11 +134,7 @@ def many_digits(expression: Any, wanted: int) -> Any:
     digits, found = 2 * wanted, None
     while digits <= MOST_DIGITS:
         # an integral asks for the same chance again and again
-        known = {
-            "Phi": cache(ncdf),
-            "phi": npdf,
-            "quad": partial(_over_the_line, digits=wanted),
-        }
+        known = {"Phi": cache(ncdf), "phi": npdf, "quad": partial(_over_the_line, digits=wanted)}
         evaluate = sympy.lambdify((), expression, [known, "mpmath"])
         with workdps(digits):
             before, found = found, re(evaluate())

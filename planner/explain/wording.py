@@ -47,11 +47,10 @@ class _Text(PrettyPrinter):  # type: ignore[misc]
             return prettyForm(self._numbers[expr])
         return super()._print_Symbol(expr, bold_name)
 
-    def _print_Min(self, expr: sympy.Min) -> Any:  # noqa: N802 - sympy's name
-        return self._helper_print_function(sympy.Min, expr.args, func_name="min")
+    def _print_Min(self, expr: sympy.Min | sympy.Max) -> Any:  # noqa: N802 - sympy's name
+        return self._helper_print_function(expr.func, expr.args, func_name=expr.func.__name__.lower())
 
-    def _print_Max(self, expr: sympy.Max) -> Any:  # noqa: N802 - sympy's name
-        return self._helper_print_function(sympy.Max, expr.args, func_name="max")
+    _print_Max = _print_Min  # noqa: N815 - sympy's name
 
     def _print_LambertW(self, expr: Any) -> Any:  # noqa: N802 - sympy's name; W is a wait here
         return self._helper_print_function(sympy.LambertW, expr.args, func_name="Lambert")
@@ -84,10 +83,8 @@ def printed(expression: Any, numbers: Numbers | None = None, *, head: str = "", 
         rows = str(printer.doprint(expression)).splitlines()
     finally:
         pretty_use_unicode(before)
-    heads = (head if row == line else " " * len(head) for row in range(len(rows)))
-    return "\n".join(
-        f"{start} {row}".rstrip() if head else row.rstrip() for start, row in zip(heads, rows, strict=True)
-    )
+    heads = (f"{head if k == line else ' ' * len(head)} " if head else "" for k in range(len(rows)))
+    return "\n".join(f"{start}{row}".rstrip() for start, row in zip(heads, rows, strict=True))
 
 
 def latex(expression: Any, numbers: Numbers | None = None) -> str:
@@ -95,7 +92,6 @@ def latex(expression: Any, numbers: Numbers | None = None) -> str:
     return str(_Latex(numbers or {}).doprint(expression))
 
 
-SHOWN: Final = 5  # significant digits of a number within a formula
 WHOLE: Final = 1e13  # whole numbers below are shown with all their digits
 
 
@@ -106,7 +102,7 @@ RAISED: Final = str.maketrans(
 )
 
 
-def number(value: float, digits: int = SHOWN, infinite: str = "saturated") -> str:
+def number(value: float, digits: int = 5, infinite: str = "saturated") -> str:
     """A number within a formula: a whole one with all its digits."""
     if math.isinf(value):
         return infinite
@@ -135,6 +131,11 @@ def with_unit(value: float, unit: str) -> str:
     if math.isfinite(value) and name != unit:
         return f"{number(value / factor)} {name}"
     return number(value) + (f" {unit}" if unit and math.isfinite(value) else "")
+
+
+def sentence(meaning: str) -> str:
+    """Words that begin with a capital."""
+    return f"{meaning[0].upper()}{meaning[1:]}"
 
 
 def body(table: render.Table) -> str:
@@ -195,7 +196,7 @@ class Told:
             value = ", ".join(number(v) for v in self.members) if step.index else self._value()
             rows.append(hanging(powers(value, form), f"{equals} "))
         gap = "\n\n" if any("\n" in row for row in rows[:-1]) else "\n"
-        return f"{step.meaning[0].upper()}{step.meaning[1:]}\n" + gap.join(rows)
+        return f"{sentence(step.meaning)}\n" + gap.join(rows)
 
     def latex(self) -> list[str]:
         """The equation in symbols and in numbers, and the value; one line each."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 KEY_BYTES: Final = 32
 DEVICE_NUMBER: Final = re.compile("[0-9A-F]{4}")
-LETTERS: Final = 10  # of a word: chances that two of a million names get one are one in two thousand
-MOST_YEARS: Final = 10
 SYSTEM_SPACES: Final = "PTRM"  # CP's own data spaces, whose names say nothing and mean much
 OWN: Final = ("SYSTEM", "unknown")  # owners and systems that are no names
 
@@ -35,15 +33,15 @@ class Names:
     key: bytes
 
     def word(self, kind: str, name: str) -> str:
-        """Replace a name of this kind."""
+        """Replace a name of this kind; chances that two of a million get one word are one in two thousand."""
         digest = hmac.new(self.key, f"{kind}:{name}".encode(), hashlib.sha256).digest()
-        return kind + base64.b32encode(digest).decode()[:LETTERS]
+        return kind + base64.b32encode(digest).decode()[:10]
 
     @property
     def days(self) -> int:
-        """By how many days dates are shifted, backwards."""
+        """By how many days dates are shifted, backwards: weeks, ten years of them at most."""
         digest = hmac.new(self.key, b"days", hashlib.sha256).digest()
-        return 7 * (1 + int.from_bytes(digest[:4], "big") % (52 * MOST_YEARS))
+        return 7 * (1 + int.from_bytes(digest[:4], "big") % (52 * 10))
 
     def apply(self, table: str, frame: pl.DataFrame) -> pl.DataFrame:
         """Replace whatever names a table of the schema holds."""

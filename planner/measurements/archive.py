@@ -17,8 +17,8 @@ from urllib.parse import quote, unquote
 
 from planner import library
 from planner.errors import InputError, ReportError
+from planner.measurements.choose import within
 from planner.reports import schema
-from planner.reports.moments import before
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,9 +28,8 @@ ABOUT: Final = "archive.toml"  # makes a folder an archive
 PARTS: Final = "parts.sha256"  # the list of its parts, as sha256sum writes it
 SINCE_VERSION_3: Final = ("utilization", "together")
 UNLISTED: Final = 1  # version whose parts are the files that there are
-JOURNAL: Final = (
-    ".journal"  # of that version: moves that are still to be made, if a run was killed while it made them
-)
+# Of that version: moves that are still to be made, if a run was killed while it made them.
+JOURNAL: Final = ".journal"
 STAGING: Final = ".staging"  # and where its parts were written first
 WAY_OUT: Final = f"expected a part of the archive; restore it, or take it out and its line out of {PARTS}"
 KIND: Final = "kind"
@@ -320,10 +319,7 @@ class Archive:
         files = self.files(table, systems, start, end)
         if not files:
             return schema.empty(TABLES[table]).lazy()
-        found = restored(table, scan_files(table, files))
-        if start is not None:
-            found = found.filter(~before(start))
-        return found if end is None else found.filter(before(end))
+        return within(restored(table, scan_files(table, files)), start, end)
 
     def read(self, table: str = "devices", **chosen: Any) -> pl.DataFrame:
         """Read what `scan` would; a ReportError names a file that is damaged."""

@@ -1,17 +1,88 @@
-"""Which of the measured intervals an answer is about: a span of time, the worst interval, the mean, or one moment."""
+"""Which rows an answer is about: pools and volumes, a span of time, the worst interval, the mean, or one moment."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from planner.errors import InputError, ReportError
-from planner.measurements.groups import GROUP_KEYS, group_keys
 from planner.reports import schema
 from planner.reports.moments import MOMENT, before, read_moment, shown_by, with_moments
 
 if TYPE_CHECKING:
     import polars as pl
+
+    Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+
+POOL: Final = "pool"
+SYSTEM: Final = "system"  # HyperPAV aliases at work, and nothing says of which pool
+VOLUME: Final = "volume"
+GROUP_KEYS: Final = ("_kind", "_group")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A pool, devices without one, or a volume: `kind` and `name` of `system`; `members` of a shared control unit."""
+
+    system: str
+    kind: str
+    name: str
+    members: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def words(self) -> str:
+        """For a message."""
+        return f"{self.system}/{self.name}" if self.system else self.name
+
+
+def group_keys(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Add the kind of the group and its name; HyperPAV devices of no known pool are those of the system together."""
+    import polars as pl
+
+    lost = (pl.col("kind") == schema.ALIAS).fill_null(False) & pl.col("pool").is_null()
+    pooled = pl.col("pool").is_not_null()
+    shared = lost.any().over(pl.col("system").fill_null(""))
+    own = pl.coalesce(pl.col("alias_of"), pl.col("device"), pl.col("label")).fill_null("")
+    kind = pl.when(pooled).then(pl.lit(POOL)).when(shared).then(pl.lit(SYSTEM)).otherwise(pl.lit(VOLUME))
+    name = pl.when(pooled).then(pl.col("pool")).when(shared).then(pl.lit("all devices")).otherwise(own)
+    return frame.with_columns(kind.alias(GROUP_KEYS[0]), name.alias(GROUP_KEYS[1]))
+
+
+def groups_of(frame: pl.LazyFrame) -> list[Group]:
+    """Groups of a table of devices, in the order of their names; other devices than disks are left out."""
+    import polars as pl
+
+    columns = ("system", "device", "label", "kind", "alias_of", "pool")
+    about = frame.select(columns).filter(pl.col("kind") != schema.OTHER).unique().collect()
+    found = (
+        group_keys(about.lazy())
+        .select(pl.col("system").fill_null(""), *GROUP_KEYS)
+        .unique()
+        .sort("system", GROUP_KEYS[1])
+    ).collect()
+    return [Group(system, kind, name) for system, kind, name in found.rows()]
+
+
+def rows_of(frame: pl.LazyFrame, groups: Sequence[Group]) -> pl.DataFrame:
+    """Rows of some groups, with columns that name system, kind and group."""
+    import polars as pl
+
+    wanted = pl.DataFrame(
+        [(each.system, each.kind, each.name) for each in groups],
+        schema=("_system", *GROUP_KEYS),
+        orient="row",
+    )
+    pools = [each.name for each in groups if each.kind == POOL]
+    near = pl.col("pool").is_in(pools)
+    if len(pools) < len(groups):
+        near = near | pl.col("pool").is_null()
+    found = frame.filter(near & (pl.col("kind") != schema.OTHER)).with_columns(
+        pl.col("system").fill_null("").alias("_system")
+    )
+    return group_keys(found).join(wanted.lazy(), on=["_system", *GROUP_KEYS], how="semi").collect()
+
 
 WORST: Final = "worst"
 MEAN: Final = "mean"
@@ -30,7 +101,7 @@ def moment(text: str | datetime | None, argument: str) -> datetime | None:
         raise InputError(argument, text, "a day or a time such as 2026-03-01 or 2026-03-01T10:15") from None
 
 
-def within(frame: pl.DataFrame, start: datetime | None, end: datetime | None) -> pl.DataFrame:
+def within(frame: Frame, start: datetime | None, end: datetime | None) -> Frame:
     """Keep intervals that begin at `start` or later and before `end`; one without a date goes where either is given."""
     if start is not None:
         frame = frame.filter(~before(start))
@@ -79,7 +150,7 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
 
     refuse_twice(devices)
     if which == MEAN:
-        return _means(devices)
+        return means(devices)
     if which == WORST:
         return _worst(devices)
     try:
@@ -118,7 +189,7 @@ def _worst(devices: pl.DataFrame) -> pl.DataFrame:
     return found.drop(*GROUP_KEYS, MOMENT)
 
 
-def _means(devices: pl.DataFrame) -> pl.DataFrame:
+def means(devices: pl.DataFrame) -> pl.DataFrame:
     """Rates and queues over time, times over I/Os, of each device."""
     import polars as pl
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -285,36 +285,24 @@ def _add(
     import polars as pl
 
     notes.update(dict.fromkeys(measured.notes))
-    for table, columns in TABLES.items():
-        frame: pl.DataFrame = (
-            schema.lost_frame(measured.missing) if table == LOST else getattr(measured, table)
-        )
-        if not frame.height:
-            continue
+    for table in schema.TABLES:
+        frame: pl.DataFrame = getattr(measured, table)
         _check_dates(frame, table)
-        nameless = frame["system"].null_count()
-        if nameless and system is None and table != LOST:
+        if frame["system"].null_count() and system is None:
             file = frame.filter(pl.col("system").is_null())["file"][0]
-            notes[f"{file}: names no system; its rows are kept as {UNKNOWN!r} (--system gives the name)."] = (
-                None
-            )
-        frame = frame.with_columns(pl.col("system").fill_null(system or UNKNOWN))
-        if names is not None:
-            frame = names.apply(table, frame)
-        assert frame.columns == [column.name for column in columns]
-        for (of_system, day), rows in _by_day(frame):
-            run.systems.add(of_system)
-            if table == LOST:
-                _stage_lost(run, (table, of_system, day), rows)
-                continue
-            _stage(run, (table, of_system, day), _without_doubles(_sorted(table, stored(table, rows))))
+            note = f"{file}: names no system; its rows are kept as {UNKNOWN!r} (--system gives the name)."
+            notes[note] = None
+        for folder, rows in _by_day(table, frame, system, names):
+            _stage(run, folder, _without_doubles(_sorted(table, stored(table, rows))))
+    for folder, rows in _by_day(LOST, schema.lost_frame(measured.missing), system, names):
+        _stage_lost(run, folder, rows)
 
 
 def _check_dates(frame: pl.DataFrame, table: str) -> None:
     """Refuse rows without date or length: nobody could tell when they were measured."""
     for name, wanted in (("start", "a date"), ("interval", "a length")):
-        missing = frame.get_column(name, default=frame["system"]).is_null()
-        if table != LOST and missing.any():
+        missing = frame[name].is_null()
+        if missing.any():
             row = frame.row(int(missing.arg_max() or 0), named=True)
             problem = f"{table} whose interval has not {wanted}: expected {name} of each row, to keep it in an archive"
             raise ReportError(row["file"] or "data frame", problem, line=row["line"])
@@ -333,17 +321,11 @@ def _key(table: str) -> pl.Expr:
 
 
 def _sorted(table: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Order rows by system, what they are about, and time: equal values stand together, and take little room."""
+    """Order rows of a system by what they are about, and time: equal values stand together, and take little room."""
     import polars as pl
 
-    keyed = with_moments(frame.with_columns(_key(table), pl.lit(True).alias(NEW)), "system", KEY)
-    return keyed.sort("system", KEY, MOMENT, maintain_order=True)
-
-
-def _same_as_above() -> pl.Expr:
-    import polars as pl
-
-    return (pl.col("system") == pl.col("system").shift()) & _same_key()
+    keyed = with_moments(frame.with_columns(_key(table), pl.lit(True).alias(NEW)), KEY)
+    return keyed.sort(KEY, MOMENT, maintain_order=True)
 
 
 def _same_key() -> pl.Expr:
@@ -365,11 +347,11 @@ def _without_doubles(frame: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     measured = [name for name in frame.columns if name not in (*ORIGIN, *TIMES, KEY, NEW)]
-    overlaps = frame.select(_same_as_above() & _begins_early()).to_series().fill_null(False)
+    overlaps = frame.select(_same_key() & _begins_early()).to_series().fill_null(False)
     if not overlaps.any():
         return frame
     equal = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift()) for name in measured)
-    doubled = frame.select(_same_as_above() & equal).to_series().fill_null(False)
+    doubled = frame.select(_same_key() & equal).to_series().fill_null(False)
     wrong = overlaps & ~doubled & (frame[NEW] | frame[NEW].shift())
     if wrong.any():
         row = int(wrong.arg_max() or 0)
@@ -397,26 +379,34 @@ def _contradiction(row: dict[str, Any], other: dict[str, Any], where: str) -> Re
     return ReportError(row["file"], problem, line=row["line"])
 
 
-def _by_day(frame: pl.DataFrame) -> Iterator[tuple[tuple[str, date], pl.DataFrame]]:
-    """Rows of each system and day; where they stand in order already, without a copy."""
+def _by_day(
+    table: str, frame: pl.DataFrame, system: str | None, names: Names | None
+) -> Iterator[tuple[Folder, pl.DataFrame]]:
+    """Rows of each system and day, named or renamed; where they stand in order already, without a copy."""
     import polars as pl
 
+    if not frame.height:
+        return
+    frame = frame.with_columns(pl.col("system").fill_null(system or UNKNOWN))
+    frame = frame if names is None else names.apply(table, frame)
+    assert frame.columns == [column.name for column in TABLES[table]]
     keys = frame.select("system", pl.col("start").dt.date().alias("day"))
     changes = keys.select(pl.struct("system", "day").rle_id().alias("run")).to_series()
     starts = changes.search_sorted(pl.int_range(0, int(changes[-1]) + 1, eager=True)).to_list()
     runs = keys[starts].rows()
     if len(set(runs)) == len(runs):
         for key, first, last in zip(runs, starts, [*starts[1:], frame.height], strict=True):
-            yield key, frame.slice(first, last - first)
+            yield (table, *key), frame.slice(first, last - first)
         return
     days = frame.with_columns(keys["day"].alias("_day"))
-    for (system, day), rows in days.partition_by("system", "_day", as_dict=True).items():
-        yield (system, day), rows.drop("_day")
+    for key, rows in days.partition_by("system", "_day", as_dict=True).items():
+        yield (table, *key), rows.drop("_day")
 
 
 def _stage(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
     """Write rows beside the archive, those left out that it has already."""
     table, system, day = folder
+    run.systems.add(system)
     days = (day - timedelta(days=1), day, day + timedelta(days=1))
     there = [file for each in days for file in _files(run, (table, system, each))]
     height = rows.height
@@ -429,6 +419,7 @@ def _stage(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
 
 def _stage_lost(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
     """Write what could not be read beside the archive, unless it stands there."""
+    run.systems.add(folder[1])
     rows = stored(LOST, rows).unique(maintain_order=True)
     for file in _files(run, folder):
         there = scan_files(LOST, [file]).select(rows.columns).collect()

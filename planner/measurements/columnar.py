@@ -26,9 +26,7 @@ PARQUET: Final = b"PAR1"
 ARROW: Final = b"ARROW1"
 MOST_UNPACKED: Final = 4 * 2**30  # bytes of all rows
 LIMIT: Final = "PLANNER_MOST_UNPACKED"  # environment variable that says another limit, as 16GiB
-BYTES_A_VALUE: Final = 16  # as polars holds text; numbers have half of it
 LARGE: Final = "unpacks to"
-BESIDE: Final = 2**30  # bytes that decoding may take beside the rows
 _DECODER: Final = (sys.executable, "-P", __file__)
 _ASKING: Final = threading.Lock()
 _started: list[subprocess.Popen[str]] = []
@@ -121,7 +119,7 @@ def _too_large(path: Path, most: int) -> str | None:
 
     lazy = _scanned(path)
     rows, columns = lazy.select(pl.len()).collect().item(), len(lazy.collect_schema())
-    size = rows * columns * BYTES_A_VALUE
+    size = rows * columns * 16  # bytes a value as polars holds text; numbers have half of it
     return f"{LARGE} {size / 2**30:.3g} GiB, {rows} rows of {columns} columns" if size > most else None
 
 
@@ -132,7 +130,10 @@ def _bound(most: int) -> None:
 
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + most + BESIDE, hard))
+        beside = (
+            pages * resource.getpagesize() + 2**30
+        )  # what it has, and what decoding may take beside the rows
+        resource.setrlimit(resource.RLIMIT_AS, (most + beside, hard))
 
 
 def _serve() -> None:

@@ -7,11 +7,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import InputError, ReportError
 from planner.reports import schema
+from planner.reports.lines import TWO_BYTES, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from planner.reports.csv_table import CsvTable
     from planner.reports.membership import Membership
 
-TWO_BYTES: Final = (b"\xff\xfe", b"\xfe\xff")  # first bytes of text with two bytes a character
 NEARLY: Final = (  # how what is no measurement begins, and the way out
     (rb"\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|LZIP", "compressed: expected it unpacked (gunzip, bunzip2, xz -d)"),
     (rb"PK\x03\x04", "a workbook (.xlsx) or another zip file: expected it saved as CSV, or unpacked"),
@@ -38,57 +39,54 @@ def _utf_8(data: bytes) -> bytes:
     return data.decode("utf-16", "replace").encode() if data.startswith(TWO_BYTES) else data
 
 
-@dataclass(slots=True)
+@dataclass
 class Source:
     """Something to read: its `path` (a name, for messages), and its content once it is needed."""
 
     path: Path
     frame: pl.DataFrame | None = None
     content: bytes | None = None
-    _table: CsvTable | None = None
 
-    @property
+    @cached_property
     def head(self) -> bytes:
         """The first bytes."""
         if self.frame is not None:
             return b""
         if self.content is not None:
             return _utf_8(self.content[:HEAD])
-        from planner.reports.lines import unreadable
-
         try:
             with self.path.open("rb") as file:
                 return _utf_8(file.read(HEAD))
         except (OSError, ValueError) as error:
             raise unreadable(self.path, error, WANTED) from error
 
-    @property
+    @cached_property
     def data(self) -> bytes:
         """All bytes."""
-        if self.content is None:
-            self.content = self.path.read_bytes()
-        return _utf_8(self.content)
+        return _utf_8(self.path.read_bytes() if self.content is None else self.content)
 
-    @property
+    @cached_property
+    def text(self) -> str:
+        """The first lines of text, as an editor ends them."""
+        text = self.head.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return text.decode("utf-8", "replace")
+
+    @cached_property
     def headings(self) -> frozenset[str]:
         """Headings of a table in lower case: of a data frame, or the first line of text with a comma; none else."""
         if self.frame is not None:
             return frozenset(name.lower() for name in self.frame.columns)
-        text = self.head.removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"\n")
-        line = next((line for line in text.split(b"\n") if line.replace(b",", b"").strip()), b"")
-        names = re.split("[,;\t]", line.decode("utf-8", "replace"))  # whoever reads it refuses all but commas
+        line = next((line for line in self.text.split("\n") if line.replace(",", "").strip()), "")
+        names = re.split("[,;\t]", line)  # whoever reads it refuses all but commas
         return frozenset(name.strip(' "').lower() for name in names) if len(names) > 1 else frozenset()
 
     def cells(self, what: str) -> CsvTable:
         """Cells below headings, of CSV or of a data frame."""
-        if self._table is None:
-            from planner.reports.csv_table import of_frame, read_csv
+        from planner.reports.csv_table import of_frame, read_csv
 
-            if self.frame is not None:
-                self._table = of_frame(self.path, self.frame)
-            else:
-                self._table = read_csv(self.path, (), what, data=self.data)
-        return self._table
+        if self.frame is not None:
+            return of_frame(self.path, self.frame)
+        return read_csv(self.path, (), what, data=self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +180,13 @@ def _layout(source: Source) -> TableHead | None:
 
     if source.frame is not None:
         return TableHead(0, "", plan_of(source.frame.columns))
-    text = source.head.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return layout_of(text.decode("utf-8", "replace"))
+    return layout_of(source.text)
 
 
 def _unknown(source: Source) -> ReportError:
     """Say of a table that is none of volumes which columns it has, which are missing, and which may be them."""
     from planner.reports.column_names import listed
-    from planner.reports.linux import is_lsdasd
+    from planner.reports.membership import is_lsdasd
 
     head = source.head
     problem = next((words for begin, words in NEARLY if re.match(begin, head)), None)
@@ -225,23 +222,20 @@ def _zos(source: Source, options: Options) -> schema.Tables:
     return zos.read_frame(source.path, frame)
 
 
-def _of_bytes(recognizes: str, reads: str) -> dict[str, Any]:
-    """What in `planner.reports` recognizes the first bytes of a file, and what reads all of them."""
-
-    def function(name: str) -> Any:
-        module, _, name = name.rpartition(".")
-        return getattr(importlib.import_module(f"planner.reports.{module}"), name)
-
-    return {
-        "recognizes": lambda source: source.frame is None and function(recognizes)(source.head),
-        "read": lambda source, options: function(reads)(source.path, source.data),
-    }
+def _function(name: str) -> Any:
+    """A function of `planner.reports`, imported where it is called."""
+    module, _, name = name.rpartition(".")
+    return getattr(importlib.import_module(f"planner.reports.{module}"), name)
 
 
-def _is_monitor(source: Source) -> bool:
-    from planner.reports.monitor.records import is_monitor
+def _begins(recognizes: str) -> Callable[[Source], bool]:
+    """Whether the first bytes of a file are what a function of `planner.reports` recognizes."""
+    return lambda source: source.frame is None and _function(recognizes)(source.head)
 
-    return source.frame is None and is_monitor(source.head)
+
+def _bytes(reads: str) -> Callable[[Source, Options], schema.Tables]:
+    """What a function of `planner.reports` makes of all bytes of a file."""
+    return lambda source, options: _function(reads)(source.path, source.data)
 
 
 def _is_zos(source: Source) -> bool:
@@ -303,18 +297,16 @@ TABLE: Final = Reader(name="a table of volumes", recognizes=_is_volumes, read=_v
 READERS: Final = (
     Reader(name="an archive", recognizes=_is_archive, read=_archive),
     Reader(name="pages of Performance Toolkit", recognizes=_has_page_head, read=_listings),  # needs no other reader
-    Reader(name="RMF reports in XML", **_of_bytes("rmf_xml.is_rmf_xml", "rmf.read_rmf")),
+    Reader(name="RMF reports in XML", recognizes=_begins("rmf.is_rmf_xml"), read=_bytes("rmf.read_rmf")),
     Reader(name="a table of this planner", recognizes=lambda source: _schema_of(source) is not None, read=_ready),
     Reader(name="supply counters", recognizes=_has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"), read=_supply),
     Reader(name="volume counters", recognizes=_has("device", "IODDEV_SCGSSCH"), read=_counters),
     Reader(name="SMF 74-1 or 78-3 of SMF Explorer", recognizes=_is_zos, read=_zos),
     TABLE,
-    Reader(name="z/VM monitor data", recognizes=_is_monitor, read=_monitor),
-    Reader(name="iostat", **_of_bytes("iostat.is_iostat", "iostat.read_iostat")),
-    Reader(
-        name="statistics of the DASD driver",
-        **_of_bytes("dasd_statistics.is_dasd_statistics", "dasd_statistics.tables"),
-    ),
+    Reader(name="z/VM monitor data", recognizes=_begins("monitor.records.is_monitor"), read=_monitor),
+    Reader(name="iostat", recognizes=_begins("iostat.is_iostat"), read=_bytes("iostat.read_iostat")),
+    Reader(name="statistics of the DASD driver", recognizes=_begins("dasd_statistics.is_dasd_statistics"),
+           read=_bytes("dasd_statistics.tables")),
     Reader(name="listings of Performance Toolkit", recognizes=_is_listing, read=_listings),
 )  # fmt: skip
 WANTED: Final = (

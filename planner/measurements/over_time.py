@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import InputError, PlannerError, ReportError
-from planner.measurements.choose import refuse_twice
-from planner.measurements.groups import GROUP_KEYS, VOLUME, Group
+from planner.measurements.choose import GROUP_KEYS, VOLUME, Group, refuse_twice
 from planner.measurements.rows import Rows
-from planner.measurements.run import QUEUE_NEGLIGIBLE, Run
+from planner.measurements.run import Run
 from planner.measurements.systems import pool_runs, volume_runs
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.schema import ALIAS, CLASSIC_ALIAS
@@ -120,5 +119,4 @@ def _queues(run: Run | PlannerError | None) -> tuple[float, float]:
         return 0.0, 0.0
     if isinstance(run, PlannerError) or not run.queue_known:
         return math.nan, math.nan
-    shown = run.queue_shown
-    return float(run.queued.value.sum()), float(shown[shown >= QUEUE_NEGLIGIBLE].sum())
+    return float(run.total_queue.value), run.thumb_queue

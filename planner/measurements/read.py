@@ -152,21 +152,17 @@ def read_parts(
     options = Options(members=known, deltas=deltas, span=span, map=read_map(map))
     for each in _sources(source):
         for tables in formats.tables_of(each, options):
-            frames = {
-                name: schema.empty(columns) if (frame := getattr(tables, name)) is None else frame
-                for name, columns in schema.TABLES.items()
-            }
+            frames = {}
             for name, columns in schema.TABLES.items():
+                found = getattr(tables, name)
+                frames[name] = schema.empty(columns) if found is None else found
                 schema.refuse_implausible(columns, frames[name])
             notes = tables.notes
             if known is not None:
-                from planner.reports.linux import LinuxDevices, name_devices
                 from planner.reports.membership import with_pools
 
-                if isinstance(known, LinuxDevices):
-                    frames["devices"] = name_devices(frames["devices"], known)
                 frames["devices"] = with_pools(frames["devices"], known)
-                notes = (*notes, *getattr(known, "notes", ()))
+                notes = (*notes, *known.notes)
             if span.system is not None:
                 import polars as pl
 
@@ -202,8 +198,7 @@ def _lost(
 def membership(members: Membership | Path | str | None) -> Membership | None:
     """Read the file that says which device belongs to which pool, where it is one."""
     if isinstance(members, str | Path):
-        from planner.reports.linux import is_lsdasd, read_lsdasd
-        from planner.reports.membership import read_membership
+        from planner.reports.membership import is_lsdasd, read_lsdasd, read_membership
 
         source = Source(Path(members))
         return read_lsdasd(members) if is_lsdasd(source.head) else read_membership(members)
@@ -217,11 +212,8 @@ def _sources(source: Data) -> Iterator[Source]:
             yield Source(Path("standard input"), content=sys.stdin.buffer.read())
             return
         path = Path(source)
-        yield (
-            Source(path)
-            if is_folder(path) or not is_columnar(path)
-            else Source(path, frame=read_columnar(path))
-        )
+        columnar = not is_folder(path) and is_columnar(path)
+        yield Source(path, frame=read_columnar(path) if columnar else None)
     elif isinstance(source, bytes | bytearray):
         yield Source(Path("bytes"), content=bytes(source))
     elif (frame := _frame(source)) is not None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,35 +21,24 @@ from planner.reports.moments import MOMENT, with_moments
 from planner.reports.schema import ALIAS, BASE, VOLUME
 from planner.results import Array
 
-NUMBERS: Final = (
-    "io_rate", "alias_rate", "pend", "disconnect", "connect", "service", "response", "cu_wait", "queued", "utilization",
-)  # fmt: skip
-WORDS: Final = ("device", "label", "kind", "type", "alias_of", "pool")
-
 if TYPE_CHECKING:
     import polars as pl
 
+Kept = TypeVar("Kept")
 Words = NDArray[Any]
 Index = NDArray[np.int64]
 
 
-class _Columns(Mapping[str, Any]):
+@dataclass(frozen=True, slots=True)
+class _Columns(Generic[Kept]):
     """Columns of rows by name, read when they are asked for; nothing is known of one that the table does not have."""
 
-    def __init__(self, rows: Rows, names: Sequence[str], read: Callable[[pl.DataFrame, str], Any]) -> None:
-        self._rows, self._names, self._read = rows, names, read
+    rows: Rows
+    read: Callable[[pl.DataFrame, str], Kept]
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Kept:
         """One of them."""
-        return self._rows.column(name, lambda whole: self._read(whole.table, name))
-
-    def __iter__(self) -> Iterator[str]:
-        """Their names."""
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        """How many."""
-        return len(self._names)
+        return self.rows.column(name, lambda whole: self.read(whole.table, name))
 
 
 def _floats(frame: pl.DataFrame, name: str) -> Array:
@@ -80,12 +69,12 @@ class Rows:
     index: Index | None = None
     known: dict[str, Any] = field(default_factory=dict, repr=False)
 
-    def column(self, name: str, made: Callable[[Rows], Any]) -> Any:
+    def column(self, name: str, made: Callable[[Rows], Kept]) -> Kept:
         """Take an array over the rows, or an interval of arrays, that is made once of the whole table."""
         if name not in self.known:
             self.known[name] = made(Rows(self.table, None, self.known))
-        found = self.known[name]
-        return found if self.index is None else found[self.index]
+        found: Kept = self.known[name] if self.index is None else self.known[name][self.index]
+        return found
 
     @property
     def file(self) -> Path:
@@ -104,26 +93,24 @@ class Rows:
         return found
 
     def _first(self, name: str) -> Any:
-        return self.column(name, lambda whole: _words(whole.table, name))[0] if len(self) else None
+        return self.words[name][0] if len(self) else None
 
     @property
-    def words(self) -> Mapping[str, Words]:
-        """`WORDS` by name, shape (rows,), None where the source says nothing."""
-        return _Columns(self, WORDS, _words)
+    def words(self) -> _Columns[Words]:
+        """Columns such as device, label, kind or pool, shape (rows,), None where the source says nothing."""
+        return _Columns(self, _words)
 
     @property
-    def numbers(self) -> Mapping[str, Interval]:
-        """`NUMBERS` by name, arrays of shape (rows,), SI, nan where the source says nothing."""
-        return _Columns(self, NUMBERS, _interval)
+    def numbers(self) -> _Columns[Interval]:
+        """Measured columns such as io_rate or service, shape (rows,), SI, nan where the source says nothing."""
+        return _Columns(self, _interval)
 
     def filled(self, name: str) -> Array:
         """Take the value of a number."""
-        found: Array = self.column(f"{name} or 0", lambda whole: np.nan_to_num(whole.numbers[name].value))
-        return found
+        return self.column(f"{name} or 0", lambda whole: np.nan_to_num(whole.numbers[name].value))
 
     def _plain(self, name: str) -> Array:
-        found: Array = self.column(name, lambda whole: _floats(whole.table, name))
-        return found
+        return self.column(name, lambda whole: _floats(whole.table, name))
 
     @property
     def pool_aliases(self) -> Array:
@@ -159,15 +146,11 @@ class Rows:
     @property
     def names(self) -> list[str]:
         """Device number of each row; its label where it has none."""
-        found: list[str] = self.column("name", _names).tolist()
-        return found
+        return list(self.column("name", _names).tolist())
 
     def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
         """Tell which rows are of some kinds."""
-        found: NDArray[np.bool_] = self.column(
-            " ".join(kinds), lambda whole: np.isin(whole.words["kind"].astype(str), kinds)
-        )
-        return found
+        return self.column(" ".join(kinds), lambda whole: np.isin(whole.words["kind"].astype(str), kinds))
 
     @property
     def is_base(self) -> NDArray[np.bool_]:
@@ -256,21 +239,19 @@ class Devices:
 
     def chosen(self, rows: Rows) -> NDArray[np.bool_]:
         """Tell which rows are meant."""
-        found = np.array(
-            [name.upper() in self.labels or str(label or "").upper() in self.labels
-             for name, label in zip(rows.names, rows.words["label"], strict=True)], dtype=bool,
-        )  # fmt: skip
-        for k, device in enumerate(rows.words["device"]):
-            if device is not None and not found[k]:
-                number = int(device, 16)
-                found[k] = any(low <= number <= high for low, high in self.ranges)
-        return found
+        words = zip(rows.names, rows.words["label"], rows.words["device"], strict=True)
+        return np.array([self._means(*each) for each in words], dtype=bool)
+
+    def _means(self, name: str, label: str | None, device: str | None) -> bool:
+        if not self.labels.isdisjoint((name.upper(), (label or "").upper())):
+            return True
+        return device is not None and any(low <= int(device, 16) <= high for low, high in self.ranges)
 
 
 def shown(names: Sequence[str]) -> str:
     """Name devices in short: runs of adjacent numbers as ranges, at most a few of them."""
     parts: list[str] = []
-    numbers = sorted({name for name in names})
+    numbers = sorted(set(names))
     start = 0
     for k in range(1, len(numbers) + 1):
         if k < len(numbers) and _follows(numbers[k - 1], numbers[k]):

@@ -11,6 +11,7 @@ from planner import render
 from planner.answer import Answer, tabled
 from planner.errors import InputError
 from planner.measurements.archive import Archive
+from planner.measurements.choose import means
 from planner.measurements.read import Measured
 from planner.quantity import Quantity, column
 from planner.render.text import counted
@@ -44,7 +45,6 @@ SHOWN: Final = {
     "storage": ("system", "start", "owner", "name", "total", "resident", "dasd"),
 }
 MEASURED: Final = 6  # digits of what was measured
-DECIMALS: Final = 9  # more than any source prints
 SLACK: Final = 1.5  # seconds that an interval may begin late without a gap
 
 
@@ -57,14 +57,19 @@ class MeasuredAnswer(Answer):
     measured: Measured
 
     @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Tables that have rows."""
+        frames = {name: getattr(self.measured, name) for name in schema.TABLES}
+        return {name: frame for name, frame in frames.items() if frame.height}
+
+    @property
     def headline(self) -> str:
         """What it was, of which systems and times."""
-        parts = []
-        for table, words in (("devices", "devices"), ("supply", "pools"), ("storage", "data spaces")):
-            frame: pl.DataFrame = getattr(self.measured, table)
-            if frame.height:
-                rows = f"{counted(frame.height, 'row')} of {words}"
-                parts.append(f"{rows}{_of_systems(frame)}{_when(frame)}")
+        words = {"devices": "devices", "supply": "pools", "storage": "data spaces"}
+        parts = [
+            f"{counted(frame.height, 'row')} of {words[name]}{_of_systems(frame)}{_when(frame)}"
+            for name, frame in self.tables.items()
+        ]
         what = " and ".join(dict.fromkeys(self.measured.what)) or "nothing"
         return f"{what[0].upper()}{what[1:]}: {'; '.join(parts) or 'no rows'}."
 
@@ -76,7 +81,7 @@ class MeasuredAnswer(Answer):
     @property
     def kind(self) -> str:
         """Name of the first table that has rows."""
-        return next((name for name in schema.TABLES if getattr(self.measured, name).height), "devices")
+        return next(iter(self.tables), "devices")
 
     def table(self) -> render.Table:
         """Every column that says something, of the first table that has rows."""
@@ -85,25 +90,16 @@ class MeasuredAnswer(Answer):
     def sections(self) -> tuple[render.Section, ...]:
         """What people look at first, of every table."""
         found = []
-        for name in schema.TABLES:
-            frame: pl.DataFrame = getattr(self.measured, name)
-            if frame.height:
-                table = frame_table(frame.head(MOST_ROWS), name, resolution=False, only=SHOWN[name])
-                more = (
-                    f"{frame.height - MOST_ROWS} more rows: --csv or --json"
-                    if frame.height > MOST_ROWS
-                    else ""
-                )
-                found.append(render.Section(table=table, caption=more))
+        for name, frame in self.tables.items():
+            table = frame_table(frame.head(MOST_ROWS), name, resolution=False, only=SHOWN[name])
+            left = frame.height - MOST_ROWS
+            more = f"{left} more rows: --csv or --json" if left > 0 else ""
+            found.append(render.Section(table=table, caption=more))
         return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
         """Rows of every table that has some."""
-        rows = {
-            ROWS[name]: frame_table(getattr(self.measured, name), name).records()
-            for name in schema.TABLES
-            if getattr(self.measured, name).height
-        }
+        rows = {ROWS[name]: frame_table(frame, name).records() for name, frame in self.tables.items()}
         return {**rows, "notes": list(self.notes)}
 
 
@@ -134,7 +130,7 @@ def frame_table(
 def _shown(value: Any, factor: float) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
-    return round(value / factor, DECIMALS) if isinstance(value, float) else value
+    return round(value / factor, 9) if isinstance(value, float) else value
 
 
 def _of_systems(frame: pl.DataFrame) -> str:
@@ -220,8 +216,7 @@ def _system(archive: Archive, system: str) -> dict[str, Any]:
         ),
         files,
     ).row(0, named=True)
-    pools = set(collected(lazy.select(pl.col("pool").unique()), files)["pool"])
-    pools |= set(collected(supply.select(pl.col("pool").unique()), files)["pool"])
+    pools = collected(pl.concat([lazy.select("pool"), supply.select("pool")]).drop_nulls().unique(), files)
     spans = [
         collected(
             archive.scan(table, systems=[system]).select("start", "utc_offset", "interval").unique(), files
@@ -241,7 +236,7 @@ def _system(archive: Archive, system: str) -> dict[str, Any]:
         "days": times["start"].dt.date().n_unique(), "intervals": times.height,
         "interval_s": times["interval"].median(),
         "gaps": int(is_gap.sum()), "longest_gap_h": gap[longest] / 3600 if is_gap.any() else 0.0,
-        "gap_start": _iso((reach + ahead)[longest]) if is_gap.any() else None, **counts, "pools": len(pools - {None}),
+        "gap_start": _iso((reach + ahead)[longest]) if is_gap.any() else None, **counts, "pools": pools.height,
     }  # fmt: skip
 
 
@@ -250,7 +245,7 @@ def _iso(moment: Any) -> str:
 
 
 def draw(found: MeasuredAnswer, axes: Axes | None) -> Axes:
-    """The first table that has rows; of several intervals the mean of each device, weighted by its I/Os."""
+    """The first table that has rows; of several intervals the mean of each device."""
     table, kind = getattr(found.measured, found.kind), found.kind
     if not table.height:
         raise InputError("plot", found.headline, "measurements with rows")
@@ -268,25 +263,14 @@ def draw(found: MeasuredAnswer, axes: Axes | None) -> Axes:
 def _devices(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
     import polars as pl
 
-    name = pl.coalesce(pl.col("device"), pl.col("label"))
-    busy = pl.col("io_rate").fill_null(0.0)
     wait = (pl.col("response") - pl.col("service")).clip(lower_bound=0.0)
-    wait = pl.coalesce(wait, pl.col("queued") / pl.col("io_rate"))
-    parts = [*(pl.col(part) for part in PARTS), wait.fill_nan(None).alias("wait"), pl.col("service")]
-    known = table.with_columns(name.alias("name"), wait.alias("wait"), busy.alias("weight"), *parts[:-2])
-    weighted = [
-        (
-            (pl.col(part) * pl.col("weight")).sum()
-            / pl.col("weight").filter(pl.col(part).is_not_null()).sum()
-        ).alias(part)
-        for part in (*PARTS, "wait", "service")
-    ]
-    means = known.group_by("name", maintain_order=True).agg(weighted).fill_nan(None)
-    apart = means.select(pl.any_horizontal(pl.col(part).is_not_null().any() for part in PARTS)).item()
+    wait = pl.coalesce(wait, pl.col("queued") / pl.col("io_rate")).fill_nan(None)
+    known = means(table).with_columns(wait=wait, name=pl.coalesce("device", "label"))
+    apart = known.select(pl.any_horizontal(pl.col(part).is_not_null().any() for part in PARTS)).item()
     shown = (*PARTS, "wait") if apart else ("service", "wait")
-    heights = {part: [(value or 0.0) / MILLISECOND for value in means[part].to_list()] for part in shown}
+    heights = {part: [(value or 0.0) / MILLISECOND for value in known[part].to_list()] for part in shown}
     aliases = bool((table["kind"].cast(pl.String) == schema.ALIAS).any())
-    return stacked_times(headline, means["name"].to_list(), heights, aliases=aliases, axes=axes)
+    return stacked_times(headline, known["name"].to_list(), heights, aliases=aliases, axes=axes)
 
 
 def _supply(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:

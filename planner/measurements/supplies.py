@@ -15,7 +15,7 @@ from planner.measurements.formats import Source
 from planner.measurements.read import read
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.monitor.records import is_monitor
-from planner.reports.rmf_xml import is_rmf_xml
+from planner.reports.rmf import is_rmf_xml
 from planner.reports.supply import Counts, PoolSupply, by_number, read_supply
 from planner.reports.zos import is_pools
 
@@ -116,5 +116,4 @@ def _times(frame: pl.DataFrame, name: str) -> Counts | None:
     """How often something was done in each interval, from its rate; None where the source does not say."""
     if frame[name].null_count() == frame.height:
         return None
-    found: Counts = (frame[name].fill_null(0.0) * frame["interval"]).round().cast(int).to_numpy()
-    return found
+    return np.asarray((frame[name].fill_null(0.0) * frame["interval"]).round().cast(int).to_numpy())

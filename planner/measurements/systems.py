@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
-from planner.measurements.bracket import KNOWN, in_words, service_bracket
 from planner.measurements.rows import Devices, Index, Rows, shown
 from planner.measurements.run import (
+    KNOWN,
     Run,
     check_response,
     contradicts,
+    in_words,
     queue_of,
+    service_bracket,
 )
+from planner.render import counted
 from planner.reports.schema import CLASSIC_ALIAS, OTHER, VOLUME
 from planner.results import Array
 from planner.units import ADDRESSES, MILLISECOND
@@ -226,19 +229,14 @@ def _taken(rows: Rows, volumes: Index, used: Index) -> list[str]:
     inside[volumes] = inside[used] = True
     active = ~inside & (rows.filled("io_rate") > 0)
     names = rows.names
-    found = f"Taken as the pool: {_counted(len(volumes), 'base')} {shown([names[k] for k in volumes])}"
+    found = f"Taken as the pool: {counted(len(volumes), 'base')} {shown([names[k] for k in volumes])}"
     if len(used):
-        found += f" and {_counted(len(used), 'alias')} {shown([names[k] for k in used])}"
+        found += f" and {counted(len(used), 'alias', 'aliases')} {shown([names[k] for k in used])}"
     notes = [found + "."]
     if active.any():
         others = shown([names[k] for k in np.flatnonzero(active)])
-        notes.append(f"Active beside it, not taken: {_counted(int(active.sum()), 'device')} ({others}).")
+        notes.append(f"Active beside it, not taken: {counted(int(active.sum()), 'device')} ({others}).")
     return notes
-
-
-def _counted(number: int, noun: str) -> str:
-    plural = "aliases" if noun == "alias" else f"{noun}s"
-    return f"{number} {noun if number == 1 else plural}"
 
 
 def _named_pools(rows: Rows) -> tuple[list[PoolRun], list[str]]:
@@ -261,7 +259,7 @@ def _named_pools(rows: Rows) -> tuple[list[PoolRun], list[str]]:
     if outside:
         some = ", ".join(outside[:3]) + (", ..." if len(outside) > 3 else "")  # noqa: PLR2004
         notes.append(
-            f"In no pool, hence left out: {_counted(len(outside), 'device')} of {rows.file.name} ({some})."
+            f"In no pool, hence left out: {counted(len(outside), 'device')} of {rows.file.name} ({some})."
         )
     return found, notes
 
@@ -302,11 +300,8 @@ def _working(rows: Rows, volumes: Index) -> Index:
 
 def _by_name(rows: Rows, members: Index) -> Index:
     """Devices in the order of their names: no sum, hence no answer, depends on the order of a file."""
-    return members[np.argsort(rows[members].column("rank", _ranks), kind="stable")]
-
-
-def _ranks(rows: Rows) -> Index:
-    return np.unique(rows.names, return_inverse=True)[1]
+    ranks = rows[members].column("rank", lambda whole: np.unique(whole.names, return_inverse=True)[1])
+    return members[np.argsort(ranks, kind="stable")]
 
 
 def _table_pools(
@@ -336,14 +331,11 @@ def _table_pools(
                 f"{ADDRESSES} addresses, one logical control unit", line=int(rows.line[members[room]]),
             )  # fmt: skip
         busy = _working(rows, members)
-        run = (
-            _run(rows[busy], f"pool {name}", pool=True, aliases=aliases, idle=len(members) - len(busy))
-            if busy.size
-            else None
-        )
+        idle = len(members) - len(busy)
+        run = _run(rows[busy], f"pool {name}", pool=True, aliases=aliases, idle=idle) if busy.size else None
         found.append(PoolRun(name=name, volumes=len(members), aliases=aliases, run=run))
     left = len(whole) - len(rows)
-    return found, [f"Not taken: {_counted(left, 'further volume')} of {rows.file.name}."] if left else []
+    return found, [f"Not taken: {counted(left, 'further volume')} of {rows.file.name}."] if left else []
 
 
 def _same_aliases(rows: Rows, pool: str, members: Index) -> int:
@@ -370,7 +362,9 @@ def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> R
     for k in wrong.nonzero()[0]:
         queued, rate, service, response = (each[k] for each in _asked(rows, in_use=in_use))
         check_response(queued, rate, service, response, of=f" of {rows.names[k]}")
-    queue = rows.column(f"queue {in_use}", lambda whole: _queue(whole, in_use=in_use))
+    queue = rows.column(
+        f"queue {in_use}", lambda whole: _widened(whole, queue_of(*_asked(whole, in_use=in_use)))
+    )
     missing = np.isinf(queue.high).nonzero()[0]
     if missing.size and missing.size < len(rows):
         raise ReportError(
@@ -383,7 +377,7 @@ def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> R
         name=name, pool=pool, aliases=aliases, volumes=tuple(rows.names),
         io_rate=rows.column("rate", lambda whole: _widened(whole, whole.numbers["io_rate"])),
         service=rows.column("service time", lambda whole: _widened(whole, _printed_service(whole))), queued=queue,
-        queue_shown=np.where(np.isnan(shown_queue), queue.value, shown_queue),
+        queue_shown=np.asarray(np.where(np.isnan(shown_queue), queue.value, shown_queue)),
         idle=idle, together=rows.together, path_share=share, cu_wait=wait, source=rows.source, start=rows.start,
         notes=_notes(idle, unknown=missing.size > 0, mean=False, in_use=False),
     )  # fmt: skip
@@ -438,18 +432,10 @@ def _asked(rows: Rows, *, in_use: bool) -> tuple[Interval, Interval, Interval, I
     return numbers["queued"], numbers["io_rate"], rows.column("printed service", _printed_service), response
 
 
-def _queue(rows: Rows, *, in_use: bool) -> Interval:
-    return _widened(rows, queue_of(*_asked(rows, in_use=in_use)))
-
-
 def _joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, absent: int = 0) -> Run:
     """Bases, the first rows, with the aliases that worked for them: the mean of all, since aliases are shared."""
     rate, service = _rate(rows), _service(rows)
     total = rate.sum()
-    if total.value <= 0:
-        raise InputError(
-            f"io_rate of {rows.names[0]}", 0.0, "a rate above zero: the device did no I/O", "1/s"
-        )
     aliases = len(rows) - bases + absent
     if aliases == 0:
         return _run(rows, name, pool=pool, aliases=0, idle=idle)
@@ -474,7 +460,7 @@ def _joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, abs
 def _notes(idle: int, *, unknown: bool, mean: bool, in_use: bool) -> tuple[str, ...]:
     notes = []
     if idle:
-        notes.append(f"{_counted(idle, 'base')} without I/O {'need' if idle > 1 else 'needs'} no alias.")
+        notes.append(f"{counted(idle, 'base')} without I/O {'need' if idle > 1 else 'needs'} no alias.")
     if unknown:
         notes.append(NO_QUEUE)
     if mean:
@@ -486,7 +472,7 @@ def _notes(idle: int, *, unknown: bool, mean: bool, in_use: bool) -> tuple[str, 
 
 def _rate(rows: Rows) -> Interval:
     rate = rows.required("io_rate")
-    if len(rows) == 1 and rate.value[0] <= 0:
+    if rate.value.sum() <= 0:
         raise InputError(
             f"io_rate of {rows.names[0]}", 0.0, "a rate above zero: the device did no I/O", "1/s"
         )
@@ -516,8 +502,7 @@ def _printed_service(rows: Rows) -> Interval:
          for name in ("pend", "disconnect", "connect")),
         np.zeros(len(rows)),
     )  # fmt: skip
-    half = np.where(rows.of_kind(VOLUME), half, np.maximum(half, parts))
-    return Interval(np.maximum(found.value - half, 0.0), found.value, found.value + half)
+    return Interval.around(found.value, np.where(rows.of_kind(VOLUME), half, np.maximum(half, parts)))
 
 
 def _error(rows: Rows) -> Array:

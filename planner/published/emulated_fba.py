@@ -21,6 +21,7 @@ from planner.published.report import (
     cell,
     compared,
     exactly,
+    fitted,
     given,
     identity,
     known,
@@ -41,10 +42,8 @@ XEDIT_RUNS: Final = {
     "eckd-minidisk": {"hit": "33904KX5", "miss": "33904KX7", "off": "33904KX6"},
     "emulated-fba": {"hit": "SCSI4KXI", "miss": "SCSI4KXK", "off": "SCSI4KXJ"},
 }
-NO_WAIT: Final = {
-    "eckd-minidisk": ("hit", "miss"),
-    "emulated-fba": ("hit",),
-}  # runs that show no wait for the disk
+# Runs without a wait for the disk.
+NO_WAIT: Final = {"eckd-minidisk": ("hit", "miss"), "emulated-fba": ("hit",)}
 IOZONE_RUNS: Final[Mapping[str, tuple[str, str | None]]] = {  # without minidisk cache, and with it
     "native-scsi": ("SLN9", None),
     "eckd-dedicated": ("ECKD", None),
@@ -55,10 +54,8 @@ WRITES: Final = ("IW", "RW")
 READS: Final = ("IR", "RR")
 IOZONE_HIT_RATIO: Final = 0.5  # the initial read misses, the reread hits
 CHANNELS: Final = {
-    "native-scsi": ("channel_scsi", "fcp_mb_per_s"),
-    "emulated-fba": ("channel_scsi", "fcp_mb_per_s"),
-    "eckd-minidisk": ("channel_eckd", "escon_mb_per_s"),
-    "eckd-dedicated": ("channel_eckd", "escon_mb_per_s"),
+    **dict.fromkeys(("native-scsi", "emulated-fba"), ("channel_scsi", "fcp_mb_per_s")),
+    **dict.fromkeys(("eckd-minidisk", "eckd-dedicated"), ("channel_eckd", "escon_mb_per_s")),
 }
 THRASH_RUNS: Final = {  # run, its channel, and the path on which XEDIT read blocks
     "eckd": ("3390PG02", "channel_eckd", "eckd-minidisk"),
@@ -239,9 +236,7 @@ def cells() -> Iterator[PublishedFigure]:
 
 def _phase(at: Cell) -> Said:
     """Data rate of an iozone phase, as the disk path was fitted to all phases of its runs."""
-    model = library.read_model(f"disk-iozone-{IOZONE[at.column]}")
-    (run,) = (run for run in model.fit.runs if run.name == f"{at.column} {at.row}")
-    return Said("fitted", known(run.predicted), "data rate", note=model.title)
+    return fitted(f"disk-iozone-{IOZONE[at.column]}", f"{at.column} {at.row}", "data rate")
 
 
 def _xedit(at: Cell) -> Said:

@@ -15,7 +15,7 @@ from planner.published.report import (
     PublishedReport,
     Said,
     exactly,
-    known,
+    fitted,
     not_modelled,
     published_model,
     run,
@@ -63,9 +63,7 @@ def cells() -> Iterator[PublishedFigure]:
 
 def _cp_time(at: Cell) -> Said:
     """CP time per MB of file, fitted to all sixteen runs by three combinations of costs."""
-    model = library.read_model("channel-program")
-    (run,) = (run for run in model.fit.runs if run.name == at.row)
-    return Said("fitted", known(run.predicted), "CP time", note=model.title)
+    return fitted("channel-program", at.row, "CP time")
 
 
 def cp_time_per_mb() -> Axes:

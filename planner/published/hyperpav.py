@@ -107,8 +107,10 @@ def _cells(listed: Listed, device: Device, steady: PoolSteady) -> Iterator[Publi
         yield figure(column, known(float(getattr(device, column))), "input", note="configuration")
     rate, avoided = (_interval(getattr(device, name)) for name in ("io_rate", "avoided"))
     service = float(steady.base_service_time[0] if base else steady.alias_service_time[0]) / MILLISECOND
-    each = float(steady.base_throughput[0]) if base else _alias_rate(run, steady)
-    yield figure("I/O", rate, "fitted", predicted=known(each), group="device rate", note=f"model {ALL_RUNS}")
+    each = steady.base_throughput[0] if base else steady.alias_throughput[0] * run.bases / run.aliases
+    yield figure(
+        "I/O", rate, "fitted", predicted=known(float(each)), group="device rate", note=f"model {ALL_RUNS}"
+    )
     yield figure("Avoid", avoided, "input", note="column of zeros")
     times = {name: _interval(getattr(device, name), MILLISECOND) for name in TIMES}
     for name in ("pend", "disconnect"):
@@ -129,10 +131,6 @@ def _cells(listed: Listed, device: Device, steady: PoolSteady) -> Iterator[Publi
                      counts_items=True, note=f"model {ALL_RUNS}; in I/Os")  # fmt: skip
     else:
         yield figure("Qued", queued, "input", note=f"zero: {QUEUES_AT_BASES}")
-
-
-def _alias_rate(run: Run, steady: PoolSteady) -> float:
-    return float(steady.alias_throughput[0]) * run.bases / run.aliases
 
 
 def _interval(number: Printed | None, factor: float = 1.0) -> Interval:

@@ -13,7 +13,6 @@ from planner.devices.storage import FRAMES_PER_PGMBK, PAGES_PER_PTRM_SPACE
 from planner.interval import Interval
 from planner.published.report import (
     Cell,
-    Origin,
     PublishedFigure,
     PublishedReport,
     Rule,
@@ -21,6 +20,7 @@ from planner.published.report import (
     cell,
     exactly,
     fields_of,
+    fitted,
     given,
     identity,
     known,
@@ -33,7 +33,7 @@ from planner.published.report import (
     table_figures,
 )
 from planner.reports import PublishedTable
-from planner.reports.dspacesh import DataSpace, read_data_spaces
+from planner.reports.dspacesh import PAGES, RATES, DataSpace, read_data_spaces
 from planner.units import FRAME, GIB, MILLISECOND, PERCENT
 
 if TYPE_CHECKING:
@@ -42,10 +42,8 @@ if TYPE_CHECKING:
 FOLDER: Final = "real-storage"
 RELEASE: Final = "5.3"
 GAIN: Final = "what a release brings is measured, no law"
-PAIRS: Final = {
-    "3": ("APT064G1", "APU064G1"),
-    "4": ("APT128G0", "APU128G0"),
-}  # configuration: runs of 5.2 and 5.3
+# Configuration: runs of 5.2 and 5.3.
+PAIRS: Final = {"3": ("APT064G1", "APU064G1"), "4": ("APT128G0", "APU128G0")}
 SPLIT: Final = {"3": "split-5.2", "4": "split-5.2"}
 RATIOS: Final = {
     "Processor Ratio": "Processors", "Real Storage Ratio": "Real Storage (GB)", "ITR Ratio": "ITR (p)",
@@ -54,12 +52,6 @@ RATIOS: Final = {
 }  # fmt: skip
 CONFIGURATION: Final = ("Real Storage (GB)", "Expanded Storage (GB)", "Processors", "Client Guests", "Server Guests",
                         "AWM Sample Size")  # fmt: skip
-DSPACESH_COLUMNS: Final = {
-    "steal_rate": "Pgstl", "read_rate": "Pgrds", "write_rate": "Pgwrt", "expanded_read_rate": "X-rds",
-    "expanded_write_rate": "X-wrt", "migration_rate": "X-mig", "total": "Total", "resident": "Resid",
-    "resident_below_2gb": "R<2GB", "locked": "Lock", "locked_below_2gb": "L<2GB", "aliases": "Count",
-    "aliases_locked": "Lockd", "expanded": "XSTOR", "dasd": "DASD",
-}  # fmt: skip
 
 
 def models() -> dict[str, library.Model]:
@@ -224,7 +216,11 @@ def _scaling_rows(release: str) -> Mapping[str, Rule]:
             ),
             "CP CPU/Tx (p)": not_modelled("how CPU time divides between guests and CP"),
         }
-        rows |= {"ITR (p)": _left_out_itr, "Total CPU/Tx (p)": _cpu_time, **parts}
+        rows |= {
+            "ITR (p)": _left_out_itr,
+            "Total CPU/Tx (p)": lambda at: fitted("processors", at.column, "processors"),
+            **parts,
+        }
     return rows
 
 
@@ -241,13 +237,6 @@ def _left_out_itr(at: Cell) -> Said:
         note="scaling of the other four configurations")  # fmt: skip
 
 
-def _cpu_time(at: Cell) -> Said:
-    """CPU time of a transaction by the law of all five configurations."""
-    model = library.read_model("processors")
-    (run,) = (run for run in model.fit.runs if run.name == at.column)
-    return Said("fitted", known(run.predicted), "processors", note=model.title)
-
-
 def _listing(file: str, users: int) -> Iterator[PublishedFigure]:
     """The DSPACESH rows: sizes of PTRM spaces, and columns of zeros."""
     (listing,) = read_data_spaces(library.data_path(FOLDER, file))
@@ -258,7 +247,7 @@ def _listing(file: str, users: int) -> Iterator[PublishedFigure]:
         each = users * per_user * FRAMES_PER_PGMBK if alone else None
         cells = [("Users", known(float(space.users or 0)), Said("input", note="column of zeros"))]
         cells += [(column, printed(getattr(space, field)), _space(space, field, each))
-                  for field, column in DSPACESH_COLUMNS.items()]  # fmt: skip
+                  for field, column in (RATES | PAGES).items()]  # fmt: skip
         for column, number, said in cells:
             yield PublishedFigure(report=FOLDER, table=name, row=space.name, column=column, published=number,
                                   **fields_of(said))  # fmt: skip
@@ -273,13 +262,13 @@ def _space(space: DataSpace, field: str, pgmbks: float | None) -> Said:
         half = printed(number).value < PAGES_PER_PTRM_SPACE / 2 + 1
         return Said("identity", full, erratum="total-524k" if half else "", note="a space of 4 GB")
     if field == "resident_below_2gb":
-        return Said("identity", printed(space.resident), note="5.2 keeps all of them below 2 GB") \
-            if space.resident is not None else Said("not modelled", note="no resident pages")  # fmt: skip
+        if space.resident is None:
+            return Said("not modelled", note="no resident pages")
+        return Said("identity", printed(space.resident), note="5.2 keeps all of them below 2 GB")
     if pgmbks is not None:
         return Said("identity", known(pgmbks), note="two frames a segment")
-    kind: Origin = "identity" if meets(printed(number), full) else "not modelled"
-    return Said(kind, full if kind == "identity" else None,
-        note="a full space" if kind == "identity" else "which space CP fills first")  # fmt: skip
+    fills = Said("not modelled", note="which space CP fills first")
+    return Said("identity", full, note="a full space") if meets(printed(number), full) else fills
 
 
 def scaling_over_storage() -> Axes:

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
 Origin = Literal["identity", "fitted", "left-out", "transferred", "input", "not modelled"]
 KINDS: Final[tuple[Origin, ...]] = ("identity", "fitted", "left-out", "transferred", "input", "not modelled")
-ANSWERED: Final = ("identity", "fitted", "left-out", "transferred")
-NUMBER: Final = re.compile(
-    r"-?(\d+\.?\d*|\.\d+)"
-)  # other cells are words, identifiers or say that there is none
+ANSWERED: Final = KINDS[:4]
+NUMBER: Final = re.compile(r"-?(\d+\.?\d*|\.\d+)")  # other cells are words, identifiers, or say there is none
 
 
 def exactly(value: float) -> Printed:
@@ -186,6 +184,13 @@ def identity(follows: Callable[[Cell], Interval], note: str, errata: Mapping[str
     return rule
 
 
+def fitted(model: str, run: str, group: str) -> Said:
+    """What a shipped model says of a run that it was fitted to."""
+    found = library.read_model(model)
+    (predicted,) = (each.predicted for each in found.fit.runs if each.name == run)
+    return Said("fitted", known(predicted), group, note=found.title)
+
+
 def table_figures(
     report: str,
     file: str,
@@ -195,15 +200,15 @@ def table_figures(
     by_row: bool = True,
 ) -> Iterator[PublishedFigure]:
     """Walk through a published table."""
-    table = read_table(library.data_path(report, f"{file}.csv"))
-    for row in table.rows:
-        for column in table.columns[1:]:
-            if column in skip or NUMBER.fullmatch(table.text(row, column)) is None:
+    found = table(report, file)
+    for row in found.rows:
+        for column in found.columns[1:]:
+            if column in skip or NUMBER.fullmatch(found.text(row, column)) is None:
                 continue
             place = row if by_row else column
             if place not in rules:
-                raise ReportError(table.path, f"no rule says what the numbers of {place!r} are")
-            at = Cell(table=table, row=row, column=column)
+                raise ReportError(found.path, f"no rule says what the numbers of {place!r} are")
+            at = Cell(table=found, row=row, column=column)
             said = fields_of(rules[place](at))
             yield PublishedFigure(
                 report=report, table=file, row=row, column=column, published=at.value, **said

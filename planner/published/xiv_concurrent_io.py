@@ -16,7 +16,6 @@ from planner.calibrate.error_bar import interval
 from planner.calibrate.least_squares import MeasuredFigure
 from planner.calibrate.paging import fitted as fit_paging
 from planner.devices.paging import SYSTEM_KIND, SYSTEM_PARAMETERS, PagingDevice
-from planner.interval import Interval
 from planner.published.report import (
     Cell,
     Origin,
@@ -47,15 +46,12 @@ if TYPE_CHECKING:
 
 
 FOLDER: Final = "xiv-concurrent-io"
-PAGE_RATE_RESOLUTION: Final = (
-    500.0  # page rates of the runs are rounded to thousands, whatever their decimals
-)
-XIV_REQUESTS: Final = (
-    2  # a fault read that a guest waits for and a page write that follows, one guest a device
-)
+PAGE_RATE_RESOLUTION: Final = 500.0  # page rates of runs are rounded to thousands, whatever their decimals
+XIV_REQUESTS: Final = 2  # a fault read that a guest waits for, a page write that follows, one guest a device
 XIV_RUNS: Final = {"xiv-serialized": ("serialized", 1), "xiv-concurrent": ("concurrent", 2)}
 RUNS: Final = ("serialized", "concurrent")
 SERIALIZED, CONCURRENT = RUNS
+BUSY: Final = ("guest busy", "c-CP busy", "nc-CP busy")
 AHEAD: Final = "from the serialized run alone: two transfers at a time instead of one"
 TOUCHES: Final = "what a guest does between two page faults"
 
@@ -131,16 +127,21 @@ def _xiv(kind: str, column: str, depth: int) -> library.Model:
 
 def cells() -> Iterator[PublishedFigure]:
     """Every number of both tables; and those that the coupled model of the whole system speaks of, once more."""
+    cores = float(library.read_source(FOLDER)["method"]["cores"])
     follows = {
         "Tx/sec": not_modelled(TOUCHES),
         "DASD Page Rate": _page_rate,
-        "Tx per CPU-sec": identity(_per_second, "Tx/sec over total busy"),
+        "Tx per CPU-sec": identity(
+            lambda at: at["Tx/sec"] / (at["total busy"] * PERCENT), "Tx/sec over total busy"
+        ),
         "ITR": identity(lambda at: at["Tx/sec"] / (at["avg busy"] * PERCENT), "Tx/sec over avg busy"),
-        "total busy": identity(_total_busy, "guest + c-CP + nc-CP"),
+        "total busy": identity(
+            lambda at: sum((at[row] for row in BUSY[1:]), at[BUSY[0]]), "guest + c-CP + nc-CP"
+        ),
         "guest busy": not_modelled(TOUCHES),
         "c-CP busy": _cp_busy,
         "nc-CP busy": _cp_busy,
-        "avg busy": identity(lambda at: at["total busy"] / _cores(), "total busy over the cores"),
+        "avg busy": identity(lambda at: at["total busy"] / cores, "total busy over the cores"),
         "T/V ratio": identity(lambda at: at["total busy"] / at["guest busy"], "total over guest busy"),
     }
     yield from table_figures(FOLDER, "table-1", {row: _compared(rule) for row, rule in follows.items()})
@@ -169,26 +170,11 @@ def _compared(rule: Rule) -> Rule:
     return both
 
 
-def _cores() -> float:
-    return float(library.read_source(FOLDER)["method"]["cores"])
-
-
-def _per_second(at: Cell) -> Interval:
-    return at["Tx/sec"] / (at["total busy"] * PERCENT)
-
-
-def _total_busy(at: Cell) -> Interval:
-    return at["guest busy"] + at["c-CP busy"] + at["nc-CP busy"]
-
-
 def _asked(run: str) -> tuple[PagingDevice, Origin, str]:
     """The device of a run: its own model, or the concurrent one predicted from the serialized run."""
     if run == "serialized":
-        return (
-            PagingDevice.from_model(library.read_model("paging-xiv-serialized")),
-            "fitted",
-            "model paging-xiv-serialized",
-        )
+        own = PagingDevice.from_model(library.read_model("paging-xiv-serialized"))
+        return own, "fitted", "model paging-xiv-serialized"
     return predicted_concurrent(), "transferred", AHEAD
 
 
@@ -210,12 +196,8 @@ def _cp_busy(at: Cell) -> Said:
 def _device(at: Cell) -> Said:
     device, kind, note = _asked(at.row.lower())
     answer = device.closed(XIV_REQUESTS)
-    value = (
-        float(answer.transfer_rate)
-        if at.column == "transfers"
-        else float(answer.page_rate) * FRAME / KILOBYTE
-    )
-    return Said(kind, known(value), _group(kind), note=note)
+    value = answer.transfer_rate if at.column == "transfers" else answer.page_rate * FRAME / KILOBYTE
+    return Said(kind, known(float(value)), _group(kind), note=note)
 
 
 def _group(kind: Origin) -> str:
@@ -266,14 +248,8 @@ def rate_over_requests() -> Axes:
 
 MODEL: Final = "system-xiv-serialized"
 TABLE: Final = "whole system"
-GUESTS, GUEST_GIB, INSTANTIATED, REAL_GIB, DEVICES, PROCESSORS = (
-    20,
-    88,
-    0.7,
-    1024,
-    20,
-    64,
-)  # of the report's text
+# From the text of the report.
+GUESTS, GUEST_GIB, INSTANTIATED, REAL_GIB, DEVICES, PROCESSORS = (20, 88, 0.7, 1024, 20, 64)
 # Fitted figures, with the unit in which the model file shows them.
 FIGURES: Final = {
     "transfers": ("transfers", 1.0),
@@ -402,12 +378,7 @@ def _busy_percent(values: Mapping[str, float], said: Mapping[str, float]) -> dic
     transfers = DEVICES * said["transfers"]
     own = said["throughput"] * values["touch_time"] / PERCENT
     charged, system = (transfers * values[key] / PERCENT for key in ("cp_charged", "cp_system"))
-    return {
-        "guest busy": own,
-        "c-CP busy": charged,
-        "nc-CP busy": system,
-        "total busy": own + charged + system,
-    }
+    return dict(zip(BUSY, (own, charged, system), strict=True)) | {"total busy": own + charged + system}
 
 
 def _busy(run: str, said: Mapping[str, float]) -> Iterator[PublishedFigure]:

@@ -1,10 +1,9 @@
 """Readers of what users have: Performance Toolkit listings, and numbers with their printed resolution."""
 
-from planner.reports.device import DeviceListing, device_table, read_devices
+from planner.reports.any_listing import DeviceListing, device_table, read_devices
 from planner.reports.device_rows import Device
 from planner.reports.dspacesh import DataSpace, DataSpaceListing, data_space_table, read_data_spaces
-from planner.reports.printed import Printed
-from planner.reports.table import PublishedTable, read_table
+from planner.reports.printed import Printed, PublishedTable, read_table
 
 __all__ = [
     "DataSpace",

@@ -1,9 +1,11 @@
-"""Reads a file of listings without being told which: every report that there is a reader for."""
+"""Listings of Performance Toolkit: DEVICE as objects, a device a row, and a file of any listings as tables."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,22 +14,143 @@ import numpy as np
 
 from planner import render
 from planner.errors import ReportError
-from planner.reports import device, device_rows, schema
-from planner.reports.device import DeviceListing, listings_of
-from planner.reports.device_rows import MEASURED, ColumnRows
+from planner.reports import schema
+from planner.reports.device_rows import MEASURED, REPORT, ColumnRows, Device
 from planner.reports.dspacesh import DataSpaceListing, data_space_table, data_spaces_of, storage_frame
-from planner.reports.listing import DSPACESH, PageHead, nothing_of
+from planner.reports.listing import DSPACESH, PageHead, PrintedListing, nothing_of, printed_table
 from planner.reports.listing_scan import Scanned, scan
+from planner.reports.printed import Printed
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.axes import Axes
+
+SHOWN: Final = {
+    "device": "device", "type": "type", "label": "label", "io_rate": "I/O rate", "pend": "pend",
+    "disconnect": "disc", "connect": "conn", "service": "service", "response": "response", "queued": "queued",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceListing(PrintedListing):
+    """One DEVICE listing, with its devices as `rows` in the order of the listing."""
+
+    rows: tuple[Device, ...]
+
+    def table(self) -> render.Table:
+        """Lay out what people look at first, within 80 columns; `device_table` has everything."""
+        return device_table([self], resolution=False).only(SHOWN)
+
+    def everything(self) -> render.Table:
+        """Lay out every number, without resolutions."""
+        return device_table([self], resolution=False)
+
+    def _repr_html_(self) -> str:
+        return render.to_html(self.everything())
+
+    def plot(self) -> Axes:
+        """Draw of what the response time of each device consists."""
+        from planner.reports.pictures import device_times
+
+        return device_times(f"{self}.", self.rows)
+
+
+def read_devices(path: Path | str, data: bytes | None = None) -> tuple[DeviceListing, ...]:
+    """Read every DEVICE listing of a file.
+
+    Parameters
+    ----------
+    path : Path or str
+        A text file; pages of other reports and text around the listings are ignored.
+    data : bytes, optional
+        Its content, where that is read already.
+
+    Returns
+    -------
+    tuple of DeviceListing
+        In the order of the file. Pages that repeat a head continue the listing before them.
+
+    Raises
+    ------
+    ReportError
+        The file cannot be read, holds no DEVICE listing, or a listing holds anything that is not a sound row.
+
+    Examples
+    --------
+    >>> (listing,) = read_devices("data/hyperpav/522A-0-aliases.listing")
+    >>> listing.run, listing.rows[0].io_rate
+    ('Y040180P', Printed(value=755.0, resolution=0.5))
+    """
+    scanned = scan(Path(path), data, strict=True)
+    if not scanned.listings:
+        raise nothing_of(scanned.path, scanned.reports, {REPORT: "DEVICE"})
+    return listings_of(scanned)
+
+
+def listings_of(scanned: Scanned) -> tuple[DeviceListing, ...]:
+    """Make objects of the rows of a file."""
+    rows: list[list[Device]] = [[] for _ in scanned.listings]
+    for part in scanned.parts:
+        for listing, row in zip(part.listing.tolist(), _devices(part, scanned), strict=True):
+            rows[listing].append(row)
+    return tuple(
+        DeviceListing(
+            report=REPORT, run=each.head.run, start=each.head.start, end=each.head.end, interval=each.head.interval,
+            path=scanned.path, line=each.first.number, rows=tuple(of_listing), system=each.head.system,
+        )
+        for each, of_listing in zip(scanned.listings, rows, strict=True)
+    )  # fmt: skip
+
+
+def _devices(rows: ColumnRows, scanned: Scanned) -> Iterator[Device]:
+    """Rows as objects."""
+    values, halves = rows.values.T.tolist(), rows.halves.T.tolist()
+    for index, (line, counts) in enumerate(zip(rows.line.tolist(), rows.counts.T.tolist(), strict=True)):
+        links, paths = (None if math.isnan(count) else int(count) for count in counts)
+        printed = (
+            None if math.isnan(value) else Printed(value, half)
+            for value, half in zip(values[index], halves[index], strict=True)
+        )
+        yield Device(
+            address=f"{rows.address[index]:04X}", type=scanned.types.words[rows.type[index]],
+            label=scanned.labels.words[rows.label[index]], links=links, paths=paths, line=line,
+            **dict(zip(MEASURED, printed, strict=True)),
+        )  # fmt: skip
+
+
+def device_table(listings: Sequence[DeviceListing], *, resolution: bool = True) -> render.Table:
+    """Lay out DEVICE listings as columns, each measured number with the decimals it was printed with.
+
+    Parameters
+    ----------
+    listings : sequence of DeviceListing
+        What `read_devices` returns.
+    resolution : bool, optional
+        Whether a column with half a unit of the last printed digit follows each measured number.
+
+    Returns
+    -------
+    render.Table
+        One row a device, listings one below the other: run, interval, device, then I/O rates [1/s], times
+        [ms] and counts. None where the listing prints dots or says nothing.
+
+    Examples
+    --------
+    >>> device_table([]).columns[0].name
+    'run'
+    """
+    same = ("interval", "type", "alias_of", "label", "links", "paths")
+    words = {"interval": "interval", "device": "address", **{name: name for name in same}}
+    numbers = {name: (unit, factor) for name, (_, unit, factor) in MEASURED.items()}
+    return printed_table(listings, words, numbers, resolution=resolution, decimals=True)
+
 
 MOST_IN_FULL: Final = 20  # damaged rows
 Listing = DeviceListing | DataSpaceListing
 
 # Report: what people call it, and the table of everything that it prints.
 READERS: Final[dict[str, tuple[str, Callable[[Any], render.Table]]]] = {
-    device_rows.REPORT: ("DEVICE", device.device_table),
+    REPORT: ("DEVICE", device_table),
     DSPACESH: ("DSPACESH", data_space_table),
 }
 
@@ -37,18 +160,14 @@ def read_with_notes(
 ) -> tuple[dict[str, tuple[Listing, ...]], list[str]]:
     """Read every listing of a file, and name its damaged rows."""
     scanned = scan(path, data)
-    return _found(scanned), damage_notes(scanned)
-
-
-def _found(scanned: Scanned) -> dict[str, tuple[Listing, ...]]:
     found: dict[str, tuple[Listing, ...]] = {}
     if scanned.listings:
-        found[device_rows.REPORT] = listings_of(scanned)
+        found[REPORT] = listings_of(scanned)
     if scanned.spaces:
         found[DSPACESH] = data_spaces_of(scanned.path, scanned.spaces)
     if not found:
         raise _nothing(scanned)
-    return found
+    return found, damage_notes(scanned)
 
 
 def _nothing(scanned: Scanned) -> ReportError:
@@ -62,13 +181,13 @@ def listing_table(report: str, listings: tuple[Listing, ...]) -> render.Table:
 
 def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
     """Read every listing of a file, or of its content, into tables; damaged rows of DEVICE are named in notes."""
-    taken = DevicesFrame()
-    scanned = scan(path, data, take=taken.take)
+    parts: list[list[pl.Series]] = []
+    scanned = scan(path, data, take=lambda rows, found: parts.append(list(_columns(rows, found))))
     spaces = storage_frame(path, scanned.spaces) if scanned.spaces else None
     if not scanned.listings and spaces is None:
         raise _nothing(scanned)
     found = [report for report in READERS if report in scanned.reports]
-    devices = taken.frame(scanned) if scanned.listings else None
+    devices = _devices_frame(scanned, parts) if scanned.listings else None
     notes = [*damage_notes(scanned), *_head_notes(scanned)]
     if devices is not None:
         notes += _role_notes(path, devices)
@@ -149,27 +268,17 @@ def _role_notes(path: Path, devices: pl.DataFrame) -> list[str]:
     return notes
 
 
-class DevicesFrame:
-    """Takes rows part by part, and makes the table of all of them."""
+def _devices_frame(scanned: Scanned, parts: list[list[pl.Series]]) -> pl.DataFrame:
+    """Make the table of all parts, which are let go; columns that say one thing of all rows take no memory."""
+    import polars as pl
 
-    def __init__(self) -> None:
-        self._parts: list[list[pl.Series]] = []
-
-    def take(self, part: ColumnRows, scanned: Scanned) -> None:
-        """Lay out the columns of some rows."""
-        self._parts.append(list(_columns(part, scanned)))
-
-    def frame(self, scanned: Scanned) -> pl.DataFrame:
-        """Make the table of what was taken; columns that say one thing of all rows take no memory."""
-        import polars as pl
-
-        found = _heads(scanned)
-        for pieces in zip(*self._parts, strict=True):
-            found[pieces[0].name] = pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=False)
-        self._parts.clear()
-        if any(word.startswith("->") for word in scanned.types.words):
-            found["alias_of"] = found["type"].str.slice(2).set(found["kind"] != schema.CLASSIC_ALIAS, None)
-        return schema.frame(schema.DEVICES, found, found["line"].len())
+    found = _heads(scanned)
+    for pieces in zip(*parts, strict=True):
+        found[pieces[0].name] = pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=False)
+    parts.clear()
+    if any(word.startswith("->") for word in scanned.types.words):
+        found["alias_of"] = found["type"].str.slice(2).set(found["kind"] != schema.CLASSIC_ALIAS, None)
+    return schema.frame(schema.DEVICES, found, found["line"].len())
 
 
 def _heads(scanned: Scanned) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 WANTED: Final = "a table of volumes"
 SEPARATORS: Final = (",", ";", "\t")
-MOST_TITLES: Final = 20  # lines above the headings
 LEAST_COLUMNS: Final = 2
 NOTHING: Final = ("n/a", "na", "nan", "null", "none", "-", "--", "---", ".", "....", "#n/a", "n.a.", "nil", "?", "<na>",
                   "missing", "not available")  # fmt: skip
@@ -41,7 +40,7 @@ class TableHead:
 def layout_of(text: str, given: Mapping[str, str] | None = None) -> TableHead | None:
     """Find the headings of a table of volumes among the first lines; where none is whole, the most promising ones."""
     best: TableHead | None = None
-    for number, line in enumerate(text.split("\n")[: 3 * MOST_TITLES], 1):
+    for number, line in enumerate(text.split("\n")[:60], 1):  # titles and blank lines may stand above
         separator = max(SEPARATORS, key=line.count)
         if not line.strip(" ,;\t") or separator not in line:
             continue
@@ -165,18 +164,15 @@ def _decimals(table: CsvTable, columns: Mapping[int, pl.Series]) -> str:
             elif mark is not None:
                 marks.setdefault(mark, (row, index))
     if len(marks) > 1:
-        row, index = marks[","]
-        raise table.error_at(
-            int(table.line_numbers[row]), index,
-            f"{shown(columns[index][row])}: a decimal comma, and decimal points elsewhere: expected one of them",
-        )  # fmt: skip
-    if not marks and doubt is not None:
-        row, index = doubt
-        raise table.error_at(
-            int(table.line_numbers[row]), index, f"{shown(columns[index][row])}: is its comma one of decimals or of "
-            "thousands? expected decimal points",
-        )  # fmt: skip
-    return next(iter(marks), ".")
+        (row, index), problem = (
+            marks[","],
+            "a decimal comma, and decimal points elsewhere: expected one of them",
+        )
+    elif not marks and doubt is not None:
+        (row, index), problem = doubt, "is its comma one of decimals or of thousands? expected decimal points"
+    else:
+        return next(iter(marks), ".")
+    raise table.error_at(int(table.line_numbers[row]), index, f"{shown(columns[index][row])}: {problem}")
 
 
 def decimal_mark(cell: str) -> str | None:
@@ -200,23 +196,15 @@ def _plain_numbers(column: pl.Series, decimal: str) -> pl.Series:
     thousands = "," if decimal == "." else "."
 
     def plain(cell: str) -> str:
+        if "." not in cell and "," not in cell:
+            return cell
         whole, mark, digits = cell.partition(decimal)
-        if thousands in whole and not _GROUPS[thousands].fullmatch(whole):
-            return cell
+        grouped = thousands not in whole or _GROUPS[thousands].fullmatch(whole) is not None
+        if not (cell.isascii() and grouped) or thousands in digits or decimal in digits:
+            return f"{cell} ?" if decimal == "," and "." in cell else cell
         whole = whole.replace(thousands, "")
-        if thousands in digits or decimal in digits:
-            return cell
         return f"{whole}.{digits}" if mark else whole
 
     import polars as pl
 
-    cells: Sequence[str] = column.to_list()
-    changed = [
-        plain(cell) if any(sign in cell for sign in ".,") and cell.isascii() else cell for cell in cells
-    ]
-    wrong = [
-        decimal == "," and "." in cell and cell == after for cell, after in zip(cells, changed, strict=True)
-    ]
-    return pl.Series(
-        column.name, [f"{cell} ?" if bad else cell for cell, bad in zip(changed, wrong, strict=True)]
-    )
+    return pl.Series(column.name, list(map(plain, column.to_list())), dtype=pl.String)

@@ -69,7 +69,6 @@ NO_UNIT: Final = ("", "-", "#", "hex", "number", "count", "text")
 FILLERS: Final = frozenset({"avg", "average", "mean", "ave"})
 EMBEDDED: Final = {"avgpndms": "ms", "avgdisms": "ms", "avgconms": "ms", "avgrspms": "ms", "avgioqms": "ms",
                    "duratm": "s"}  # fmt: skip
-MOST_NAMED: Final = 12  # columns that a message lists
 _BRACKETS: Final = re.compile(r"[(\[{]\s*([^()\[\]{}]*?)\s*[)\]}]")
 _PER_SECOND: Final = re.compile(r"\s*(?:/|\bper\b)\s*(?:s|sec|second)\b")
 _MAPPED: Final = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^,]*))\s*(?:,|$)")
@@ -144,10 +143,10 @@ class Plan:
         return words[close[0]] if close else ""
 
 
-def listed(headings: Sequence[str]) -> str:
-    """Some headings of many."""
-    more = f" and {len(headings) - MOST_NAMED} more" if len(headings) > MOST_NAMED else ""
-    return ", ".join(heading[:40] for heading in headings[:MOST_NAMED]) + more
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Some names of many."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(name[:40] for name in names[:most]) + more
 
 
 def heading_words(heading: str) -> tuple[str, str]:

@@ -77,6 +77,11 @@ class Allowed:
         fits = math.isfinite(value) and (value > 0 or (self.zero and value == 0)) and value <= self.most
         return value if fits and (value.is_integer() or not self.whole) else refuse()
 
+    def refuses(self, values: pl.Series) -> pl.Series:
+        """Which numbers of a column are not allowed; a missing one is."""
+        wrong = ~values.is_finite() | (values < 0) | (values > self.most) | ((values == 0) & (not self.zero))
+        return wrong | (values.floor() != values) if self.whole else wrong
+
     def expected(self, heading: str) -> str:
         """Say what a column may hold, for a message.
 
@@ -184,8 +189,11 @@ class CsvTable:
 
     def column_at(self, line: int, index: int) -> int:
         """Find the character, counted from 1, where a cell of a line begins; one behind the last is the line's end."""
-        text = self._data.split(b"\n", line)[line - 1].decode()
-        return _cell_start(text, index, self.separator) + 1
+        return _cell_start(self.text(line), index, self.separator) + 1
+
+    def text(self, line: int) -> str:
+        """A line of the file."""
+        return self._data.split(b"\n", line)[line - 1].decode()
 
     def error_at(self, line: int, index: int, problem: str) -> ReportError:
         """Make the error of a place: a line of the file and a cell of it, counted from 0."""
@@ -251,12 +259,9 @@ class CsvTable:
         values = column.cast(pl.Float64, strict=False)
         full = column != ""
         # A zero with other digits in it is too small for a float; so is a whole number that is none.
-        doubtful = values.is_null() | ~values.is_finite() | (values < 0) | (values > allowed.most)
-        zero = values == 0
+        doubtful, zero = allowed.refuses(values), values == 0
         if zero.any():
-            doubtful |= zero & (column.str.contains("^[^eE]*[1-9]") if allowed.zero else True)
-        if allowed.whole:
-            doubtful |= values.floor() != values
+            doubtful |= zero & column.str.contains("^[^eE]*[1-9]")
         for row in np.flatnonzero((full & doubtful.fill_null(True)).to_numpy()):
             try:
                 allowed.read(column[int(row)])
@@ -270,11 +275,6 @@ class CsvTable:
         values, halves = self.printed(name, allowed)
         pairs = zip(values.to_list(), halves.to_list(), strict=True)
         return [None if value is None else (value, half) for value, half in pairs]
-
-    def counts_or_none(self, name: str, most: float, *, zero: bool = True) -> list[int | None]:
-        """Read a column of whole numbers up to `most`, or nothing."""
-        found = self.known(name, Allowed(whole=True, zero=zero, most=most))
-        return [None if each is None else int(each[0]) for each in found]
 
     def times(self, name: str) -> tuple[Array, datetime | None]:
         """Read a column of times: seconds since the first row and that moment, or seconds as they are and None."""
@@ -475,17 +475,11 @@ def _check_header(table: CsvTable, expected: str, required: Sequence[str]) -> No
         for mark, name in SEPARATORS.items():
             if mark in header[0]:
                 problem = f"cells separated by {name}: expected commas between cells and points in numbers"
-                raise ReportError(table.path, problem, line=line, column=_line(table, line).index(mark) + 1)
-    missing = [name for name in required if name.upper() not in table.names]
-    if missing:
-        raise table.error_at(line, len(header), f"missing {', '.join(missing)}: expected {expected}")
+                raise ReportError(table.path, problem, line=line, column=table.text(line).index(mark) + 1)
+    table.require(required, expected)
     for index, name in enumerate(table.names):
         if name and name in table.names[:index]:
             raise table.error_at(line, index, f"a second column {header[index]}: expected each column once")
-
-
-def _line(table: CsvTable, line: int) -> str:
-    return table._data.split(b"\n", line)[line - 1].decode()
 
 
 def _cell_start(text: str, index: int, separator: str) -> int:
@@ -532,10 +526,6 @@ class FrameTable(CsvTable):
         if not self.has(name) or not (column := super().series(name)).dtype.is_numeric():
             return super().printed(name, allowed)
         values = column.cast(pl.Float64).fill_nan(None)
-        wrong = ~values.is_finite() | (values < 0) | (values > allowed.most)
-        wrong |= (values == 0) & (not allowed.zero)
-        if allowed.whole:
-            wrong |= values.floor() != values
-        if (row := _first(wrong)) is not None:
+        if (row := _first(allowed.refuses(values))) is not None:
             raise self.error(row, name, f"{values[row]}: {allowed.expected(name)}")
         return values, values * 0.0

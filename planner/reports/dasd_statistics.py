@@ -26,9 +26,8 @@ from planner.units import MICROSECOND
 
 CLASSES: Final = 32
 EDGES: Final = np.array([0.0, *(2.0 ** (k + 1) for k in range(1, CLASSES)), np.inf]) * MICROSECOND  # s
-LOG_UNIFORM: Final = 1 / np.log(
-    2.0
-)  # mean of a class over its lower end, if all logarithms are equally likely in it
+# Mean of a class over its lower end, all logarithms in it equally likely.
+LOG_UNIFORM: Final = 1 / np.log(2.0)
 TOTALS: Final = {
     "total_requests": "requests",
     "total_sectors": "sectors",
@@ -105,13 +104,10 @@ class DasdStatistics:
         if counts is None or not counts.sum():
             return None
         shares = counts / counts.sum()
-        low, high = (
-            float(shares @ EDGES[:-1]),
-            float("inf") if counts[-1] else float(shares[:-1] @ EDGES[1:-1]),
-        )
+        low, high = float(shares @ EDGES[:-1]), float(shares[:-1] @ EDGES[1:-1])
         middles = EDGES[:-1] * LOG_UNIFORM
         middles[0] = EDGES[1] / 2
-        return Interval(low, float(shares @ middles), high)
+        return Interval(low, float(shares @ middles), float("inf") if counts[-1] else high)
 
     def since(self, before: DasdStatistics) -> DasdStatistics:
         """What was counted since an earlier reading of the same statistics."""
@@ -144,13 +140,10 @@ def _since(now: DasdStatistics, before: DasdStatistics) -> dict[str, Interval]:
     if not requests:
         return {}
     return {
-        name: Interval(
-            max(mean.low * now.requests - before.averages[name].high * before.requests, 0.0) / requests,
-            max(mean.value * now.requests - before.averages[name].value * before.requests, 0.0) / requests,
-            (mean.high * now.requests - before.averages[name].low * before.requests) / requests,
-        )
+        name: Interval(max(total.low, 0.0), max(total.value, 0.0), total.high) / requests
         for name, mean in now.averages.items()
         if name in before.averages
+        for total in [mean * now.requests - before.averages[name] * before.requests]
     }
 
 
@@ -291,11 +284,7 @@ def _statistics(path: Path, section: _Section) -> DasdStatistics:
             line=section.line,
         )  # fmt: skip
     averages = {
-        part: Interval(
-            values[key][0] * MICROSECOND,
-            (values[key][0] + 0.5) * MICROSECOND,
-            (values[key][0] + 1) * MICROSECOND,
-        )
+        part: (Interval(0.0, 0.5, 1.0) + values[key][0]) * MICROSECOND
         for key, part in AVERAGES.items()
         if key in values
     }
@@ -333,7 +322,7 @@ def tables(path: Path | str, data: bytes | None = None, *, interval: float | Non
     ]
     numbers: dict[str, Any] = {}
     for name, values in (("io_rate", rates), ("alias_rate", by_alias)):
-        numbers |= {f"{name}{end}": values for end in schema.ENDS}
+        numbers |= schema.exact(name, values)
     for name in ("service", "response"):
         means = [each.mean(name) for each in blocks]
         for end, part in zip(schema.ENDS, ("value", "low", "high"), strict=True):

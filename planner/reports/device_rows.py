@@ -47,9 +47,8 @@ SCREEN_END: Final = ("Command ===>", "Select a device", "F1=Help")  # what a scr
 
 APART: Final = "a row apart from its table: expected rows without a blank line between them"
 NO_HEAD: Final = f"a DEVICE table without its page head: expected '{REPORT}  Run ...' above it"
-JOINED: Final = (
-    16  # characters right of the last heading that a cell may reach; another row would begin beyond
-)
+# Characters right of the last heading that a cell may reach; another row would begin beyond.
+JOINED: Final = 16
 LONGEST_CELL: Final = 8  # characters, that fit a number of 64 bits
 LONGEST_LINE: Final = 512
 FACTORS: Final = tuple(factor for _, _, factor in MEASURED.values())

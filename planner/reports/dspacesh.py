@@ -16,7 +16,7 @@ import numpy as np
 from planner import render
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.device_rows import may_be_row
+from planner.reports.device_rows import APART, may_be_row
 from planner.reports.lines import Line
 from planner.reports.listing import (
     DSPACESH,
@@ -293,8 +293,7 @@ def _page_rows(path: Path, page: Page) -> Iterator[tuple[Line, dict[str, Any], d
         elif columns is None and may_be_row(line.text):
             raise line.error(path, f"a row above its heading: expected '{' '.join(LEFT)}' first")
         elif columns is not None and looks_like_row(headings, line):
-            problem = "a row apart from its table: expected rows without a blank line between them"
-            raise line.error(path, problem)
+            raise line.error(path, APART)
 
 
 def columns_below(path: Path, line: Line, headings: Sequence[str]) -> Columns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -12,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from planner.errors import ReportError
-from planner.reports import iostat_json, iostat_text, schema
-from planner.reports.iostat_text import RATES, DiskLine, DiskReport, IostatRun, lengths, moments
-from planner.reports.lines import read_bytes
+from planner.reports import iostat_text, schema
+from planner.reports.iostat_text import KNOWN, RATES, USED, DiskLine, DiskReport, IostatRun, lengths, moments
+from planner.reports.lines import read_bytes, read_text
 from planner.reports.moments import clock
 from planner.results import Array
 from planner.units import MILLISECOND, half_digit
@@ -32,21 +33,21 @@ TIMES: Final = (
 )
 CHANCE: Final = 0.01  # of numbers that lie on the grid of an interval by chance, below which they are of one
 INTERVALS: Final = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60)  # s, that are tried where there are no times
-LATE: Final = 0.02  # s, by which an interval may be longer or shorter
 LARGEST_GRID: Final = 40  # I/Os of an interval, of more of which the grid is too fine
 
 
 def is_iostat(head: bytes) -> bool:
     """Tell by its first bytes whether a file holds what iostat prints."""
-    return iostat_json.is_json(head) or (b"\0" not in head and iostat_text.is_text(head))
+    return (_begins_as_json(head) and b'"sysstat"' in head[:1000] and b'"hosts"' in head) or (
+        b"\0" not in head and iostat_text.is_text(head)
+    )
 
 
 def read_iostat(path: Path | str, data: bytes | None = None) -> schema.Tables:
     """Read the reports of iostat, its waits in Linux as response; the one since the system was started is left out."""
     path = Path(path)
     data = read_bytes(path) if data is None else data
-    how = iostat_json if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else iostat_text
-    runs, notes = how.read_runs(path, data)
+    runs, notes = (_read_json if _begins_as_json(data) else iostat_text.read_runs)(path, data)
     frames = [_run(path, run, k if len(runs) > 1 else 0, notes) for k, run in enumerate(runs, 1)]
     return schema.Tables(
         devices=schema.join(schema.DEVICES, frames), notes=tuple(dict.fromkeys(notes)), what="iostat"
@@ -58,7 +59,7 @@ def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFr
     reports = run.reports
     if not any(report.rows for report in reports):
         problem = "no disks, or none that did I/O (iostat -z leaves out the others)"
-        raise ReportError(path, f"{problem}; {iostat_json.WANTED}")
+        raise ReportError(path, f"{problem}; {WANTED}")
     starts, clocks = moments([report.time for report in reports])
     seconds = lengths(path, clocks, [report.line for report in reports])
     of = f" of {run.host}" if run.host else ""
@@ -144,7 +145,7 @@ def _on_grid(report: DiskReport, seconds: float) -> bool | None:
             count = round(value * seconds)
             if value == 0 or count > LARGEST_GRID:
                 continue
-            late = count * LATE / seconds**2
+            late = count * 0.02 / seconds**2  # an interval may be 0.02 s longer or shorter
             if not count or abs(value - count / seconds) > half + late + 1e-9:
                 return False
             chance *= min(2 * (half + late) * seconds, 1.0)
@@ -236,3 +237,152 @@ def _column(rows: Sequence[Mapping[str, str]], name: str, unit: float) -> tuple[
         known[cell] = (value, 0.0 if value == 0 and name in ("d/s", "f/s") else half)
     found = np.array([known[cell] for cell in cells]).T.reshape(2, -1) * unit
     return np.maximum(found[0] - found[1], 0.0), found[0], found[0] + found[1]
+
+
+WANTED: Final = "expected what iostat -x -t -o JSON 60 prints, with S_TIME_FORMAT=ISO set"
+
+REPORT: Final = frozenset({"timestamp", "avg-cpu", "disk"})
+
+_BEGIN: Final = re.compile(r'\{\s*"sysstat"\s*:')
+_STRAY: Final = re.compile(r",(?=\s*[,}\]])")
+_COMMA: Final = re.compile(r"(?<=: )([0-9]+),([0-9]+)(?=\s*[,}\]])")  # of a language with decimal commas
+_STATISTICS: Final = re.compile(r'"statistics"\s*:\s*\[')
+_STRUCTURE: Final = re.compile(r"[\[\]{}:,]")
+
+
+class _TwiceError(ValueError):
+    """A key that stands twice in an object, of which JSON would take the last."""
+
+
+def _begins_as_json(data: bytes) -> bool:
+    return data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+
+
+def _read_json(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
+    """Read all runs, of what may be cut off, several in one file, or have a stray comma; and notes on what was lost."""
+    text = read_text(path, data, WANTED)
+    begins = [match.start() for match in _BEGIN.finditer(text)]
+    if not begins or text[: begins[0]].strip():
+        raise ReportError(path, f"no hosts; {WANTED}")
+    runs: list[IostatRun] = []
+    notes: list[str] = []
+    for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
+        reader = _JsonReader(path, text.count("\n", 0, begin) + 1, notes)
+        runs += reader.runs(_STRAY.sub(" ", _COMMA.sub(r"\1.\2", text[begin:end].rstrip())))
+    return runs, notes
+
+
+class _JsonReader:
+    """One document, from a `line` of the file on."""
+
+    def __init__(self, path: Path, line: int, notes: list[str]) -> None:
+        self.path, self.line, self.notes = path, line, notes
+        self.decoder = json.JSONDecoder(
+            parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=self._once
+        )
+
+    def error(self, problem: str) -> ReportError:
+        return ReportError(self.path, f"{problem}; {WANTED}")
+
+    def _once(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise _TwiceError(next(key for k, (key, _) in enumerate(pairs) if key in dict(pairs[:k])))
+        return found
+
+    def runs(self, text: str) -> list[IostatRun]:
+        """Its runs; of one that is cut off the reports before that."""
+        try:
+            document, end = self.decoder.raw_decode(text)
+            if text[end:].strip():
+                raise json.JSONDecodeError("Extra data", text, end)
+        except _TwiceError as error:
+            raise self.error(f"{error.args[0]!r:.40} twice for one device") from None
+        except RecursionError:
+            raise self.error("lists or objects nested too deeply") from None
+        except json.JSONDecodeError as error:
+            if _STRUCTURE.search(text, error.pos):
+                raise self._broken(error) from None
+            return [self._cut(text, error)]
+        try:
+            hosts = document["sysstat"]["hosts"]
+        except (KeyError, TypeError):
+            raise self.error("no hosts") from None
+        return [self._run(host) for host in self._objects("hosts", hosts)]
+
+    def _broken(self, error: json.JSONDecodeError) -> ReportError:
+        column = error.colno if error.lineno > 1 else None
+        problem = f"{error.msg}: {WANTED}; the run was perhaps cut off"
+        return ReportError(self.path, problem, line=self.line + error.lineno - 1, column=column)
+
+    def _cut(self, text: str, error: json.JSONDecodeError) -> IostatRun:
+        """Reports of a document that ends too early."""
+        places = list(_STATISTICS.finditer(text))
+        if len(places) != 1:
+            raise self._broken(error)
+        host = {
+            key: match[1]
+            for key in ("nodename", "release")
+            if (match := re.search(rf'"{key}"\s*:\s*"([^"\\]*)"', text[: places[0].start()]))
+        }
+        reports: list[dict[str, Any]] = []
+        at = places[0].end()
+        while True:
+            at += len(text[at:]) - len(text[at:].lstrip(" \t\r\n,"))
+            if at >= len(text) or text[at] in "]}":
+                break
+            try:
+                report, at = self.decoder.raw_decode(text, at)
+            except json.JSONDecodeError:
+                number = text.count("\n", 0, at) + self.line
+                self.notes.append(
+                    f"{self.path}, line {number}: the file is cut off in report {len(reports) + 1}, which is left out; "
+                    "the reports before it are whole"
+                )
+                break
+            reports.append(report)
+        if not reports:
+            raise self._broken(error)
+        return self._run(host | {"statistics": reports})
+
+    def _objects(self, name: str, value: object) -> list[dict[str, Any]]:
+        """Take a list of objects; JSON may hold anything in its place."""
+        if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+            raise self.error(f"{name} is {value!r:.60}: expected a list of objects")
+        return value
+
+    def _run(self, host: dict[str, Any]) -> IostatRun:
+        for key in ("nodename", "release"):
+            if not isinstance(host.get(key, ""), str):
+                raise self.error(f"{key} is {host[key]!r:.60}: expected a text")
+        run = IostatRun(host.get("nodename"), host.get("release"), in_lines=False)
+        for number, each in enumerate(self._objects("statistics", host.get("statistics", [])), 1):
+            if unknown := each.keys() - REPORT:
+                raise self.error(f"report {number}: {min(unknown)!r:.40} is none of iostat")
+            time = each.get("timestamp")
+            if time is not None and not isinstance(time, str):
+                raise self.error(f"timestamp is {time!r:.60}: expected a text")
+            report = DiskReport(number, time)
+            for disk in self._objects("disk", each.get("disk", [])):
+                row = self._row(disk, number)
+                if row.name in report.rows:
+                    raise self.error(f"report {number}: {row.name} a second time")
+                report.rows[row.name] = row
+            run.reports.append(report)  # without disks, too: its place must not be that of the next one
+        return run
+
+    def _row(self, disk: dict[str, Any], number: int) -> DiskLine:
+        name = disk.get("disk_device")
+        if not isinstance(name, str) or not name.strip():
+            raise self.error(f"report {number}: a disk without disk_device")
+        cells = {}
+        for key, cell in disk.items():
+            used = {"util": "%util", "avgqu-sz": "aqu-sz"}.get(key, key)
+            if key != "disk_device" and not KNOWN.fullmatch(key) and not KNOWN.fullmatch(f"%{key}"):
+                raise self.error(f"report {number}, {name}: {key!r:.40} is none of iostat")
+            if used not in USED:
+                continue
+            if not isinstance(cell, str) or not re.fullmatch(r"[0-9]{1,30}(?:\.[0-9]{1,4})?", cell):
+                raise self.error(f"report {number}, {name}: {key} is {cell!r:.60}: expected a number")
+            cells[used] = cell
+        return DiskLine(number, name.strip(), name.startswith(" "), cells)

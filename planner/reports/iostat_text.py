@@ -28,9 +28,8 @@ _HEADER: Final = re.compile(r"\s*Linux (?P<release>\S+) \((?P<host>[^)]*)\)\s*(?
 _COLOR: Final = re.compile(rb"\x1b\[[0-9;]*m")
 _QUOTED: Final = re.compile(rb"^(?:[>#] ?)+", re.MULTILINE)  # by a mail, or in a comment
 _OF_PCP: Final = re.compile(rb"^# (?:Timestamp +)?Device .*\n[^#\n]", re.MULTILINE)
-_STAMP: Final = re.compile(
-    r"\w{3} \w{3} [ 0-9][0-9] [0-9:]{8} [0-9]{4}(?= )"
-)  # of pcp iostat -t, in each row
+# Of pcp iostat -t, in each row.
+_STAMP: Final = re.compile(r"\w{3} \w{3} [ 0-9][0-9] [0-9:]{8} [0-9]{4}(?= )")
 _NUMBER: Final = re.compile(r"[0-9]{1,30}(?:[.,][0-9]{1,4})?")
 _UNIT: Final = re.compile(r"(?P<number>[0-9]{1,30}(?:[.,][0-9]{1,4})?)[kMGTP%]?")
 _OTHERS: Final = {
@@ -142,7 +141,6 @@ class _TextReader:
         self.ignored: list[tuple[int, str]] = []
         self.cut: int | None = None
         self.blank_after = False
-        self.basic = False
 
     def error(self, problem: str, line: int, column: int | None = None) -> ReportError:
         return ReportError(self.path, problem, line=line, column=column)

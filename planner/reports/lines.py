@@ -16,7 +16,7 @@ from planner.errors import ReportError
 EXPECTED: Final = "expected a Performance Toolkit listing as a text file"
 BLOCK: Final = 2**20  # bytes: small enough for the cache, large enough to hide the cost of a call
 LINE_FEED, FORM_FEED, TAB, DELETE, BLANK = 10, 12, 9, 127, 32
-_MARKS: Final = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+TWO_BYTES: Final = (b"\xff\xfe", b"\xfe\xff")  # first bytes of text with two bytes a character
 _END_OF_FILE: Final = b"\x1a"
 Positions = NDArray[np.int64]
 
@@ -118,9 +118,9 @@ def read_lines(path: Path, data: bytes | None = None, expected: str = EXPECTED) 
 def _as_bytes(path: Path, file: BinaryIO) -> BinaryIO:
     """Skip a byte order mark; two-byte codes become UTF-8."""
     mark = file.read(3)
-    if mark[:2] in _MARKS:
+    if mark.startswith(TWO_BYTES):
         try:
-            return io.BytesIO((mark + file.read()).decode(_MARKS[mark[:2]]).encode())
+            return io.BytesIO((mark + file.read()).decode("utf-16").encode())
         except UnicodeDecodeError:
             file.seek(0)
             return file  # its zeros say that it is not text

@@ -30,6 +30,8 @@ _FOR: Final = re.compile(r" *For +(?P<seconds>[0-9]+) Secs +[0-9:]+(?P<rest> .*|
 _RUN: Final = re.compile(
     r" +(?:Result of (?P<result>.+?) Run|This is a performance report for (?P<system>\S+))"
 )
+_STAMPS: Final = ("%Y/%m/%d %H:%M:%S", "date and time")
+_CLOCKS: Final = ("%H:%M:%S", "time of day")
 CARRIAGE: Final = frozenset("01+-")
 DSPACESH: Final = "FCX134"
 LEFT: Final = (
@@ -209,20 +211,15 @@ def _screen_head(path: Path, line: Line, head: PageHead) -> PageHead:
         raise line.error(
             path, "damaged page head: expected 'Interval hh:mm:ss - hh:mm:ss'", line.text.index("CPU")
         )
-    start, end = (_clock(path, line, found, name) for name in ("start", "end"))
+    start, end = (_moment(path, line, found, name, _CLOCKS).time() for name in ("start", "end"))
     seconds = [moment.hour * 3600 + moment.minute * 60 + moment.second for moment in (start, end)]
     return replace(head, start=start, end=end, interval=float((seconds[1] - seconds[0]) % 86_400))
 
 
-def _moment(path: Path, line: Line, match: re.Match[str], name: str) -> datetime:
+def _moment(
+    path: Path, line: Line, match: re.Match[str], name: str, form: tuple[str, str] = _STAMPS
+) -> datetime:
     try:
-        return datetime.strptime(match[name], "%Y/%m/%d %H:%M:%S")
+        return datetime.strptime(match[name], form[0])
     except ValueError as error:
-        raise line.error(path, f"no such date and time: {match[name]!r}", match.start(name)) from error
-
-
-def _clock(path: Path, line: Line, match: re.Match[str], name: str) -> time:
-    try:
-        return time.fromisoformat(match[name])
-    except ValueError as error:
-        raise line.error(path, f"no such time of day: {match[name]!r}", match.start(name)) from error
+        raise line.error(path, f"no such {form[1]}: {match[name]!r}", match.start(name)) from error

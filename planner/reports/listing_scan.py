@@ -293,10 +293,8 @@ class Scanner:
             line = self._line(index)
             if page.state == "text":
                 raise line.error(self.path, device.NO_HEAD)
-            page.columns, page.state = (
-                device.columns_below(self.path, self._line_above(page), line),
-                "heading",
-            )
+            page.columns = device.columns_below(self.path, self._line_above(page), line)
+            page.state = "heading"
         elif kind == "blank":
             page.state = "gap" if page.state == "rows" else page.state
         elif page.columns is None:
@@ -355,13 +353,8 @@ class Scanner:
             if len(self._kinds) > MOST_KNOWN:
                 self._kinds.clear()
             line = Line(0, raw.decode("utf-8", "replace"))
-            self._kinds[raw] = (
-                "header"
-                if device.is_header(line)
-                else "blank"
-                if line.is_blank or device.is_heading(line)
-                else ""
-            )
+            other = "blank" if line.is_blank or device.is_heading(line) else ""
+            self._kinds[raw] = "header" if device.is_header(line) else other
         return self._kinds[raw]
 
     def _outside(self, index: int, raw: bytes) -> None:

@@ -1,31 +1,216 @@
 """z/OS: reports of the RMF postprocessor; DEVICE reports as rows of volumes, IOQ reports as supply of HyperPAV pools.
 
-Headings are recognized as those of any table. Sums that a report prints are compared with its rows.
+Headings are recognized as those of any table. Sums that a report prints are compared with its rows. The elements of the
+XML are those of public samples of the format (ddsml: postprocessor, segment, part, table, row, col). No document type,
+hence no entity, is read; depth and size are bounded.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Never
+from xml.parsers import expat
 
 import numpy as np
 
 from planner.errors import ReportError
+from planner.render.text import counted
 from planner.reports import schema
 from planner.reports.any_table import NOTHING, cleaned
 from planner.reports.column_names import Plan, heading_words, listed, plan_of
-from planner.reports.csv_table import Allowed, CsvTable, shown
-from planner.reports.rmf_xml import WANTED, RmfReport, XmlTable, reports
+from planner.reports.csv_table import Allowed, CsvTable, check_width, shown
 from planner.reports.volumes import NUMBERS, SHOWN, read_volumes
 from planner.units import half_digit
 
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_USED: Final = 2**16 - 1
+WANTED: Final = "expected the XML of the RMF postprocessor with a DEVICE or an IOQ report"
+MOST_BYTES: Final = 2**30
+MOST_DEPTH: Final = 32
+MOST_TEXT: Final = 4096  # characters of a cell
+ROOT: Final = b"<ddsml"
+_WHEN: Final = re.compile(r"(\d{2})/(\d{2})/(\d{4})-(\d{2})[.:](\d{2})[.:](\d{2})")
+_ISO: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})[-T ](\d{2})[.:](\d{2})[.:](\d{2})")
+_LENGTH: Final = re.compile(r"(\d{1,4}):(\d{2})[:.](\d{3})")
+
+
+@dataclass(slots=True)
+class XmlTable:
+    """One table: the `segment` that it stands in, its `headings`, and of each row line, type and cells."""
+
+    segment: str
+    headings: list[str] = field(default_factory=list)
+    rows: list[tuple[int, str, list[str]]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class RmfReport:
+    """One report of an interval: its `metric` such as DEVICE, and what its head says."""
+
+    metric: str = ""
+    system: str = ""
+    start: str = ""
+    end: str = ""
+    length: str = ""
+    american: bool = True
+    tables: list[XmlTable] = field(default_factory=list)
+
+    @property
+    def begin(self) -> datetime | None:
+        """When the interval began; None where the date has no one meaning."""
+        return _moment(self.start, american=self.american)
+
+    @property
+    def seconds(self) -> float | None:
+        """Length of the interval [s]."""
+        match = _LENGTH.fullmatch(self.length)
+        if match is not None:
+            return int(match[1]) * 60 + int(match[2]) + int(match[3]) / 1000
+        end = _moment(self.end, american=self.american)
+        found = None if end is None or self.begin is None else (end - self.begin).total_seconds()
+        return found if found is not None and found > 0 else None
+
+
+def is_rmf_xml(head: bytes) -> bool:
+    """Tell by its first bytes whether a file is XML of RMF."""
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and ROOT in head
+
+
+def reports(path: Path, data: bytes) -> Iterator[RmfReport]:
+    """Reports of one document, or of several one behind the other."""
+    if len(data) > MOST_BYTES:
+        raise ReportError(
+            path, f"{len(data) / 2**30:.3g} GiB: expected at most {MOST_BYTES / 2**30:.3g} GiB of XML"
+        )
+    starts = [match.start() for match in re.finditer(rb"<\?xml\s", data)] or [0]
+    starts[0] = 0
+    for start, end in zip(starts, [*starts[1:], len(data)], strict=True):
+        yield from _Parser(path, data.count(b"\n", 0, start)).reports(
+            data[start:end].lstrip(b"\xef\xbb\xbf \t\r\n")
+        )
+
+
+class _Parser:
+    """Takes one document apart."""
+
+    def __init__(self, path: Path, before: int) -> None:
+        self.path, self.before = path, before
+        self.open: list[str] = []
+        self.found: list[RmfReport] = []
+        self.text: list[str] = []
+        self.size = 0
+        self.segment = ""
+        self.row_type = ""
+        self.cells: list[str] = []
+        self.expat = expat.ParserCreate()
+        self.expat.buffer_text = True
+        self.expat.StartElementHandler = self.start
+        self.expat.EndElementHandler = self.end
+        self.expat.CharacterDataHandler = self.add
+        self.expat.StartDoctypeDeclHandler = self.doctype
+
+    def reports(self, data: bytes) -> list[RmfReport]:
+        """What it holds."""
+        try:
+            self.expat.Parse(data, True)
+        except expat.ExpatError as error:
+            problem = f"no whole XML ({expat.ErrorString(error.code)}): {WANTED}"
+            raise ReportError(
+                self.path, problem, line=self.before + error.lineno, column=error.offset + 1
+            ) from None
+        except (ValueError, LookupError) as error:  # an encoding that there is no codec for
+            raise ReportError(self.path, f"{error}: {WANTED}") from None
+        return self.found
+
+    def refuse(self, problem: str) -> Never:
+        """Raise the error of the place."""
+        raise ReportError(self.path, problem, line=self.line)
+
+    @property
+    def line(self) -> int:
+        """Line in the file."""
+        return self.before + self.expat.CurrentLineNumber
+
+    def doctype(self, *_: object) -> None:
+        """Refuse declarations: they may hold entities."""
+        self.refuse(f"a document type declaration, which RMF does not write; {WANTED}")
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Begin an element."""
+        if len(self.open) >= MOST_DEPTH:
+            self.refuse(f"more than {MOST_DEPTH} elements within each other; {WANTED}")
+        self.open.append(name)
+        self.text, self.size = [], 0
+        if name == "postprocessor":
+            self.found.append(RmfReport())
+            self.segment = ""
+        elif not self.found:
+            return
+        elif name == "metric":
+            self.found[-1].metric = attributes.get("id", "").strip().upper()
+        elif name == "display-start":
+            self.found[-1].american = attributes.get("locale", "en-us").lower().startswith("en-us")
+        elif name == "table":
+            self.found[-1].tables.append(XmlTable(self.segment))
+        elif name == "row":
+            self.row_type, self.cells = attributes.get("type", "").upper(), []
+
+    def add(self, text: str) -> None:
+        """Take text of an element."""
+        self.size += len(text)
+        if self.size > MOST_TEXT and text.strip():
+            self.refuse(f"more than {MOST_TEXT} characters of text in an element; {WANTED}")
+        self.text.append(text)
+
+    def end(self, name: str) -> None:
+        """End an element."""
+        self.open.pop()
+        text, self.text, self.size = "".join(self.text).strip(), [], 0
+        if not self.found:
+            return
+        report, parent = self.found[-1], self.open[-1] if self.open else ""
+        table = report.tables[-1] if report.tables and "table" in self.open else None
+        field_ = {
+            "resname": "system",
+            "display-start": "start",
+            "display-end": "end",
+            "report-interval": "length",
+        }
+        if name in field_:
+            setattr(report, field_[name], text)
+        elif name == "name" and parent == "segment":
+            self.segment = text
+        elif table is not None and name == "col":
+            (table.headings if parent == "column-headers" else self.cells).append(" ".join(text.split()))
+        elif table is not None and name == "row":
+            if table.headings:
+                check_width(self.path, len(table.headings), self.line)
+                if len(self.cells) != len(table.headings):
+                    self.refuse(f"{counted(len(self.cells), 'cell')}: expected {len(table.headings)}, as many as the "
+                                "table has headings")  # fmt: skip
+            table.rows.append((self.line, self.row_type, self.cells))
+
+
+def _moment(text: str, *, american: bool) -> datetime | None:
+    match, iso = _WHEN.fullmatch(text), _ISO.fullmatch(text)
+    try:
+        if iso is not None:
+            return datetime(*map(int, iso.groups()))  # type: ignore[arg-type] # six numbers
+        if match is None:
+            return None
+        month, day, year, *clock = map(int, match.groups())
+        if not american and month != day:
+            return None
+        return datetime(year, month, day, *clock)  # type: ignore[arg-type] # three numbers
+    except ValueError:
+        return None
+
+
 SUM: Final = "SUM"
 NUMBER: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?|\.[0-9]{1,9}")
 SUMS: Final = re.compile(r"(?i)total|lcu\b|sum\b|average|avg\b")
@@ -124,8 +309,7 @@ def _devices(
         else:
             rows.append((line, cells))
     if offline:
-        more = f" and {len(offline) - SHOWN} more" if len(offline) > SHOWN else ""
-        notes[f"{path}: without any number, offline, left out: {', '.join(offline[:SHOWN])}{more}."] = None
+        notes[f"{path}: without any number, offline, left out: {listed(offline, SHOWN)}."] = None
     if not rows:
         return schema.Tables(devices=None)
     begin, seconds = report.begin, report.seconds
@@ -194,42 +378,32 @@ def _supply(
     ]  # fmt: skip
     if not found:
         return None
+    import polars as pl
+
     rates = _rates(devices)
-    names = ("system", "start", "interval", "time", "pool", "tries", "fails", "most_used", "line")
-    columns: dict[str, list[Any]] = {name: [] for name in names}
-    untold = []
+    rows = []
     for report, line, lcu, wait, most, taken in found:
-        begin, seconds = report.begin, report.seconds
-        rate = rates.get((report.system or None, begin, lcu), taken)
-        tries = None if rate is None or seconds is None else round(rate * seconds)
-        if tries is None:
-            untold.append(lcu)
-        row = (report.system or None, begin, seconds, _end(begin, seconds), lcu, tries,
-               None if tries is None or wait is None else round(wait * tries), most, line)  # fmt: skip
-        for values, value in zip(columns.values(), row, strict=True):
-            values.append(value)
+        rate = rates.get((report.system or None, report.begin, lcu), taken)
+        tries = None if rate is None or report.seconds is None else round(rate * report.seconds)
+        rows.append({
+            "system": report.system or None, "start": report.begin, "interval": report.seconds, "pool": lcu,
+            "tries": tries, "fails": None if tries is None or wait is None else round(wait * tries),
+            "most_used": most, "line": line,
+        })  # fmt: skip
+    untold = sorted({row["pool"] for row in rows if row["tries"] is None})
     notes[
         f"{path}: requests for an alias are taken as all I/Os of the control unit, fails as HPAV WAIT of them; its "
         "aliases as the most that were in use at once (HPAV MAX): it may have more."
     ] = None
     if untold:
-        notes[f"{path}: no I/O rate of LCU {listed(sorted(set(untold)))}: give its DEVICE report."] = None
-    most_of: dict[str, int] = {}
-    for lcu, most in zip(columns["pool"], columns["most_used"], strict=True):
-        most_of[lcu] = max(most_of.get(lcu, 0), most or 0)
-    aliases = [most_of[lcu] for lcu in columns["pool"]]
-    free = [
-        None if used is None else most - used
-        for most, used in zip(aliases, columns["most_used"], strict=True)
-    ]
-    rest = {"aliases": aliases, "fewest_free": free, "restarted": False, "plain": True, "file": str(path)}
-    return schema.frame(schema.SUPPLY, {**columns, **rest}, len(aliases))
-
-
-def _end(begin: datetime | None, seconds: float | None) -> float | None:
-    if begin is None or seconds is None:
-        return None
-    return (begin - datetime(1970, 1, 1)).total_seconds() + seconds
+        notes[f"{path}: no I/O rate of LCU {listed(untold)}: give its DEVICE report."] = None
+    types = {name: type_ for name, type_ in schema.dtypes(schema.SUPPLY).items() if name in rows[0]}
+    aliases = pl.col("most_used").cast(pl.Int64).fill_null(0).max().over("pool")
+    whole = pl.DataFrame(rows, schema=types, strict=False).with_columns(
+        aliases=aliases, fewest_free=aliases - pl.col("most_used").cast(pl.Int64), restarted=False, plain=True,
+        time=pl.col("start").dt.epoch("us") / 1e6 + pl.col("interval"), file=pl.lit(str(path)),
+    )  # fmt: skip
+    return schema.conform(schema.SUPPLY, whole, path)
 
 
 def _rates(devices: Sequence[pl.DataFrame]) -> dict[tuple[Any, Any, Any], float]:
@@ -260,17 +434,9 @@ def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:
         if not re.fullmatch(r"[0-9A-Fa-f]{1,4}", lcu):
             continue
         unit = found.setdefault(lcu.upper().zfill(4), [line, None, None, None])
-
-        wait, most, taken = (
-            None
-            if index is None
-            else _number(path, line, table.headings[index], cells[index], limit, whole=whole)
-            for index, limit, whole in (
-                (wait_at, 1, False),
-                (most_at, MOST_USED, True),
-                (taken_at, schema.LARGEST["1/s"], False),
-            )
-        )
+        wait = _number(path, line, table, cells, wait_at, Allowed(most=1))
+        most = _number(path, line, table, cells, most_at, Allowed(most=2**16 - 1, whole=True))
+        taken = _number(path, line, table, cells, taken_at, Allowed(most=schema.LARGEST["1/s"]))
         unit[1] = wait if unit[1] is None else unit[1]
         unit[2] = most if unit[2] is None else unit[2]
         if kind != SUM and taken is not None:
@@ -278,15 +444,17 @@ def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:
     return {lcu: tuple(unit) for lcu, unit in found.items() if unit[1] is not None or unit[2] is not None}
 
 
-def _number(path: Path, line: int, heading: str, cell: str, most: float, *, whole: bool) -> float | None:
+def _number(
+    path: Path, line: int, table: XmlTable, cells: Sequence[str], at: int | None, allowed: Allowed
+) -> float | None:
     """A number of an IOQ report; None where there is none."""
-    if cell.lower() in ("", *NOTHING):
+    if at is None or cells[at].lower() in ("", *NOTHING):
         return None
     try:
-        return Allowed(most=most, whole=whole).read(cell)
+        return allowed.read(cells[at])
     except ValueError:
-        wanted = Allowed(most=most, whole=whole).expected(heading)
-        raise ReportError(path, f"{heading} {shown(cell)}: {wanted}", line=line) from None
+        heading, cell = table.headings[at], shown(cells[at])
+        raise ReportError(path, f"{heading} {cell}: {allowed.expected(heading)}", line=line) from None
 
 
 def _with_most_used(devices: pl.DataFrame, supply: pl.DataFrame) -> pl.DataFrame:

@@ -124,7 +124,7 @@ def count_volumes(
         raise ReportError(
             table.path, f"no device counted anything: expected counters that rise{hint}", line=1, column=1
         )
-    if membership is None and table.has(BITS[1]) and table.has(BITS[2]) and table.has(BITS[3]):
+    if membership is None and all(map(table.has, BITS)):
         membership = Membership(table.path, members_of(table))
     return CountedVolumes(table, found, start, membership, inferred, by_clock=as_deltas and lengths is None)
 
@@ -255,24 +255,16 @@ def read_volume_totals(
     aliases, notes = alias_devices(counted)
     membership = counted.membership
     roles = membership.members if membership else {}
-    volumes = []
+    volumes: list[dict[str, Any]] = []
     for device, each in _volumes(counted, aliases):
         pool = roles[device].pool if device in roles else None
         queued = None if each.queued is None else np.average(each.queued, weights=each.seconds, keepdims=True)
         seconds = each.seconds.sum(keepdims=True)
         numbers = numbers_of(each.counted.sum(axis=1, keepdims=True), seconds, queued)
+        own = len(membership.of(pool, "alias")) if membership and pool is not None else None
+        found = {name: None if np.isnan(each[0]) else float(each[0]) for name, each in numbers.items()}
         volumes.append(
-            {
-                "device": device,
-                "pool": pool,
-                "pool_aliases": len(membership.of(pool, "alias"))
-                if membership and pool is not None
-                else None,
-                "interval": float(seconds[0]),
-                **{
-                    name: float(found[0]) if found[0] == found[0] else None for name, found in numbers.items()
-                },
-            }
+            {"device": device, "pool": pool, "pool_aliases": own, "interval": float(seconds[0]), **found}
         )
     return VolumeTotals(volumes=tuple(volumes), aliases=tuple(aliases), notes=tuple(notes))
 
@@ -296,11 +288,8 @@ def volumes_frame(counted: CountedVolumes) -> tuple[pl.DataFrame, list[str]]:
 
 def totals_table(volumes: Sequence[Mapping[str, Any]]) -> render.Table:
     """Lay out volumes as columns."""
-    scales = [(total.key, MILLISECOND if total.unit == "ms" else None) for total in TOTALS]
-    return tabled(
-        (
-            tuple(v if (v := each.get(key)) is None or s is None else v / s for key, s in scales)
-            for each in volumes
-        ),
-        TOTALS,
-    )
+    rows = []
+    for each in volumes:
+        cells = ((total.unit, each.get(total.key)) for total in TOTALS)
+        rows.append(tuple(v / MILLISECOND if unit == "ms" and v is not None else v for unit, v in cells))
+    return tabled(rows, TOTALS)

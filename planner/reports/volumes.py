@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import ReportError
@@ -72,9 +72,8 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     columns |= _times(table, plan, notes)
     for field, most in (("aliases", MOST_ALIASES), ("links", COUNTER_SIZE - 1), ("paths", COUNTER_SIZE - 1)):
         if field in taken:
-            columns["pool_aliases" if field == "aliases" else field] = _count(
-                table, taken[field].heading, most
-            )
+            counts, _ = table.printed(taken[field].heading, Allowed(whole=True, most=most))
+            columns["pool_aliases" if field == "aliases" else field] = counts
     for field, unit in NUMBERS.items():
         if field in taken:
             columns |= measured(table, field, taken[field].heading, taken[field].factor(unit))
@@ -85,38 +84,33 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     if sums.any() and not sums.all():
         notes.append(f"{table.path}: {counted(int(sums.sum()), 'row')} of sums left out.")
         frame = frame.filter(~sums)
-    _check_twice(
-        table,
-        frame,
-        "device" if key == "device" else "volume",
-        taken[key if key == "device" else "volume"].heading,
-    )
+    _check_twice(table, frame, key, taken["device" if key == "device" else "volume"].heading)
     return frame, _too_little(frame)
 
 
 def derive(columns: dict[str, Any]) -> None:
     """What follows from other times: service, response and queue from pending, disconnect, connect and IOSQ time."""
 
-    def end(name: str, which: str) -> pl.Series:
-        found: pl.Series = columns[f"{name}{which}"]
-        return found
+    def add(name: str, of: Callable[[str, str], pl.Series]) -> None:
+        """Add a column with its ends unless it is there; `of` is given an end and the far one."""
+        if name not in columns:
+            for end, far in zip(schema.ENDS, ("", "_high", "_low"), strict=True):
+                columns[f"{name}{end}"] = of(end, far)
 
-    for which, other in zip(schema.ENDS, ("", "_high", "_low"), strict=True):
-        if f"service{which}" not in columns:
-            if all(part in columns for part in PARTS):
-                columns[f"service{which}"] = sum(
-                    (end(part, which) for part in PARTS[1:]), end(PARTS[0], which)
-                )
-            elif "response" in columns and "iosq" in columns:
-                columns[f"service{which}"] = (end("response", which) - end("iosq", other)).clip(0.0)
+    if all(part in columns for part in PARTS):
+        pend, *others = PARTS
+        add(
+            "service",
+            lambda end, _: sum((columns[f"{part}{end}"] for part in others), columns[f"{pend}{end}"]),
+        )
+    elif "response" in columns and "iosq" in columns:
+        add("service", lambda end, far: (columns[f"response{end}"] - columns[f"iosq{far}"]).clip(0.0))
     if "iosq" in columns:
-        for which in schema.ENDS:
-            if f"queued{which}" not in columns:
-                columns[f"queued{which}"] = end("iosq", which) * end("io_rate", which)
-            if f"response{which}" not in columns and "service" in columns:
-                columns[f"response{which}"] = end("service", which) + end("iosq", which)
-    for which in schema.ENDS:
-        columns.pop(f"iosq{which}", None)
+        add("queued", lambda end, _: columns[f"iosq{end}"] * columns[f"io_rate{end}"])
+    if "iosq" in columns and "service" in columns:
+        add("response", lambda end, _: columns[f"service{end}"] + columns[f"iosq{end}"])
+    for end in schema.ENDS:
+        columns.pop(f"iosq{end}", None)
 
 
 def _too_little(frame: pl.DataFrame) -> pl.Series:
@@ -146,30 +140,24 @@ def _without_lost(
         raise ReportError(table.path, "no row has all the numbers that it needs: expected a rate and a service time "
                           "or response", line=line)  # fmt: skip
     missing = missing_of(rows)
-    shown = ", ".join(f"{each.name or 'no name'} in line {line}"
-                      for each, line in zip(missing[:SHOWN], rows["line"].to_list(), strict=False))  # fmt: skip
-    more = f" and {rows.height - SHOWN} more" if rows.height > SHOWN else ""
-    notes.append(
-        f"{table.path}: {counted(rows.height, 'row')} without a number that is needed left out: {shown}{more}."
-    )
+    places = [
+        f"{each.name or 'no name'} in line {line}" for each, line in zip(missing, rows["line"], strict=True)
+    ]
+    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+    left_out = f"{counted(len(places), 'row')} without a number that is needed left out"
+    notes.append(f"{table.path}: {left_out}: {', '.join(places[:SHOWN])}{more}.")
     return missing, frame.filter(~lost)
 
 
 def missing_of(rows: pl.DataFrame) -> tuple[schema.Missing, ...]:
     """Rows of the schema as what is missing."""
-    return tuple(
-        schema.Missing(
-            name=device or label,
-            pool=pool,
-            system=system,
-            start=start,
-            utc_offset=offset,
-            alias=kind == schema.ALIAS,
-        )
-        for device, label, pool, system, start, offset, kind in rows.select(
-            "device", "label", "pool", "system", "start", "utc_offset", "kind"
-        ).iter_rows()
-    )
+    import polars as pl
+
+    said = rows.select(
+        "pool", "system", "start", "utc_offset", name=pl.coalesce(pl.col("device", "label").replace("", None)),
+        alias=pl.col("kind") == schema.ALIAS, own=True,
+    )  # fmt: skip
+    return schema.lost_rows(said)
 
 
 def _as_seconds(table: CsvTable, plan: Plan, frame: pl.DataFrame) -> Plan | None:
@@ -193,15 +181,12 @@ def _as_seconds(table: CsvTable, plan: Plan, frame: pl.DataFrame) -> Plan | None
             changed = {field: Taken(each.heading, "s") for field, each in times.items()}
             return Plan({**plan.taken, **changed}, plan.unused, False, plan.doubts)
     heading = next(iter(shown.values()))
+    quoted = heading if heading.isalnum() else f'"{heading}"'
     raise ReportError(
         table.path, f"a median service time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())}): no disk is "
         f"so {'fast' if fast else 'slow'}; expected milliseconds, or the unit by --map {next(iter(shown))}_"
-        f"{'s' if fast else 'us'}={_quoted(heading)} and so on", line=table.header_line,
+        f"{'s' if fast else 'us'}={quoted} and so on", line=table.header_line,
     )  # fmt: skip
-
-
-def _quoted(heading: str) -> str:
-    return heading if heading.isalnum() else f'"{heading}"'
 
 
 def pl_busy() -> pl.Expr:
@@ -252,15 +237,8 @@ def mapped(table: CsvTable, name: str, convert: Any, wanted: str, dtype: Any) ->
 
 def _words(table: CsvTable, heading: str) -> pl.Series:
     """Words of a column, null where a cell is empty."""
-    import polars as pl
-
     column = table.text_series(heading)
-    empty = column == ""
-    return column.set(empty, None) if empty.any() else column.cast(pl.String)
-
-
-def _count(table: CsvTable, heading: str, most: float) -> pl.Series:
-    return table.printed(heading, Allowed(whole=True, most=most))[0]
+    return column.set(column == "", None)
 
 
 def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
@@ -277,11 +255,7 @@ def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
     type_, label = (table.series(plan.taken[field].heading) for field in ("type", "volume"))
     if not (table.has("type") and table.has("label")) and not type_.str.starts_with("->").any():
         return schema.VOLUME
-    return (
-        pl.DataFrame({"type": type_, "label": label})
-        .select(kind_of(pl.col("type"), pl.col("label")))
-        .to_series()
-    )
+    return pl.select(kind_of(pl.lit(type_), pl.lit(label))).to_series()
 
 
 def kind_of(type_: pl.Expr, label: pl.Expr) -> pl.Expr:
@@ -320,7 +294,8 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
         column = pl.select(pl.when(days == "").then(pl.lit("")).otherwise(days + " " + clocks)).to_series()
     cells = list(column.unique(maintain_order=True))
     try:
-        moments = read_dates(cells) if "start" not in taken or not _all_of_day(cells) else None
+        of_day = "start" in taken and all(map(is_time_of_day, filter(None, cells)))
+        moments = None if of_day else read_dates(cells)
     except ValueError as error:
         row = int((column == str(error)).arg_max() or 0)
         raise table.error(row, heading, f"{str(error)!r}: {WANTED_TIME}") from None
@@ -338,10 +313,6 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
     if table.has(OFFSET):
         found["utc_offset"] = _offsets(table, found["utc_offset"])
     return found
-
-
-def _all_of_day(cells: list[str]) -> bool:
-    return all(is_time_of_day(cell) for cell in cells if cell)
 
 
 def _offsets(table: CsvTable, shown: pl.Series) -> pl.Series:
@@ -367,9 +338,7 @@ def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str, heading: str) -
     import polars as pl
 
     frame = with_moments(frame, "system").filter(pl.coalesce("device", "label").is_not_null())
-    columns = ["system", "source", MOMENT, key if key == "device" else "label"]
-    if key == "volume":
-        columns.append("pool")
+    columns = ["system", "source", MOMENT, key, *(["pool"] if key == "label" else [])]
     keys = frame.select(name for name in columns if frame[name].null_count() < frame.height)
     if keys.n_unique() == frame.height:
         return
@@ -378,7 +347,7 @@ def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str, heading: str) -
         (row, seen[each]) for row, each in enumerate(keys.rows()) if seen.setdefault(each, row) != row
     )
     again = frame.row(row, named=True)
-    name, line = again[key if key == "device" else "label"], int(frame["line"][first])
+    name, line = again[key], int(frame["line"][first])
     problem = f"{name} a second time, first in line {line}: expected each volume once"
     at = int((table.line_numbers == again["line"]).argmax())
     raise table.error(at, heading, problem if again["start"] is None else f"{problem} in an interval")

@@ -119,15 +119,10 @@ def read_frame(path: Path, frame: pl.DataFrame) -> schema.Tables:
     ]
     known = _typed(path, renamed, notes)
     known = known.with_columns(pl.lit(str(path)).alias("file"))
-    if devices:
-        return schema.Tables(
-            devices=_devices(path, known, notes, text=not renamed["num"].dtype.is_numeric()),
-            notes=tuple(notes),
-            what=f"{what} of SMF Explorer",
-        )
-    return schema.Tables(
-        supply=_supply(path, known, notes), notes=tuple(notes), what=f"{what} of SMF Explorer"
-    )
+    numeric = devices and renamed["num"].dtype.is_numeric()
+    rows = _devices(path, known, notes, text=not numeric) if devices else None
+    pools = None if devices else _supply(path, known, notes)
+    return schema.Tables(devices=rows, supply=pools, notes=tuple(notes), what=f"{what} of SMF Explorer")
 
 
 def _typed(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
@@ -358,11 +353,8 @@ def _device_rows(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
     widths = {"pend": 1, "connect": 1, "disconnect": 1, "service": 3, "response": 3}
     numbers = []
     for name in set(schema.DEVICE_NUMBERS) & set(frame.columns):
-        half = pl.col("half") * widths.get(name, 0)
-        numbers += [
-            (pl.col(name) - half).clip(0.0).alias(f"{name}_low"),
-            (pl.col(name) + half).alias(f"{name}_high"),
-        ]
+        value, half = pl.col(name), pl.col("half") * widths.get(name, 0)
+        numbers += [(value - half).clip(0.0).alias(f"{name}_low"), (value + half).alias(f"{name}_high")]
     found = frame.with_columns(
         *numbers,
         device=pl.col("num").str.to_uppercase(),
@@ -406,9 +398,7 @@ def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
         notes.append(
             f"{path}: logical control units with several control units: pools have the names of both"
         )
-        names = pl.select(
-            pl.when(several).then(names + "/" + frame["r783hcu"].fill_null("?")).otherwise(names)
-        ).to_series()
+        names = names.zip_with(~several, names + "/" + frame["r783hcu"].fill_null("?"))
     needed = pl.col("r783xanc").fill_null(0.0) > 0
     if not (frame["r783xanc"].fill_null(0.0) > 0).any():
         notes.append(f"{path}: tries are all HyperPAV I/Os (R783HTIO), not only those that needed an alias")
@@ -429,12 +419,9 @@ def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     wrong |= (found["tries"] > MOST_TRIES).fill_null(value=False)
     if wrong.any():
         row = int(wrong.arg_max() or 0)
-        problem = (
-            f"{found['fails'][row]} of {found['tries'][row]} requests without a free alias: expected whole "
-        )
-        raise ReportError(
-            path, f"{problem}numbers, no more fails than requests", line=int(found["line"][row])
-        )
+        some = f"{found['fails'][row]} of {found['tries'][row]} requests without a free alias"
+        problem = f"{some}: expected whole numbers, no more fails than requests"
+        raise ReportError(path, problem, line=int(found["line"][row]))
     return schema.conform(schema.SUPPLY, found, path)
 
 
@@ -443,14 +430,9 @@ def with_aliases(supply: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     key = ["system", "start", "utc_offset", "pool"]
-    counts = (
-        devices.filter(pl.col("pool_aliases").is_not_null())
-        .group_by(key)
-        .agg(
-            pl.col("pool_aliases").max().cast(pl.UInt32).alias("known"),
-            pl.len().cast(pl.UInt32).alias("volumes"),
-        )
-    )
+    known, volumes = pl.col("pool_aliases").max().cast(pl.UInt32), pl.len().cast(pl.UInt32)
+    pooled = devices.filter(pl.col("pool_aliases").is_not_null()).group_by(key)
+    counts = pooled.agg(known.alias("known"), volumes.alias("volumes"))
     joined = supply.join(counts, on=key, how="left", nulls_equal=True, maintain_order="left")
     aliases = pl.coalesce("aliases", "known")
     free = pl.when(aliases >= pl.col("most_used")).then(aliases - pl.col("most_used"))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from planner.errors import InputError, ReportError
-from planner.measurements.groups import GROUP_KEYS, POOL, VOLUME, Group, group_keys
+from planner.measurements.choose import GROUP_KEYS, POOL, VOLUME, Group, group_keys
 from planner.measurements.read import membership
 from planner.render.text import counted
 from planner.reports import schema

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from planner.demand import Law, Target
 from planner.errors import InputError
 from planner.measurements.archive import collected, naming_damage, open_archive
-from planner.measurements.choose import refuse_twice
+from planner.measurements.choose import POOL, VOLUME, Group, groups_of, refuse_twice, rows_of
 from planner.measurements.formats import is_folder
-from planner.measurements.groups import POOL, VOLUME, Group, groups_of, rows_of
 from planner.measurements.read import Data, read
 from planner.site.members import (
     Shared,

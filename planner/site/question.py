@@ -16,8 +16,7 @@ from planner.demand import Law, Target
 from planner.errors import InputError, PlannerError
 from planner.library import DEFAULT_MODEL
 from planner.measurements import Run
-from planner.measurements.choose import moment
-from planner.measurements.groups import POOL, VOLUME, Group
+from planner.measurements.choose import POOL, VOLUME, Group, moment
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
 from planner.measurements.supplies import pool_supplies

@@ -28,14 +28,13 @@ from planner.measurements import (
     read,
     volume_runs,
 )
-from planner.measurements.bracket import with_service
 from planner.measurements.choose import WORST
 from planner.measurements.formats import is_folder
 from planner.measurements.read import Measured
 from planner.measurements.read import membership as members_of
+from planner.measurements.run import with_service
 from planner.render.text import counted
-from planner.reports.linux import LinuxDevices
-from planner.reports.membership import Membership, share_together
+from planner.reports.membership import LinuxDevices, Membership, share_together
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.gaps import FLOOR, NOTHING_MISSING, Gaps, below_floor, checked_floor, gaps

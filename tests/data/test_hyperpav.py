@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from planner.reports.device import Device, DeviceListing, read_devices
+from planner.reports.any_listing import Device, DeviceListing, read_devices
 from planner.units import MILLISECOND
 
 FOLDER = Path(__file__).parents[2] / "data" / "hyperpav"

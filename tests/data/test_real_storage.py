@@ -11,8 +11,7 @@ import pytest
 
 from planner.library import data_path
 from planner.reports.dspacesh import read_data_spaces
-from planner.reports.printed import Printed
-from planner.reports.table import read_table
+from planner.reports.printed import Printed, read_table
 
 FOLDER = data_path("real-storage")
 SOURCE = tomllib.loads((FOLDER / "source.toml").read_text(encoding="utf-8"))

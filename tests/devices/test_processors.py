@@ -15,7 +15,7 @@ from planner.devices import KINDS
 from planner.devices.processors import Processors, internal_throughput
 from planner.errors import InputError, ReportError
 from planner.library import data_path
-from planner.reports.table import read_table
+from planner.reports.printed import read_table
 from planner.units import GIB
 
 COUNTS = st.integers(1, 1000)

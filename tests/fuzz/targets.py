@@ -123,7 +123,7 @@ def _make_lsdasd(random: Random) -> Case:
 
 def _check_lsdasd(case: Case) -> None:
     """Each device with its role and name; with all aliases lost there may be no pool."""
-    from planner.reports.linux import read_lsdasd
+    from planner.reports.membership import read_lsdasd
 
     with no_warning():
         try:

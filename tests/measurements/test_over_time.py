@@ -13,7 +13,7 @@ from planner.errors import PlannerError, ReportError
 from planner.interval import Interval
 from planner.library import data_path
 from planner.measurements import Rows, Run, pool_runs, read, volume_runs
-from planner.measurements.groups import VOLUME, groups_of, rows_of
+from planner.measurements.choose import VOLUME, groups_of, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.reports import schema
 from tests.site.large_site import SORTS, pool_rows

@@ -22,7 +22,7 @@ from planner.errors import InputError, ReportError
 from planner.measurements import read
 from planner.measurements.read import membership
 from planner.reports import schema
-from planner.reports.device import device_table, read_devices
+from planner.reports.any_listing import device_table, read_devices
 from planner.units import half_digit
 from tests.checkout import ROOT
 from tests.reports.printing import HEAD, page, row

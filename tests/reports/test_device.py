@@ -10,7 +10,7 @@ import pytest
 from planner import render
 from planner.errors import ReportError
 from planner.reports import device_rows
-from planner.reports.device import MEASURED, Device, DeviceListing, device_table, read_devices
+from planner.reports.any_listing import MEASURED, Device, DeviceListing, device_table, read_devices
 from planner.reports.printed import Printed
 from planner.units import MILLISECOND
 from tests.reports.printing import HEAD, HEADING, SCREEN, page, row

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from planner.errors import ReportError
-from planner.reports.device import MEASURED, Device, read_devices
+from planner.reports.any_listing import MEASURED, Device, read_devices
 from planner.reports.printed import Printed
 from tests.reports.printing import ENDS, HEAD, HEADING, Row, page
 

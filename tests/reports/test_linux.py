@@ -17,8 +17,7 @@ from planner.measurements.read import read
 from planner.reports import schema
 from planner.reports.dasd_statistics import EDGES, is_dasd_statistics, read_dasd_statistics, tables
 from planner.reports.iostat import is_iostat, read_iostat
-from planner.reports.linux import is_lsdasd, name_devices, read_lsdasd
-from planner.reports.membership import Member
+from planner.reports.membership import Member, is_lsdasd, name_devices, read_lsdasd
 from planner.sizing import answer_for
 from planner.sizing.answer import AliasAnswer
 

@@ -10,7 +10,7 @@ import pytest
 import planner
 from planner.errors import ReportError
 from planner.measurements import read
-from planner.reports import rmf_xml
+from planner.reports import rmf
 from tests.reports.exports import START, volumes
 from tests.reports.exports import rmf_xml as printed
 
@@ -121,6 +121,6 @@ def test_what_is_no_such_file_is_refused(case: str) -> None:
 
 
 def test_a_file_larger_than_any_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rmf_xml, "MOST_BYTES", 100)
+    monkeypatch.setattr(rmf, "MOST_BYTES", 100)
     with pytest.raises(ReportError, match="expected at most"):
         read(printed(volumes(Random(1), 2)).encode())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.demand import Law, Target
-from planner.measurements.groups import groups_of, rows_of
+from planner.measurements.choose import groups_of, rows_of
 from planner.site.parts import SitePart
 from planner.site.pool_need import PoolNeed
 from planner.site.question import need_of

@@ -16,8 +16,8 @@ import numpy as np
 from planner.demand import Law
 from planner.errors import PlannerError
 from planner.measurements import Run
+from planner.measurements.choose import groups_of, rows_of
 from planner.measurements.collect import collect
-from planner.measurements.groups import groups_of, rows_of
 from planner.measurements.over_time import over_time
 from planner.site.question import site
 from planner.sizing.search import aliases

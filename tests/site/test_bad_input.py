@@ -15,7 +15,7 @@ from planner.cli import main
 from planner.demand import Law, Target
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
-from planner.measurements.groups import groups_of, rows_of
+from planner.measurements.choose import groups_of, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Measured, read
 from planner.site.example import example_volumes

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from planner.demand import Law, Target
-from planner.measurements.groups import POOL, SYSTEM, VOLUME, groups_of, rows_of
+from planner.measurements.choose import POOL, SYSTEM, VOLUME, groups_of, rows_of
 from planner.measurements.over_time import over_time
 from planner.site.parts import SitePart
 from planner.site.question import need_of

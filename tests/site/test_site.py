@@ -19,8 +19,8 @@ from planner.cli import main
 from planner.demand import Law, Target
 from planner.errors import ConvergenceError, InputError, ReportError
 from planner.measurements import Run
+from planner.measurements.choose import POOL, Group, rows_of
 from planner.measurements.collect import collect
-from planner.measurements.groups import POOL, Group, rows_of
 from planner.measurements.over_time import over_time
 from planner.reports import schema
 from planner.site.parts import parts_of

@@ -1,9 +1,9 @@
-"""Device activity (D6R3) as rows of the one table: of a volume what its base and all its aliases did."""
+"""Monitor records as tables: device activity (D6R3), pools (D6R28), data spaces (D3R14), paging (D3R4), FBA (D6R24)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from planner.errors import ReportError
 from planner.reports import schema
 from planner.reports.monitor import layouts
-from planner.reports.monitor.layouts import EBCDIC, Integers, Kind, Words
-from planner.reports.monitor.storage import counts_of
+from planner.reports.monitor.layouts import EBCDIC, Integers, Kind, Records, Words, text
 from planner.reports.monitor.system import (
     MOST_EVENTS,
     NUMBERS,
@@ -25,6 +24,7 @@ from planner.reports.monitor.system import (
     hexadecimal,
     highest,
 )
+from planner.reports.supply import USUAL
 from planner.results import Array
 from planner.units import MONITOR_TIME
 
@@ -35,10 +35,7 @@ BASE_EVENTS: Final = ("SCGSSCH", "SCGCOUNT")
 BASE_TIMES: Final = ("SCMFPTIM", "SCMCNTIM", "SCMDDTIM", "SCMDATIM", "SCMCQTIM")
 ALIAS_EVENTS: Final = ("PAVSSCH", "PAVCOUNT")
 ALIAS_TIMES: Final = ("PAVFPTIM", "PAVCNTIM", "PAVDDTIM", "PAVDATIM", "PAVCQTIM")
-MOST_BUSY: Final = {
-    "base": 2.0,
-    "alias": 256.0,
-}  # devices that can be busy at once, with slack for one long I/O
+MOST_BUSY: Final = {"base": 2.0, "alias": 256.0}  # devices busy at once, with slack for one long I/O
 PARTS: Final = ("pend", "connect", "disconnect", "active", "cu_wait")
 MOST: Final = 0.5  # share of devices that were sampled as often as the median
 SERVICE: Final = 4  # parts that service time consists of
@@ -46,18 +43,6 @@ Rows = dict[str, Words]
 MOST_SAMPLES: Final = 1e4  # 1/s; high-frequency samples are hundredths of a second apart at the least
 EXACT: Final = ("io_rate", "alias_rate", "queued")
 ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint32)
-
-
-def halves_differ(rows: Rows) -> NDArray[np.bool_]:
-    """Rows whose counts in 16 and in 32 bits contradict each other."""
-    wrong = (rows["SCGSSCH"] & 0xFFFF) != rows["SCMSSCH"]
-    wrong |= (rows["SCGCOUNT"] & 0xFFFF) != rows["SCMCOUNT"]
-    return np.asarray(wrong)
-
-
-def most_differ(wrong: NDArray[np.bool_], rows: Rows) -> bool:
-    """Whether more than a few of the busy rows contradict themselves."""
-    return int(wrong.sum()) > (1 - layouts.NEARLY_ALL) * max(int((rows["SCMSSCH"] > 0).sum()), 1)
 
 
 def widen(rows: Rows) -> None:
@@ -175,10 +160,11 @@ def prepare(rows: Columns, span: SampleSpan, notes: Notes) -> Columns:
 
 def _consistent(rows: Columns, span: SampleSpan, notes: Notes) -> Columns:
     """Leave out and name rows whose 16-bit and 32-bit counts contradict each other; refuse many."""
-    wrong = halves_differ(rows)
+    wrong = (rows["SCGSSCH"] & 0xFFFF) != rows["SCMSSCH"]
+    wrong |= (rows["SCGCOUNT"] & 0xFFFF) != rows["SCMCOUNT"]
     if not wrong.any():
         return rows
-    if most_differ(wrong, rows):
+    if int(wrong.sum()) > (1 - layouts.NEARLY_ALL) * max(int((rows["SCMSSCH"] > 0).sum()), 1):
         row = int(wrong.argmax())
         raise ReportError(
             span.path,
@@ -298,3 +284,144 @@ def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: SampleS
             halves = 0.0 if name in EXACT else parts.get(name, 1) * resolution
             data |= schema.within(name, numbers[name], halves)
     return schema.frame(schema.DEVICES, data, device.size)
+
+
+MARKS: Final = ("HPPMINCT", "HPPMAXCT")
+SPACE_RATES: Final = {
+    "steal_rate": "ASCCSPST", "read_rate": "ASCCSPGR", "write_rate": "ASCCSPGW", "expanded_read_rate": "ASCCSXRD",
+    "expanded_write_rate": "ASCCSXWT", "migration_rate": "ASCCSMIG",
+}  # fmt: skip
+SPACE_PAGES: Final = {
+    "resident": "ASCCTPRS",
+    "locked": "ASCCTPLK",
+    "expanded": "ASCCTXBK",
+    "dasd": "ASCCTPGS",
+}
+PAGING_RATES: Final = {
+    "page_read_rate": "EXPCTPRD", "page_write_rate": "EXPCTPWR", "spool_read_rate": "EXPCTSRD",
+    "spool_write_rate": "EXPCTSWR",
+}  # fmt: skip
+DEVICE: Final = schema.Heading("device", "String", "", "device number, four hexadecimal digits")
+PAGING: Final = (
+    *schema.WHEN,
+    DEVICE,
+    schema.Heading("label", "String", "", "volume label"),
+    *(
+        schema.Heading(name, "Float64", "1/s", f"pages {name.split('_')[1]}, {name.split('_')[0]} space")
+        for name in PAGING_RATES
+    ),
+    schema.Heading("queued", "Float64", "", "requests queued when the sample was taken"),
+    *schema.WHERE,
+)
+EMULATED_RATES: Final = {
+    "transfer_rate": "DSKXFERS",
+    "read_block_rate": "DSKBLKSR",
+    "write_block_rate": "DSKBLKSW",
+}
+EMULATED: Final = (
+    *schema.WHEN,
+    DEVICE,
+    schema.Heading("transfer_rate", "Float64", "1/s", "transfers of the disk"),
+    schema.Heading("read_block_rate", "Float64", "1/s", "blocks read"),
+    schema.Heading("write_block_rate", "Float64", "1/s", "blocks written"),
+    schema.Heading("block_size", "UInt32", "bytes", "bytes of a block"),
+    *schema.WHERE,
+)
+
+
+def above_aliases(rows: Records, pairs: Pairs) -> tuple[int, str] | None:
+    """Row and words of a water mark above the aliases that there were since the record before, where any were tried."""
+    now, before = rows[pairs.now], rows[pairs.before]
+    there = np.maximum(now["HPPNALIS"], before["HPPNALIS"])
+    tried = now["HPPTRIES"] != before["HPPTRIES"]
+    for name in MARKS:
+        above = np.flatnonzero(tried & (now[name] > there))
+        if above.size:
+            row = int(above[0])
+            pool, mark = now["HPPOOLNM"][row], now[name][row]
+            return row, f"{name} of pool {pool} is {mark}: expected at most its {there[row]} aliases"
+    return None
+
+
+def supply(rows: Records, pairs: Pairs, elapsed: Array, usual: float, common: dict[str, Any]) -> pl.DataFrame:
+    """Rows of the table of pools; counters that began anew count since then."""
+    now, before = rows[pairs.now], rows[pairs.before]
+    rise = {name: pairs.rise(rows[name].astype(np.uint32)) for name in ("HPPTRIES", "HPPFAILS")}
+    fell = np.zeros(now.size, bool)
+    for name, each in rise.items():
+        fell |= pairs.fell(rows[name]) & (each > MOST_EVENTS * elapsed)
+    counted = {name: np.where(fell, now[name], each).astype(np.int64) for name, each in rise.items()}
+    same = now["HPPNALIS"] == before["HPPNALIS"]
+    plain = (elapsed > USUAL[0] * usual) & (elapsed < USUAL[1] * usual) & ~fell & same
+    marks = {name: np.where(now[name] > now["HPPNALIS"], -1, now[name].astype(np.int64)) for name in MARKS}
+    data = common | {
+        "pool": [str(number) for number in now["HPPOOLNM"].tolist()],
+        "tries": counted["HPPTRIES"],
+        "fails": counted["HPPFAILS"],
+        "fewest_free": _known(marks["HPPMINCT"]),
+        "most_free": _known(marks["HPPMAXCT"]),
+        "aliases": now["HPPNALIS"].astype(np.int64),
+        "bases": now["HPPNBASE"].astype(np.int64),
+        "restarted": fell,
+        "plain": plain,
+    }
+    return schema.frame(schema.SUPPLY, data, now.size)
+
+
+def _known(marks: Integers) -> pl.Series:
+    """Water marks; null where nothing was tried and the field holds what it began with."""
+    import polars as pl
+
+    return pl.Series(marks).set(pl.Series(marks < 0), None)
+
+
+def counts_of(rows: Records) -> dict[int, Integers]:
+    """Bases and aliases of each pool."""
+    return {int(each["HPPOOLNM"]): np.array([each["HPPNBASE"], each["HPPNALIS"]], np.int64) for each in rows}
+
+
+def rates(
+    rows: Records, pairs: Pairs, elapsed: Array, fields: dict[str, str]
+) -> tuple[dict[str, Array], NDArray[np.bool_]]:
+    """Rates of counters, and the rows where one of them began anew."""
+    found, restarted = {}, np.zeros(elapsed.size, bool)
+    for name, counter in fields.items():
+        values = rows[counter].astype(np.uint32)
+        rise = pairs.rise(values)
+        restarted |= pairs.fell(values) & (rise > MOST_EVENTS * elapsed)
+        found[name] = rise / elapsed
+    return found, restarted
+
+
+def spaces(rows: Records, pairs: Pairs, numbers: dict[str, Array], common: dict[str, Any]) -> pl.DataFrame:
+    """Rows of the table of data spaces. The size of a space is left out: its unit is not documented."""
+    now = rows[pairs.now]
+    pages = {name: now[counter].astype(float) for name, counter in SPACE_PAGES.items()}
+    data = dict(common)
+    for name, values in (numbers | pages).items():
+        data |= schema.exact(name, values)
+    data |= {
+        "owner": text(now["ASCUSRID"]),
+        "name": text(now["ASCNAME"]),
+        "users": now["ASCCTSPI"].astype(np.int64),
+    }
+    return schema.frame(schema.STORAGE, data, now.size)
+
+
+def paging(rows: Records, pairs: Pairs, numbers: dict[str, Array], common: dict[str, Any]) -> pl.DataFrame:
+    """Rows of paging and spooling volumes."""
+    now = rows[pairs.now]
+    data = common | numbers | {"device": _hexadecimal(now), "label": text(now["CALVSER"])}
+    return schema.frame(PAGING, data | {"queued": now["EXPCURQC"].astype(float)}, now.size)
+
+
+def emulated(rows: Records, pairs: Pairs, numbers: dict[str, Array], common: dict[str, Any]) -> pl.DataFrame:
+    """Rows of emulated devices."""
+    now = rows[pairs.now]
+    data = common | numbers | {"device": _hexadecimal(now), "block_size": now["DSKBLKSZ"].astype(np.int64)}
+    return schema.frame(EMULATED, data, now.size)
+
+
+def _hexadecimal(rows: Records) -> list[str]:
+    """Device numbers as four hexadecimal digits."""
+    return [f"{number:04X}" for number in rows["RDEVDEV"].tolist()]

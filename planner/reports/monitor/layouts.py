@@ -125,13 +125,15 @@ LAYOUTS: Final[dict[int, tuple[int, Fields]]] = {  # kind: bytes that are needed
 }  # fmt: skip
 
 
-def dtype(record: int, shift: int = 0) -> np.dtype[Any]:
-    """Structured type of a kind of record; `shift` moves the later fields of D6R3."""
+def dtype(record: int, shift: int = 0, length: int | None = None) -> np.dtype[Any]:
+    """Structured type of a kind of record, as long as it must be or so long; `shift` moves the later fields of D6R3."""
     size, fields = LAYOUTS[record]
     moved = shift if record == Kind.ACTIVITY else 0
     offsets = [at + (moved if at >= MOVED else 0) for at, _ in fields.values()]
     names, formats = list(fields), [form for _, form in fields.values()]
-    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": size + moved})
+    return np.dtype(
+        {"names": names, "formats": formats, "offsets": offsets, "itemsize": length or size + moved}
+    )
 
 
 def full_number(sid: Any, device: Any) -> Any:
@@ -195,7 +197,7 @@ def fit(rows: NDArray[Any], shift: int, devices: Mapping[int, int]) -> ShiftFit:
 def shift_of(raw: NDArray[np.void], length: int, devices: Mapping[int, int]) -> int:
     """Decide where the later fields of a device stand, by the records of one sample."""
     fits = [
-        fit(raw.view(np.dtype((np.void, length))).view(_within(length, shift)), shift, devices)
+        fit(raw.view(np.dtype((np.void, length))).view(dtype(Kind.ACTIVITY, shift, length)), shift, devices)
         for shift in SHIFTS
         if length >= ACTIVITY_BYTES + shift
     ]
@@ -206,20 +208,6 @@ def shift_of(raw: NDArray[np.void], length: int, devices: Mapping[int, int]) -> 
         how = "no layout fits" if not good else "more than one layout fits"
         raise UndecidedError(f"{len(raw)} records of {length} bytes, {how} ({'; '.join(map(str, fits))})")
     return good[0].shift
-
-
-def _within(length: int, shift: int) -> np.dtype[Any]:
-    """Type of a device record that is as long as those of the file."""
-    form = dtype(Kind.ACTIVITY, shift)
-    fields: Mapping[str, tuple[Any, ...]] = form.fields or {}
-    return np.dtype(
-        {
-            "names": list(fields),
-            "formats": [each[0] for each in fields.values()],
-            "offsets": [each[1] for each in fields.values()],
-            "itemsize": length,
-        }
-    )
 
 
 @dataclass(frozen=True, slots=True)

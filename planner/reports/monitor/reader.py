@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.monitor import devices, layouts, storage
+from planner.reports.monitor import devices, layouts
 from planner.reports.monitor import records as frames
 from planner.reports.monitor.layouts import Integers, Kind
 from planner.reports.monitor.records import Walk, overlapping, walk
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 SIMPLE: Final = {  # kind: what names a row, rates, what makes the table
-    Kind.DATA_SPACE: (("ASCUSRID", "ASCNAME"), storage.SPACE_RATES, storage.spaces),
-    Kind.PAGING_VOLUME: (("RDEVDEV", "CALVSER"), storage.PAGING_RATES, storage.paging),
-    Kind.EMULATED: (("RDEVDEV",), storage.EMULATED_RATES, storage.emulated),
+    Kind.DATA_SPACE: (("ASCUSRID", "ASCNAME"), devices.SPACE_RATES, devices.spaces),
+    Kind.PAGING_VOLUME: (("RDEVDEV", "CALVSER"), devices.PAGING_RATES, devices.paging),
+    Kind.EMULATED: (("RDEVDEV",), devices.EMULATED_RATES, devices.emulated),
 }
 TABLE_OF: Final = {  # pools first: devices refer to them
     Kind.POOL_ACTIVITY: "supply", Kind.ACTIVITY: "devices",
@@ -57,7 +57,7 @@ def read_monitor(path: Path | str, data: bytes | None = None, *, pools_known: bo
     """Read a whole file at once, or its bytes; see `batches`."""
     parts = list(batches(path, data, pools_known=pools_known))
     columns = {"devices": schema.DEVICES, "supply": schema.SUPPLY, "storage": schema.STORAGE,
-               "paging": storage.PAGING, "emulated": storage.EMULATED}  # fmt: skip
+               "paging": devices.PAGING, "emulated": devices.EMULATED}  # fmt: skip
     joined = {
         name: schema.join(wanted, [frame for part in parts if (frame := getattr(part, name)) is not None])
         for name, wanted in columns.items()
@@ -333,12 +333,12 @@ class RecordReader:
         common: dict[str, Any] = span.common(rows["sample"][pairs.now], rows["line"][pairs.now])
         if kind == Kind.POOL_ACTIVITY:
             common["time"] = span.times[rows["sample"][pairs.now] - span.first + 1] / SECOND
-            if (wrong := storage.above_aliases(rows["rows"], pairs)) is not None:
+            if (wrong := devices.above_aliases(rows["rows"], pairs)) is not None:
                 row, problem = wrong
                 raise ReportError(self.path, f"record {rows['line'][pairs.now][row]}: D6R28, {problem}")
-            return storage.supply(rows["rows"], pairs, elapsed, span.usual(), common)
+            return devices.supply(rows["rows"], pairs, elapsed, span.usual(), common)
         _, fields, make = SIMPLE[kind]
-        numbers, restarted = storage.rates(rows["rows"], pairs, elapsed, fields)
+        numbers, restarted = devices.rates(rows["rows"], pairs, elapsed, fields)
         if restarted.any():
             for row in pairs.drop(before, restarted):
                 self.notes.count(kind.words, "restarted", _who(kind, rows, row))

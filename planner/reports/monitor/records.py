@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -140,18 +140,7 @@ def not_monitor(head: bytes) -> str:
     return problem
 
 
-@dataclass(slots=True)
-class _PageRun:
-    """Pages of one set as read: bytes, and begin, end and kind of each page in them."""
-
-    data: bytes
-    begins: Integers
-    ends: Integers
-    events: NDArray[np.bool_]
-    position: int = field(default=0)
-
-
-def _runs(file: BinaryIO, path: Path, *, monwrite: bool) -> Iterator[_PageRun]:
+def _runs(file: BinaryIO, path: Path, *, monwrite: bool) -> Iterator[Chunk]:
     """Sets of a file: a control record and its pages, or a control element and its bytes."""
     position, length = 0, PAGE if monwrite else ELEMENT
     control, content = ("record", "a set of {} pages") if monwrite else ("element", "a run of records")
@@ -177,7 +166,7 @@ def _runs(file: BinaryIO, path: Path, *, monwrite: bool) -> Iterator[_PageRun]:
         if len(data) < size:
             what = content.format(size // PAGE)
             raise ReportError(path, _cut(position, what, size + length, len(data) + length))
-        yield _PageRun(data, begins, ends, events, position + length)
+        yield Chunk(np.frombuffer(data, np.uint8), begins, ends, events, begins + (position + length))
         position += length + size
 
 
@@ -206,13 +195,13 @@ def windows(table: ElementTable, *, padded: bool) -> tuple[Integers, Integers, N
     return begins, ends, table["flag"][run] == EVENT, int(size.sum())
 
 
-def _gather(runs: Iterator[_PageRun], chunk: int) -> Iterator[Chunk]:
+def _gather(runs: Iterator[Chunk], chunk: int) -> Iterator[Chunk]:
     """Join sets until there are enough bytes to be worth decoding at once."""
-    held: list[_PageRun] = []
+    held: list[Chunk] = []
     size = 0
     for run in runs:
         held.append(run)
-        size += len(run.data)
+        size += run.data.size
         if size >= chunk:
             yield _join(held)
             held, size = [], 0
@@ -220,17 +209,16 @@ def _gather(runs: Iterator[_PageRun], chunk: int) -> Iterator[Chunk]:
         yield _join(held)
 
 
-def _join(held: list[_PageRun]) -> Chunk:
-    data = np.frombuffer(b"".join(run.data for run in held) if len(held) > 1 else held[0].data, np.uint8)
-    before = np.cumsum([0] + [len(run.data) for run in held[:-1]])
-    begins = np.concatenate([run.begins + at for run, at in zip(held, before, strict=True)])
-    return Chunk(
-        data,
-        begins,
-        np.concatenate([run.ends + at for run, at in zip(held, before, strict=True)]),
-        np.concatenate([run.events for run in held]),
-        np.concatenate([run.begins + run.position for run in held]),
+def _join(held: list[Chunk]) -> Chunk:
+    before = np.cumsum([0] + [run.data.size for run in held[:-1]])
+    begins, ends = (
+        np.concatenate([getattr(run, name) + at for run, at in zip(held, before, strict=True)])
+        for name in ("begins", "ends")
     )
+    data, events, position = (
+        np.concatenate([getattr(run, name) for run in held]) for name in ("data", "events", "position")
+    )
+    return Chunk(data, begins, ends, events, position)
 
 
 @dataclass(slots=True)

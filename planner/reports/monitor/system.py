@@ -32,7 +32,6 @@ REASONS: Final = {
 }
 LEFT_OUT: Final = ("stopped", "restarted", "contradict", "came")
 SECOND: Final = 1e6  # us
-USUAL: Final = 99  # samples that the usual length of an interval is the median of
 Columns = dict[str, NDArray[Any]]
 
 
@@ -107,9 +106,8 @@ class Notes:
         )
         others = f" and {len(names) - SHOWN} others" if len(names) > SHOWN else ""
         rows = names.total()
-        what = "intervals are left out" if reason in LEFT_OUT else "times"
-        what = what.replace("intervals are", "interval is") if rows == 1 else what
-        what = "time" if what == "times" and rows == 1 else what
+        times, left_out = ("time", "interval is") if rows == 1 else ("times", "intervals are")
+        what = f"{left_out} left out" if reason in LEFT_OUT else times
         return f"{record}: {rows} {what}, {REASONS[reason]}: {shown}{others}"
 
 
@@ -188,7 +186,7 @@ class RecordedSystem:
     samples: int = 0  # that ended
     since: dict[Kind, int] = field(default_factory=dict)  # first sample that has a kind of record
     end: int | None = None  # of the last [us]
-    lengths: deque[float] = field(default_factory=lambda: deque(maxlen=USUAL))
+    lengths: deque[float] = field(default_factory=lambda: deque(maxlen=99))  # of the last intervals
     last: dict[Kind, Columns] = field(default_factory=dict)
     open: dict[Kind, Columns] = field(default_factory=dict)  # rows of a sample that has not ended
     stops: list[tuple[int, int]] = field(default_factory=list)  # device, us

@@ -16,8 +16,7 @@ from planner.devices.storage import FRAMES_PER_PGMBK, ptrm_limit, real_storage_l
 from planner.devices.storage import release as find_release
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.measurements.choose import refuse_twice
-from planner.measurements.groups import groups_of
+from planner.measurements.choose import groups_of, refuse_twice
 from planner.measurements.read import Measured
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments

@@ -14,7 +14,7 @@ from planner import parallel
 from planner.demand import Law, Target
 from planner.errors import PlannerError
 from planner.interval import Interval
-from planner.measurements.groups import POOL, Group, rows_of
+from planner.measurements.choose import POOL, Group, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.run import Run
 from planner.results import Array
