@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,13 +53,10 @@ class NumbersAsked:
     * `in_use`: aliases at the time of the measurement.
     * `wait`, `queued`, `target_response`, `no_alias` and `wait_percentile`: targets.
     * `growth`: share by which the demand grows first.
-    * `together`: how much the I/Os of a pool's volumes come together.
     * `model`: the law.
-    * `system`, `start`, `end` and `interval`: which of many measured intervals.
+    * `interval`: which of many measured intervals.
     * `floor`: I/Os below which a volume does not matter.
     * `commands` and `free`: platform whose commands are wanted, and the alias devices to take.
-    * `map`: which column of a table is which field.
-    * `allow_missing`: whether it is known that volumes could not be read.
     """
 
     rate: Annotated[str | None, _option(metavar="RATE", help="I/O rate of one volume, as 755/s.")] = None
@@ -87,11 +84,7 @@ class NumbersAsked:
     growth: Annotated[
         str | None, _option(metavar="SHARE", help="Growth of the demand before sizing, as 30%.")
     ] = None
-    together: options.Together = None
     model: options.Model = options.DEFAULT_MODEL
-    system: options.System = None
-    start: options.From = None
-    end: options.To = None
     interval: Annotated[
         str | None,
         _option(metavar="WHICH", help="One interval: worst, mean, or a time, as 2026-03-01T10:15."),
@@ -109,8 +102,6 @@ class NumbersAsked:
     free: Annotated[
         str | None, _option(metavar="LIST", help="With --commands: alias devices to take, as 5251-5258.")
     ] = None
-    map: options.Map = None
-    allow_missing: options.AllowMissing = False
 
     def target(self, files: list[Path] | None) -> Target:
         """What must be achieved; with files --response is the target."""
@@ -133,9 +124,7 @@ class NumbersAsked:
             numbers["response"] = self.response
         return {
             "source": list(files) if files else None, **numbers, "target": self.target(files),
-            "growth": self.growth or 0.0, "together": self.together, "model": self.model, "system": self.system,
-            "start": self.start, "end": self.end, "interval": self.interval, "floor": self.floor, "map": self.map,
-            "allow_missing": self.allow_missing,
+            "growth": self.growth or 0.0, "model": self.model, "interval": self.interval, "floor": self.floor,
         }  # fmt: skip
 
 
@@ -155,6 +144,7 @@ def volume(
     ] = False,
     *,
     question: NumbersAsked,
+    rows: options.ChosenRows,
     form: options.PlotForm,
 ) -> None:
     """Count the aliases of volumes that have their own (classic PAV).
@@ -165,10 +155,13 @@ def volume(
 
     Example: planner aliases volume --rate 755/s --service 1.3ms --response 3.7ms --queue 1.84
     """
-    _answer(question, files, form, kind="volume", device=device, exclude=exclude, curves=curves)
+    asked = asdict(rows) | {"kind": "volume", "device": device, "exclude": exclude, "curves": curves}
+    _answer(question, files, form, asked)
 
 
-def _answer(question: NumbersAsked, files: list[Path] | None, form: options.PlotForm, **asked: Any) -> None:
+def _answer(
+    question: NumbersAsked, files: list[Path] | None, form: options.PlotForm, asked: dict[str, Any]
+) -> None:
     """Ask, with the commands that an answer takes, print, draw."""
     from planner import sizing
 
@@ -198,6 +191,7 @@ def pool(
     ] = None,
     *,
     question: NumbersAsked,
+    rows: options.ChosenRows,
     form: options.PlotForm,
 ) -> None:
     """Count the aliases of volumes that share them (HyperPAV).
@@ -210,10 +204,11 @@ def pool(
     """
     options.exclusive({"--pools": members, "--bases": bases}, "each says which devices")
     options.exclusive({"--pools": members, "--aliases": alias_range}, "each says which devices")
-    _answer(
-        question, files, form, kind="pool", bases=bases, alias_devices=alias_range, exclude=exclude, members=members,
-        pool=only, volumes=volumes,
-    )  # fmt: skip
+    asked = asdict(rows) | {
+        "kind": "pool", "bases": bases, "alias_devices": alias_range, "exclude": exclude, "members": members,
+        "pool": only, "volumes": volumes,
+    }  # fmt: skip
+    _answer(question, files, form, asked)
 
 
 @aliases.command(name="supply", no_args_is_help=True)

@@ -152,7 +152,7 @@ def collect(
     from planner.measurements.collect import size_of
 
     form = options.Form(json=json, csv=csv)
-    if str(archive) == options.STANDARD_OUTPUT:
+    if not options.is_file(archive):
         raise InputError("--output", "-", "the folder of an archive")
     names = names_of(archive) if anonymize else None
     with options.progress("Collecting", sum(size_of(source) for source in sources), of_bytes=True) as done:
@@ -181,11 +181,11 @@ def example(
     from planner.render import counted
     from planner.site.example import example_volumes
 
-    form = options.Form(output=output, force=force)
+    options.Form(output=output, force=force)  # refuses a file that cannot be written
     made = example_volumes(
         days=days, systems=systems, pools=pools, volumes=volumes, aliases=aliases, hours=hours, seed=seed
     )
     options.put(made.write_csv(), output, force=force)
-    if form.to_file:
+    if options.is_file(output):
         counts = (counted(made.height, "row"), counted(systems * pools, "pool"), counted(days, "day"))
         files.say("{} of {} over {} in {}".format(*counts, output))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeGuard, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -86,6 +86,11 @@ _GIVEN: ContextVar[Mapping[str, Any]] = ContextVar("given", default={})  # noqa:
 PATIENCE: Final = 1.0  # seconds before a progress bar shows
 
 
+def is_file(output: Path | None) -> TypeGuard[Path]:
+    """Whether an answer goes to a file, not to standard output."""
+    return output is not None and str(output) != STANDARD_OUTPUT
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """In which form an answer leaves the planner, and where to; what cannot be done is refused before any work.
@@ -103,13 +108,8 @@ class Form:
         """Refuse both forms at once, and a file that cannot be written."""
         if self.json and self.csv:
             raise InputError("--json --csv", "both", "one of them")
-        if self.output is not None and self.to_file:
+        if is_file(self.output):
             files.writable(self.output, force=self.force)
-
-    @property
-    def to_file(self) -> bool:
-        """Whether the answer goes to a file."""
-        return self.output is not None and str(self.output) != STANDARD_OUTPUT
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +129,8 @@ class PlotForm(Form):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class SiteRows:
-    """Which rows of a site are taken, and how they are read.
+class ChosenRows:
+    """Which of many measured rows are taken, and how they are read.
 
     `system`, `start` and `end`: only this system, and only intervals from `start` on and before `end`; `together`: how
     much the volumes of a pool act together; `map`: columns of a table by other names; `allow_missing`: whether members
@@ -397,7 +397,7 @@ def emit(text: str, data: Any, table: render.Table, form: Form) -> None:
 
 def put(text: str, output: Path | None, *, force: bool) -> None:
     """Print a text, or write it to a file."""
-    if output is None or str(output) == STANDARD_OUTPUT:
-        files.say(text.rstrip("\n"))
-    else:
+    if is_file(output):
         files.save(text, output, force=force)
+    else:
+        files.say(text.rstrip("\n"))

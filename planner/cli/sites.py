@@ -44,7 +44,7 @@ def site(
     response: options.Response = None,
     model: options.Model = options.DEFAULT_MODEL,
     *,
-    rows: options.SiteRows,
+    rows: options.ChosenRows,
     scheduler: options.Scheduler = None,
     workers: options.Workers = None,
     form: options.PlotForm,
@@ -115,7 +115,7 @@ def growth(
     ] = None,
     model: options.Model = options.DEFAULT_MODEL,
     *,
-    rows: options.SiteRows,
+    rows: options.ChosenRows,
     form: options.PlotForm,
 ) -> None:
     """Find the day on which a limit is reached, from trend, level shifts and weekly pattern.
@@ -207,7 +207,7 @@ def report(
     ] = "1%",
     model: options.Model = options.DEFAULT_MODEL,
     *,
-    rows: options.SiteRows,
+    rows: options.ChosenRows,
     scheduler: options.Scheduler = None,
     workers: options.Workers = None,
     force: options.Force = False,
@@ -225,17 +225,15 @@ def report(
     from planner.page import growths
     from planner.page import report as ask
 
-    to_file = str(output) != options.STANDARD_OUTPUT
-    if to_file:
-        files.writable(output, force=force)
+    options.Form(output=output, force=force)  # refuses a file that cannot be written
     with options.spelled():
         found = ask(
             sources, command=options.said(), title=title, members=pools, **asdict(rows),
             no_alias=units.share(no_alias, "--no-alias", zero=False), growth=growths(growth), model=model,
             scheduler=scheduler, workers=workers, progress=options.progress,
         )  # fmt: skip
-    if to_file:
-        files.save(found.html, output, force=force)
-    files.say(render.wrap(found.headline) if to_file else found.html.rstrip("\n"))
+    options.put(found.html, output, force=force)
+    if options.is_file(output):
+        files.say(render.wrap(found.headline))
     if found.exit_code:
         raise typer.Exit(found.exit_code)

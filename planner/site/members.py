@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from planner.errors import InputError, ReportError
 from planner.measurements.groups import GROUP_KEYS, POOL, VOLUME, Group, group_keys
 from planner.measurements.read import membership
-from planner.render.text import counted
+from planner.render.text import counted, listed
 from planner.reports import schema
 from planner.reports.csv_table import read_csv
 from planner.reports.moments import MOMENT, with_moments
@@ -38,30 +38,24 @@ def checked_members(members: Membership | Path | str | None, devices: pl.LazyFra
         gone = {role: [device for device in some if device not in there] for role, some in every.items()}
         if gone == every:
             missing.append(f"pool {pool}: no interval has rows of any of its devices "
-                           f"({_shown([*every['base'], *every['alias']])})")  # fmt: skip
+                           f"({listed([*every['base'], *every['alias']], NAMED)})")  # fmt: skip
             continue
         bases, aliases = gone["base"], gone["alias"]
         if bases:
             notes.append(
                 f"{known.path}: no interval has rows of {counted(len(bases), 'base')} of pool {pool} "
-                f"({_shown(bases)}): taken as without I/O."
+                f"({listed(bases, NAMED)}): taken as without I/O."
             )
         if aliases:
             notes.append(
                 f"{known.path}: no interval has rows of {counted(len(aliases), 'alias', 'aliases')} of pool {pool} "
-                f"({_shown(aliases)}): counted as in use."
+                f"({listed(aliases, NAMED)}): counted as in use."
             )
     if missing and len(missing) == len(known.pools):
         raise ReportError(
             known.path, f"{missing[0]}: expected devices that were measured; correct their numbers"
         )
     return [*(f"{known.path}: {each}: it is left out." for each in missing), *notes]
-
-
-def _shown(devices: Iterable[str]) -> str:
-    names = list(devices)
-    rest = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def gaps_of(

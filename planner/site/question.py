@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from planner import parallel, units
-from planner.demand import Law, Target
+from planner.demand import Target
 from planner.errors import InputError, PlannerError
 from planner.library import DEFAULT_MODEL
 from planner.measurements import Run
-from planner.measurements.choose import moment
 from planner.measurements.groups import POOL, VOLUME, Group
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
 from planner.measurements.supplies import pool_supplies
-from planner.reports.membership import share_together
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.pool_need import (
     VERDICTS,
@@ -100,18 +98,13 @@ def site(
     share = units.share(meet, "meet", zero=False)
     if not 0.0 < share <= 1.0:
         raise InputError("meet", meet, "a share above 0 and at most 100%")
-    asked = {
-        "law": Law.from_model(model), "target": target or Target(), "meet": share, "curves": curves,
-        "together": share_together(together),
-    }  # fmt: skip
-    begin, stop = moment(start, "start"), moment(end, "end")
     parts, notes, lost = parts_of(
-        source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked, map=map,
-        allow_missing=allow_missing,
+        source, members=members, system=system, start=start, end=end, pool=pool, target=target, together=together,
+        model=model, map=map, allow_missing=allow_missing, meet=share, curves=curves,
     )  # fmt: skip
     found = parallel.run(need_of, parts, scheduler=scheduler, workers=workers)
-    answer = combine(found, target=asked["target"], meet=share, notes=notes)  # type: ignore[arg-type]
-    return replace(answer, law=asked["law"], gaps=lost)  # type: ignore[arg-type]
+    answer = combine(found, target=parts[0].target, meet=share, notes=notes)
+    return replace(answer, law=parts[0].law, gaps=lost)
 
 
 def need_of(part: SitePart) -> PartNeeds:

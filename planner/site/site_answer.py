@@ -12,7 +12,7 @@ from planner import render
 from planner.answer import Answer, tabled
 from planner.demand import Target
 from planner.quantity import column
-from planner.render.text import counted
+from planner.render.text import counted, listed
 from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, WEEKDAYS, PoolNeed
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import MILLISECOND, percent
@@ -105,10 +105,8 @@ class SiteAnswer(Answer):
             for note in each.notes:
                 uneven.setdefault(note, []).append(each.name)
         for note, names in list(uneven.items())[: 2 * NAMED]:
-            some = ", ".join(names[:NAMED]) + (
-                f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-            )
-            found.append(f"{some}: {note}.")
+            each_of = "Each of " if len(names) > 1 else ""
+            found.append(f"{each_of}{listed(names, NAMED)}: {note}.")
         if len(uneven) > 2 * NAMED:
             found.append(f"{len(uneven) - 2 * NAMED} further remarks; --json has them.")
         found.append(self._next())

@@ -12,7 +12,7 @@ import numpy as np
 
 from planner import parallel, render
 from planner.answer import Answer, tabled
-from planner.demand import Law, Target
+from planner.demand import Target
 from planner.errors import InputError
 from planner.library import DEFAULT_MODEL
 from planner.measurements import Run
@@ -21,7 +21,6 @@ from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
 from planner.quantity import Quantity, column
 from planner.render.text import counted
-from planner.reports.membership import share_together
 from planner.site.parts import SitePart, parts_of, rows_of_part
 from planner.site.pool_need import covered
 from planner.sizing.gaps import all_notes
@@ -94,14 +93,9 @@ def track_record(
     if when is None:
         raise InputError("since", since, "a day or a time such as 2026-03-01")
     when = when.replace(tzinfo=None)  # by the clock of the system
-    asked = {
-        "law": Law.from_model(model), "target": target or Target(),
-        "together": share_together(together),
-    }  # fmt: skip
-    begin, stop = moment(start, "start"), moment(end, "end")
     parts, notes, lost = parts_of(
-        source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked, map=map,
-        allow_missing=True,
+        source, members=members, system=system, start=start, end=end, pool=pool, target=target, together=together,
+        model=model, map=map, allow_missing=True,
     )  # fmt: skip
     pools: list[Tracked] = []
     unchanged, remarks = 0, [*all_notes(lost), *notes]

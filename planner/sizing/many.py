@@ -14,11 +14,11 @@ from planner.errors import PlannerError
 from planner.measurements import Run
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
 from planner.quantity import Quantity, column
-from planner.render.text import word
+from planner.render.text import listed, word
 from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import helped
-from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons
+from planner.sizing.gaps import FLOOR, LOOK, MOST_NAMED, Gaps, reasons
 from planner.sizing.need import Need
 from planner.sizing.sized import Sized
 from planner.sizing.subsystem import Traffic
@@ -196,11 +196,11 @@ class VolumesAnswer(Answer):
         """Where aliases may not be the problem, what has no answer, how it was read, where to look closer."""
         seen = [f"{row.name}: {row.problem}" for row in self.unanswered]
         if doubtful := [row for row in self.listed if row.doubts]:
-            shown = _listed([f"{row.name} ({'; '.join(row.doubts)})" for row in doubtful])
+            shown = listed([f"{row.name} ({'; '.join(row.doubts)})" for row in doubtful], MOST_NAMED)
             seen.insert(0, f"Perhaps no alias problem: {shown}. {LOOK}")
         strained = [row.name for row in self.listed if row.strain > 1.0]
         if strained:
-            seen.append(f"No demand explains the measurement of {_listed(strained)}.")
+            seen.append(f"No demand explains the measurement of {listed(strained, MOST_NAMED)}.")
         if self.below:
             seen.append(
                 f"Not listed: {render.counted(len(self.below), 'volume')} with fewer than {readable(self.floor)} "
@@ -291,7 +291,3 @@ def _verdict(saturated: bool, recommended: int, in_use: int, helps: bool, waitin
     if waiting is None:
         return UNKNOWN
     return LITTLE if waiting else CALM
-
-
-def _listed(names: Sequence[str], most: int = 6) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -15,6 +15,7 @@ from planner.demand import Law, Target
 from planner.devices import Performance
 from planner.errors import InputError, PlannerError
 from planner.quantity import column
+from planner.render.text import listed
 from planner.sizing.answer import SCOPE, unmeasured
 from planner.sizing.commands import Command, section
 from planner.sizing.gaps import LOOK, Gaps, all_missing, all_notes, first_words, reasons, worst_code
@@ -248,8 +249,7 @@ class Subsystem(Answer):
             if pool.now is not None and pool.then is not None
         }
         if shown := [f"{name} ({'; '.join(words)})" for name, words in doubtful.items() if words]:
-            rest = f" and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""
-            found.append(f"Perhaps no alias problem: {', '.join(shown[:MOST_NAMED])}{rest}. {LOOK}")
+            found.append(f"Perhaps no alias problem: {listed(shown, MOST_NAMED)}. {LOOK}")
         if self.growth:
             found.append(f"Demand grown by {percent(self.growth)} first.")
         if total.saved is not None and total.saved > 0:
@@ -296,12 +296,7 @@ class Subsystem(Answer):
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:MOST_NAMED])
-    return (
-        f"pool {shown}"
-        if len(names) == 1
-        else f"pools {shown}" + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
-    )
+    return f"pool{'s' * (len(names) > 1)} {listed(names, MOST_NAMED)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from planner.interval import Interval
 from planner.measurements.choose import refuse_twice
 from planner.measurements.groups import groups_of
 from planner.measurements.read import Measured
+from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
 from planner.results import Array
@@ -26,7 +27,7 @@ from planner.site.growth.answer import Growth, answer_goals, future_of
 from planner.site.growth.dates import HORIZON
 from planner.site.growth.goals import ENDS, Goal, fitted
 from planner.site.growth.pools import PoolQuestion, answer_pools, no_answer
-from planner.site.growth.wording import AHEAD, listed
+from planner.site.growth.wording import AHEAD, NAMED
 from planner.site.members import check_together, declared
 from planner.site.parts import DEFAULT_MEET
 from planner.site.series import SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
@@ -107,7 +108,7 @@ def site_growth(
         raise InputError(
             "measurements", "; ".join(said) or "nothing with a limit", "a pool, a volume or storage"
         )
-    said = list(dict.fromkeys([*said, *([f"{listed(away)}."] if away else [])]))
+    said = list(dict.fromkeys([*said, *([f"{listed(away, NAMED)}."] if away else [])]))
     answer = answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
     return replace(answer, basis=_basis(pools, series), gaps=gaps or {})
 
