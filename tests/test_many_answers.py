@@ -75,9 +75,10 @@ def test_side_by_side_is_as_one_by_one() -> None:
     counts = np.arange(6.0)
     for each in size([[run] for run in runs], law, Target(), [0.0] * len(runs)):
         assert isinstance(each, SizedVolume) and each.solved is not None
-        together, ends = each.model(counts), sorted(each.draw_counts)
+        together, ends = each.model(counts), sorted(each.moved_counts)
         each.solved = None
-        assert ends == sorted(each.draws.counts(each.target))
+        del each.moved_counts
+        assert ends == sorted(each.moved_counts)
         for name in ("io_rate", "service_time", "queued"):
             found, wanted = (getattr(rows, name) for rows in (together, each.model(counts)))
             np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-11)

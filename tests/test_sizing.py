@@ -204,7 +204,7 @@ class Table(Sized):
     def others(self) -> list[int]:
         return self.further
 
-    bands = named = remarks = None  # type: ignore[assignment]  # not asked for
+    bands = named = sentences = None  # type: ignore[assignment]  # not asked for
 
 
 def test_a_demand_that_grows_takes_the_rule_of_thumb_of_its_own_queue() -> None:

@@ -77,20 +77,9 @@ class NamedReading:
 class Remarks:
     """Sentences of an answer: `why` says the demand, `more` what else to know, `step` what to do next."""
 
-    why: str
+    why: str = ""
     more: tuple[str, ...] = ()
     step: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerParts:
-    """What the sentences of an answer speak of: `count`, whether it `helps`, demands `named`, `gains`, `classic`."""
-
-    count: int
-    helps: bool
-    named: tuple[NamedReading, ...]
-    gains: tuple[Gain, ...]
-    classic: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -157,7 +146,7 @@ class AliasAnswer(Answer):
     classic: int | None
     gains: tuple[Gain, ...]
     grouping_error: float
-    remarks: Remarks
+    remarks: Remarks = field(default_factory=Remarks)
     together: Interval | None = None
     together_count: int | None = None
     law: Law | None = None

@@ -16,12 +16,12 @@ from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
-from planner.sizing.answer import AnswerParts, NamedReading, Remarks
+from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import NORMAL_90, measured_rate, measured_response, spaced
 from planner.sizing.comparison import Gain
 from planner.sizing.sized import Sized, tries_of
 from planner.sizing.volumes import alike
-from planner.sizing.wording import bursty_remarks
+from planner.sizing.wording import of_bursty_pool
 
 MANY: Final = 16  # aliases of one volume with which hardly anything of it waits
 
@@ -97,9 +97,9 @@ class SizedDraws(Sized):
         """The pool as one demand."""
         return _named(self.pool, count, float(rows.io_rate[count]))
 
-    def remarks(self, answer_of: AnswerParts) -> Remarks:
-        """Sentences."""
-        return bursty_remarks(self.runs, answer_of, growth=self.growth)
+    def sentences(self, answer: AliasAnswer) -> tuple[Sequence[str], Sequence[str], bool]:
+        """How it was read, who gains."""
+        return of_bursty_pool(self.runs, answer), (), True
 
 
 def size_bursty_pools(

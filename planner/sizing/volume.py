@@ -29,19 +29,19 @@ from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
-from planner.sizing.answer import AnswerParts, NamedReading, Remarks
+from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import (
     NORMAL_90,
-    Draws,
     band,
-    draw_counts,
+    counts_at_ends,
+    ends_of,
     measured_rate,
     measured_response,
     spaced,
 )
 from planner.sizing.pool import FAR_FROM_SATURATED, SAME_RATE, fitted
 from planner.sizing.sized import Sized, finite, tries_of
-from planner.sizing.wording import volume_remarks
+from planner.sizing.wording import of_volume
 
 if TYPE_CHECKING:
     from planner.calibrate import Fit
@@ -133,14 +133,9 @@ class SizedVolume(Sized):
         return _predicted(read, self.chosen, counts)
 
     @cached_property
-    def draws(self) -> Draws:
-        """The chosen candidate at both ends of what the model leaves open, at every count of the sweep."""
-        return Draws.of(self.read, self.chosen, self.law, np.arange(self.sweep[0].aliases.size))
-
-    @cached_property
-    def draw_counts(self) -> list[int]:
+    def moved_counts(self) -> list[int]:
         """Counts at both ends of what the model leaves open."""
-        return self.draws.counts(self.target)
+        return finite(counts_at_ends(self.read, self.counts.chosen, self.law, self.target)[:, 0].tolist())
 
     def others(self) -> list[int]:
         """All candidates that count for the range, and what the calibration leaves open."""
@@ -149,7 +144,7 @@ class SizedVolume(Sized):
         ends = finite(self.counts.each[0, counting(self.read)].tolist())
         if not self.fitted:
             ends += [int(self.counts.low[0]), int(self.counts.high[0])]
-        return ends if self.saturated else [*ends, *self.draw_counts]
+        return ends if self.saturated else [*ends, *self.moved_counts]
 
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Over the candidates that count, widened by the errors of the model."""
@@ -157,14 +152,17 @@ class SizedVolume(Sized):
         solved = self.read.predict(np.arange(many))
         keep = counting(self.read)
         known = () if self.growth else self.runs
-        draws = self.draws  # which has as many counts, as a rule
-        if draws.rate.shape[-1] < many:
-            draws = Draws.of(self.read, self.chosen, self.law, np.arange(many))
-        rates, responses = draws.rate[:, :many], draws.response[:, :many]
+        moved = [
+            each.read.predict(np.arange(many)) for each in ends_of(self.read, self.counts.chosen, self.law)
+        ]
+        rates, responses = (
+            np.array([each[0, self.chosen] for each in some]).reshape(-1, many)
+            for some in ([each.rate for each in moved], [each.response for each in moved])
+        )
         return (
             band(solved.rate[0, keep], rows.io_rate, rates, self.law, self.residual, self.run.aliases,
                  {each.aliases: measured_rate(each) for each in known}, rising=True),
-            band((solved.queue / solved.rate + solved.service)[0, keep], rows.response_time, responses, self.law,
+            band(solved.response[0, keep], rows.response_time, responses, self.law,
                  self.residual, self.run.aliases, {each.aliases: measured_response(each) for each in known}),
         )  # fmt: skip
 
@@ -188,12 +186,11 @@ class SizedVolume(Sized):
             )  # fmt: skip
         return tuple(found)
 
-    def remarks(self, answer_of: AnswerParts) -> Remarks:
-        """Sentences."""
-        return volume_remarks(
-            self.runs, answer_of, self.counts, growth=self.growth, bursty=not bool(self.read.steady[0]),
-            left_out=self.left_out,
-        )  # fmt: skip
+    def sentences(self, answer: AliasAnswer) -> tuple[Sequence[str], Sequence[str], bool]:
+        """What was left out; what the demand leaves open."""
+        several = len({each.count for each in answer.readings}) > 1
+        more = of_volume(self.runs, self.counts, bursty=not self.read.steady[0], several=several)
+        return self.left_out, more, several or len(answer.readings) > 1
 
 
 def size_volumes(
@@ -259,9 +256,9 @@ def _solve_together(volumes: Mapping[int, SizedVolume], read: Readings) -> None:
     some = [place for place, each in volumes.items() if not each.saturated and each.target.of_waits]
     if some:
         chosen, first = np.array([volumes[place].chosen for place in some]), volumes[some[0]]
-        ends = draw_counts(read.of(np.array(some)), chosen, first.law, first.target)
+        ends = counts_at_ends(read.of(np.array(some)), chosen, first.law, first.target)
         for place, counts in zip(some, ends.T, strict=True):
-            volumes[place].__dict__["draw_counts"] = finite(counts.tolist())
+            volumes[place].__dict__["moved_counts"] = finite(counts.tolist())
 
 
 def _predicted_together(read: Readings, chosen: NDArray[np.int64], many: int) -> list[Performance]:
