@@ -338,12 +338,11 @@ class AliasAnswer(Answer):
             steps = (
                 f"Of the wait, {_aliases(half)} {_verb(half)} half, {most} 90 %; the target takes {self.recommended}.",
             )
-        model = () if self.law is None or not self.law.words else (self.law.words,)
         steady = {"poisson", "closed", "open", UNEQUAL}
         tries = [FEW_TRIES] if not self.target.of_waits and self.readings[0].kind not in steady else []
         if self.target.wait_percentile is not None:
             tries.append(EXPONENTIAL)
-        return (*rule, *steps, *tries, *self._of_together(), *self.remarks.more, *model, SCOPE)
+        return (*rule, *steps, *tries, *self._of_together(), *self.remarks.more, *words_of(self.law), SCOPE)
 
     def _of_together(self) -> tuple[str, ...]:
         """How much the bursts of volumes come together, where data say it."""
@@ -472,7 +471,7 @@ class AliasAnswer(Answer):
             "below_floor": self.below_floor,
             "commands": [command for command, _ in self.commands],
             "doubts": list(self.doubts),
-            "model": None if self.law is None else self.law.words or None,
+            "model": next(iter(words_of(self.law)), None),
             "notes": [*self._more(), *filter(None, (self._step,))],
         }
 
@@ -503,6 +502,11 @@ def together(answers: Sequence[AliasAnswer]) -> render.Table:
         for k, column in enumerate(tables[0].columns)
     ]
     return render.Table(columns=(render.Column(name="device", unit="", values=names), *joined))
+
+
+def words_of(law: Law | None) -> tuple[str, ...]:
+    """What an answer says of the law that it was made with."""
+    return () if law is None or not law.words else (law.words,)
 
 
 def unmeasured(sentences: Iterable[str]) -> str:
