@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from planner.render.text import counted
 from planner.results import Array
+from planner.site.series import WEEKDAYS
 from planner.site.site_picture import levels
 from planner.units import ends, readable
 
@@ -21,7 +22,6 @@ LEFT, RIGHT, TOP, BOTTOM = 58.0, 18.0, 12.0, 34.0
 TALLEST: Final = 2.5  # the axis ends at so many times the largest value; a band may reach beyond
 STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 PLACES: Final = 360  # across a picture over time; more intervals are drawn as the largest of each place
-DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DAY: Final = 86_400.0
 HOUR: Final = 3_600.0
 CELL: Final = 14.0  # of the hours of the week
@@ -308,7 +308,7 @@ class Week:
                 dots.append(f"M{place(x + side / 2)} {place(y + side / 2)}h0")
         names = "".join(
             f'<text x="{left - 4:g}" y="{place(above + CELL * (k + 0.72))}">{day}</text>'
-            for k, day in enumerate(DAYS)
+            for k, day in enumerate(WEEKDAYS)
         )
         hours = "".join(
             f'<text x="{place(left + CELL * h)}" y="{above - 5:g}">{h:02d}</text>' for h in range(0, 24, 3)
@@ -328,6 +328,6 @@ class Week:
         day, hour = np.unravel_index(int(np.nanargmax(self.hours)), self.hours.shape)
         over = counted(int((np.nan_to_num(self.hours) > self.in_use).sum()), "hour")
         return (
-            f"Most, {readable(np.nanmax(self.hours))}, on {DAYS[int(day)]} from {int(hour):02d}:00; in {over} of the "
-            f"week more than the {readable(self.in_use)} in use."
+            f"Most, {readable(np.nanmax(self.hours))}, on {WEEKDAYS[int(day)]} from {int(hour):02d}:00; in {over} of "
+            f"the week more than the {readable(self.in_use)} in use."
         )

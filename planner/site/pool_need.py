@@ -13,7 +13,7 @@ from planner.errors import InputError
 from planner.measurements.over_time import RunsOverTime
 from planner.render.text import counted
 from planner.results import Array
-from planner.site.series import HOUR, busy_hours, daily_medians, jump_note
+from planner.site.series import HOUR, WEEKDAYS, busy_hours, daily_medians, jump_note
 from planner.units import readable
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ ENOUGH: Final = "enough"
 TOO_MANY: Final = "too many"
 UNKNOWN: Final = "unknown"
 VERDICTS: Final = (SHORT, UNKNOWN, TOO_MANY, ENOUGH)  # in the order of the answer
-WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 Flags = NDArray[np.bool_]
 
@@ -195,7 +194,6 @@ def outside_busy_hour(
 
 MEMBERS: Final = 0.5  # share of the usual volumes: an interval without rows of so many is not answered
 SAME_LENGTH: Final = 0.02
-TEN: Final = 10.0  # hours from which on no decimal is shown
 
 
 def covered(pool: RunsOverTime) -> NDArray[np.bool_]:

@@ -50,14 +50,6 @@ QUEUE_UNKNOWN: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PartNeeds:
-    """What the groups of a part need."""
-
-    pools: tuple[PoolNeed, ...]
-    rows: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PoolCases:
     """A group over time, and what is asked of it: `cases` of the intervals that stand in `places`."""
 
@@ -107,12 +99,11 @@ def site(
     return replace(answer, law=parts[0].law, gaps=lost)
 
 
-def need_of(part: SitePart) -> PartNeeds:
+def need_of(part: SitePart) -> list[PoolNeed]:
     """What the groups of a part need: all of their intervals in one question, and the range of those that decide."""
-    frame = rows_of_part(part)
     asked: list[PoolCases] = []
     pools: list[PoolNeed] = []
-    for group, found in over_time(frame, part.groups):
+    for group, found in over_time(rows_of_part(part), part.groups):
         if isinstance(found, str):
             pools.append(_without(group, found))
         else:
@@ -121,8 +112,7 @@ def need_of(part: SitePart) -> PartNeeds:
     counters = supply_of_part(part)
     counted = [_counted(part, each, [next(needs) for _ in each.cases], counters) for each in asked]
     ranged = iter(need([(found.run,) for found in counted if found.run is not None], part.law, part.target))
-    pools += [found if found.run is None else _ranged(part, found, next(ranged)) for found in counted]
-    return PartNeeds(pools=tuple(pools), rows=frame.height)
+    return pools + [found if found.run is None else _ranged(part, found, next(ranged)) for found in counted]
 
 
 def _without(group: Group, problem: str) -> PoolNeed:
@@ -261,11 +251,15 @@ def _ranged(part: SitePart, found: PoolNeed, decided: Need) -> PoolNeed:
 
 
 def combine(
-    results: Sequence[Any], *, target: Target, meet: float = DEFAULT_MEET, notes: Sequence[str] = ()
+    results: Sequence[list[PoolNeed] | parallel.Failed],
+    *,
+    target: Target,
+    meet: float = DEFAULT_MEET,
+    notes: Sequence[str] = (),
 ) -> SiteAnswer:
     """Join what was found of the parts of a site."""
-    pools = [pool for each in results if isinstance(each, PartNeeds) for pool in each.pools]
-    failed = [(each.name, each.problem) for each in results if not isinstance(each, PartNeeds)]
+    pools = [pool for each in results if not isinstance(each, parallel.Failed) for pool in each]
+    failed = [(each.name, each.problem) for each in results if isinstance(each, parallel.Failed)]
     return SiteAnswer(
         pools=tuple(sorted(pools, key=_order)),
         target=target,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 DAY: Final = 86400.0  # s
 HOUR: Final = 3600.0  # s
+WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DAILY: Final = 0.75 * DAY  # intervals from this length on are days
 LONGEST: Final = 1.25 * DAY
 COVERED: Final = 0.5  # share of an hour that must be measured
@@ -263,6 +264,12 @@ def _check_order(
         raise table.error(row, "start", f"{where}: expected intervals in order of time")
 
 
+def _row_from(rows: NDArray[np.intp], starts: NDArray[np.datetime64], first: date, index: int) -> int:
+    """The row from which on a day was measured."""
+    day = np.datetime64(first + timedelta(days=index))
+    return int(rows[np.flatnonzero(starts[rows] >= day)[0]])
+
+
 def _check_clock(
     table: CsvTable, rows: NDArray[np.intp], starts: NDArray[np.datetime64], first: date, values: Array
 ) -> None:
@@ -274,8 +281,7 @@ def _check_clock(
         )
     found = leap(values)
     if found is not None:
-        day = first + timedelta(days=found[0])
-        row = int(rows[np.flatnonzero(starts[rows] >= np.datetime64(day))[0]])
+        row = _row_from(rows, starts, first, found[0])
         leaps = f"leaps {found[1]} days, more than were measured"
         raise table.error(row, "start", f"{leaps}: expected one clock; correct it or split the file there")
 
@@ -293,8 +299,7 @@ def _check_unit(
     if found is None:
         return
     index, ratio = found
-    day = first + timedelta(days=index)
-    row = int(rows[np.flatnonzero(starts[rows] >= np.datetime64(day))[0]])
+    row = _row_from(rows, starts, first, index)
     near = min(JUMPS, key=lambda jump: abs(abs(np.log(ratio)) - np.log(jump)))
     times = f"about {near:g} times as large" if ratio > 1 else f"about 1/{near:g} of what they were"
     raise table.error(

@@ -13,7 +13,8 @@ from planner.answer import Answer, tabled
 from planner.demand import Target
 from planner.quantity import column
 from planner.render.text import counted, listed
-from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, WEEKDAYS, PoolNeed
+from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, PoolNeed
+from planner.site.series import WEEKDAYS
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import MILLISECOND, percent
 
@@ -72,18 +73,15 @@ class SiteAnswer(Answer):
             missing = counted(sum(each.to_add for each in short), "alias", "aliases")
             first = short[0]
             parts.append(
-                f"{len(short)} {'is' if len(short) == 1 else 'are'} short of {missing} in all, "
+                f"{counted(len(short), 'is', 'are')} short of {missing} in all, "
                 f"{first.name} most ({first.needed} needed, {first.in_use} in use)"
             )
         if many:
-            parts.append(
-                f"{len(many)} {'has' if len(many) == 1 else 'have'} {sum(e.to_gain for e in many)} to spare"
-            )
-        enough, unknown = len(self.of(ENOUGH)), len(self.of(UNKNOWN))
-        if enough:
-            parts.append(f"{enough} {'has' if enough == 1 else 'have'} enough")
-        if unknown:
-            parts.append(f"{unknown} {'has' if unknown == 1 else 'have'} no answer")
+            spare = sum(each.to_gain for each in many)
+            parts.append(f"{counted(len(many), 'has', 'have')} {spare} to spare")
+        for verdict, words in ((ENOUGH, "enough"), (UNKNOWN, "no answer")):
+            if found := self.of(verdict):
+                parts.append(f"{counted(len(found), 'has', 'have')} {words}")
         if self.failed:
             parts.append(f"{counted(len(self.failed), 'part')} of the site failed")
         return f"{every} in {share(self.meet)} of the busy time: {'; '.join(parts) or 'nothing to tell'}."

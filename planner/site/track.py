@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -69,19 +70,6 @@ class Tracked:
         return sum(pair.held for pair in self.pairs)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Dated:
-    """A `part` of a site, and the date `since` which its aliases may be others."""
-
-    part: SitePart
-    since: datetime
-
-    @property
-    def name(self) -> str:
-        """For messages."""
-        return self.part.name
-
-
 def track_record(
     source: Data, since: datetime | str, *, members: Path | str | None = None, system: str | None = None,
     start: datetime | str | None = None, end: datetime | str | None = None, pool: str | None = None,
@@ -99,9 +87,7 @@ def track_record(
     )  # fmt: skip
     pools: list[Tracked] = []
     unchanged, remarks = 0, [*all_notes(lost), *notes]
-    for each in parallel.run(
-        tracked_of, [Dated(part=part, since=when) for part in parts], scheduler, workers
-    ):
+    for each in parallel.run(partial(tracked_of, since=when), parts, scheduler, workers):
         if isinstance(each, parallel.Failed):
             remarks.append(f"No record of {each.name}: {each.problem}")
             continue
@@ -120,11 +106,10 @@ class Changed:
     places: list[tuple[int, int]]
 
 
-def tracked_of(dated: Dated) -> tuple[tuple[Tracked, ...], int]:
-    """The groups of a part whose aliases changed, and how many did not."""
-    part = dated.part
+def tracked_of(part: SitePart, since: datetime) -> tuple[tuple[Tracked, ...], int]:
+    """The groups of a part whose aliases changed since, and how many did not."""
     every = [pool for _, pool in over_time(rows_of_part(part), part.groups) if not isinstance(pool, str)]
-    changed = [found for pool in every if (found := _changed(pool, dated.since)) is not None]
+    changed = [found for pool in every if (found := _changed(pool, since)) is not None]
     runs = [each.pool.runs[first] for each in changed for first, _ in each.places]
     answers = iter(need([(run,) for run in runs if isinstance(run, Run)], part.law, part.target))
     return tuple(_tracked(each, answers) for each in changed), len(every) - len(changed)

@@ -51,9 +51,8 @@ class SystemScenarios:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storage:
-    """What storage says, shape (scenarios,): bytes of pages and frames; `miss` and `fit` by name of the guests."""
+    """What storage says, shape (scenarios,): bytes of frames; `miss` and `fit` by name of the guests."""
 
-    pages: Array
     frames: Array
     missing: Array
     needed: Array
@@ -79,7 +78,6 @@ class SystemFigures:
     processors: Floats
     bounds: Floats
     exact: bool = True
-    remarks: tuple[str, ...] = field(default=())
 
 
 def storage_of(case: SystemScenarios) -> Storage | None:
@@ -107,7 +105,6 @@ def storage_of(case: SystemScenarios) -> Storage | None:
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(pages > 0, np.minimum(missing / pages, 1.0), 0.0)
     return Storage(
-        pages=pages,
         frames=frames,
         missing=missing,
         needed=case.at(entry, "real") - frames + pages,

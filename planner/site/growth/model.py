@@ -6,7 +6,7 @@ product is linearized about the last estimate and fitted by generalized least sq
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -44,31 +44,16 @@ class SeriesState:
 
     def pick(self, these: NDArray[np.intp]) -> SeriesState:
         """Only these series."""
-        rows = MeasuredDays(self.rows.there[these], self.rows.before[these], self.rows.gap[these])
-        return SeriesState(
-            self.values[these], rows, self.years[these], self.weekday, self.month_forms, self.level[these],
-            self.week[these], self.growth[these], self.month[these], self.month_form[these], self.busy[these],
-            self.spread[these], self.form[these], [self.steps[k] for k in these], [self.pulses[k] for k in these],
+        return replace(
+            self, rows=self.rows.pick(these), steps=[self.steps[k] for k in these],
+            pulses=[self.pulses[k] for k in these], **{name: getattr(self, name)[these] for name in BY_SERIES},
         )  # fmt: skip
 
     def put(self, these: NDArray[np.intp], other: SeriesState) -> None:
         """Write these series back."""
-        for name in (
-            "values",
-            "years",
-            "level",
-            "week",
-            "growth",
-            "month",
-            "month_form",
-            "busy",
-            "spread",
-            "form",
-        ):
+        for name in BY_SERIES:
             getattr(self, name)[these] = getattr(other, name)
-        self.rows.there[these], self.rows.before[these], self.rows.gap[these] = (
-            other.rows.there, other.rows.before, other.rows.gap,
-        )  # fmt: skip
+        self.rows.put(these, other.rows)
         for index, k in enumerate(these):
             self.steps[k], self.pulses[k] = other.steps[index], other.pulses[index]
 
@@ -87,6 +72,12 @@ class SeriesState:
         """What the noise of a day is not in proportion to: the rows are multiplied by it."""
         factor = self.factor
         return np.where(form[:, None] == 0, 1.0, np.where(form[:, None] == 1, factor, factor * self.level))
+
+
+# What a state holds of each series in an array of its own.
+BY_SERIES: Final = (
+    "values", "years", "level", "week", "growth", "month", "month_form", "busy", "spread", "form",
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -229,6 +220,14 @@ class MeasuredDays:
         before = np.concatenate([np.full((series, 1), -1), last[:, :-1]], axis=1)
         gap = np.where(before < 0, 0, day - before)
         return MeasuredDays(there, np.where(before < 0, day, before), gap)
+
+    def pick(self, these: NDArray[np.intp]) -> MeasuredDays:
+        """Only these series."""
+        return MeasuredDays(self.there[these], self.before[these], self.gap[these])
+
+    def put(self, these: NDArray[np.intp], other: MeasuredDays) -> None:
+        """Write these series back."""
+        self.there[these], self.before[these], self.gap[these] = other.there, other.before, other.gap
 
     def lag(self, columns: Array) -> Array:
         """Each column at the measured day before; shape (series, days, columns)."""

@@ -13,11 +13,10 @@ from planner.interval import Interval
 from planner.quantity import column
 from planner.render.text import counted, listed
 from planner.site.growth.dates import Limit
-from planner.site.series import SeriesLabel
+from planner.site.series import WEEKDAYS, SeriesLabel
 from planner.units import ends, given, percent, readable
 
 AHEAD: Final = (90, 180, 365)  # days: three, six and twelve months
-WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 NAMED: Final = 5  # days or series that a sentence lists
 TOO_MANY: Final = "too many"
 MANY: Final = ("aliases", "addresses")  # units whose limits are spoken of in the plural
