@@ -20,10 +20,9 @@ from planner.library import data_path, origin, read_model
 from planner.measurements import Run
 from planner.sizing.commands import expanded
 from planner.sizing.gaps import below_floor
-from planner.sizing.need import Need, size
+from planner.sizing.need import Need, size, worst_by_need
 from planner.sizing.question import Numbers
 from planner.sizing.volume import SizedVolume
-from planner.sizing.worst import worst_by_need
 
 POOL = str(data_path("hyperpav", "pool-0-aliases.listing"))
 RATES, SERVICES = [755.0, 8.2, 300.0, 120.0, 40.0], ["1.3ms", "1ms", "2ms", "0.9ms", "4ms"]

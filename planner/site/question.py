@@ -33,9 +33,8 @@ from planner.site.pool_need import (
     time_quantile,
 )
 from planner.site.site_answer import SiteAnswer
-from planner.sizing.need import Need, need
+from planner.sizing.need import Need, need, worst_by_need
 from planner.sizing.wording import NO_EFFECT
-from planner.sizing.worst import worst_by_need
 from planner.supply import judge
 from planner.units import percent
 

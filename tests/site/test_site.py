@@ -28,8 +28,7 @@ from planner.site.pool_need import time_quantile
 from planner.site.question import combine, need_of, site
 from planner.site.track import track_record
 from planner.sizing import need as sizing_need
-from planner.sizing.need import Need
-from planner.sizing.search import aliases
+from planner.sizing.need import Need, aliases
 from tests.site.large_site import pool_rows, site_rows
 
 LAW = Law(inflation=0.16, redrive_time=5e-5, model_error=0.02)
