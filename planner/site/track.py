@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from planner import parallel, render
-from planner.answer import Answer, tabled
+from planner.answer import Answer, record, tabled
 from planner.demand import Target
 from planner.errors import InputError
 from planner.library import DEFAULT_MODEL
@@ -50,6 +50,13 @@ class Pair:
         """Whether the 90 % range holds what was measured."""
         room = DIGITS * self.measured
         return self.low - room <= self.measured <= self.high + room
+
+
+PAIR: Final = (
+    column("before", of=lambda pair: pair.before.isoformat()), column("after", of=lambda pair: pair.after.isoformat()),
+    column("response", "ms", of="told"), column("response_low", "ms", of="low"),
+    column("response_high", "ms", of="high"), column("measured", "ms", of="measured"), column("held"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,17 +258,8 @@ class TrackRecord(Answer):
             "since": self.since.isoformat(),
             "pools": [
                 {
-                    "system": each.system, "pool": each.pool, "before": each.before, "after": each.after,
-                    "was_needed": each.was_needed, "held": each.held, "problem": each.problem or None,
-                    "pairs": [
-                        {
-                            "before": pair.before.isoformat(), "after": pair.after.isoformat(),
-                            "response_ms": pair.told / MILLISECOND, "response_low_ms": pair.low / MILLISECOND,
-                            "response_high_ms": pair.high / MILLISECOND, "measured_ms": pair.measured / MILLISECOND,
-                            "held": pair.held,
-                        }
-                        for pair in each.pairs
-                    ],
+                    **record(each, map(column, ("system", "pool", "before", "after", "was_needed", "held"))),
+                    "problem": each.problem or None, "pairs": [record(pair, PAIR) for pair in each.pairs],
                 }
                 for each in self.pools
             ],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from planner import render
-from planner.answer import Answer, tabled
+from planner.answer import Answer, record, tabled
 from planner.demand import Law, Target
 from planner.devices import Performance
 from planner.errors import InputError, PlannerError
@@ -18,7 +18,16 @@ from planner.quantity import column
 from planner.render.text import listed
 from planner.sizing.answer import SCOPE, unmeasured, words_of
 from planner.sizing.commands import Command, section
-from planner.sizing.gaps import LOOK, Gaps, all_missing, all_notes, first_words, reasons, worst_code
+from planner.sizing.gaps import (
+    LOOK,
+    NOTHING_MISSING,
+    Gaps,
+    all_missing,
+    all_notes,
+    first_words,
+    reasons,
+    worst_code,
+)
 from planner.sizing.need import Need, need
 from planner.sizing.wording import LEAST_ERROR
 from planner.units import MILLISECOND, percent, readable
@@ -183,11 +192,6 @@ class Subsystem(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as `--json` prints it."""
-
-        def data(pool: PoolCount) -> dict[str, Any]:
-            (row,) = table_of([pool]).records()
-            return {**row, "grouping_error": pool.grouping_error}
-
         return {
             "headline": self.headline,
             "target": str(self.target),
@@ -195,14 +199,14 @@ class Subsystem(Answer):
             "volumes_missing": all_missing(self.gaps),
             "pools": [
                 {
-                    **data(pool),
+                    **pool.to_dict(),
                     "notes": list(pool.notes),
                     "problem": pool.problem,
-                    "volumes_missing": len(self.gaps[pool.name].volumes) if pool.name in self.gaps else 0,
+                    "volumes_missing": len(self.gaps.get(pool.name, NOTHING_MISSING).volumes),
                 }
                 for pool in self.pools
             ],
-            "all": data(self.total()),
+            "all": self.total().to_dict(),
             "commands": [command for command, _ in self.commands],
             "notes": [*self.remarks, *words_of(self.law), SCOPE],
         }
@@ -365,6 +369,10 @@ class PoolCount:
         if self.classic is None or self.recommended is None:
             return None
         return self.classic - self.recommended
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data with unit suffixes."""
+        return record(self, (*COLUMNS, column("grouping_error")))
 
     @property
     def doubts(self) -> list[str]:

@@ -59,11 +59,16 @@ class SystemGrid(Answer):
         _, k = max(rows, key=lambda row: (row[0], -row[1]))  # the first of equal ones
         at = self.found[k]
         assert isinstance(at, Found)
-        where = ", ".join(
-            f"{r.target.label} {r.target.key.worded(v)}"
-            for r, v in zip(self.ranges, self.settings[k], strict=True)
-        )
-        return f"{name}most, {said(at.throughput)} {throughput_unit(self.system)} (90 %), at {where}."
+        where = f"{throughput_unit(self.system)} (90 %), at {', '.join(self._named(k))}"
+        return f"{name}most, {said(at.throughput)} {where}."
+
+    def _named(self, k: int) -> list[str]:
+        """What varies, with its value in a row."""
+        return [f"{r.target.label} {text}" for r, text in zip(self.ranges, self._texts(k), strict=True)]
+
+    def _texts(self, k: int) -> list[str]:
+        """Values of a row as people read them."""
+        return [r.target.key.worded(value) for r, value in zip(self.ranges, self.settings[k], strict=True)]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -71,9 +76,7 @@ class SystemGrid(Answer):
         stopped = [k for k, each in enumerate(self.found) if isinstance(each, str)]
         lines = []
         for k in stopped[:1]:
-            where = ", ".join(
-                r.target.key.worded(v) for r, v in zip(self.ranges, self.settings[k], strict=True)
-            )
+            where = ", ".join(self._texts(k))
             lines.append(
                 f"{len(stopped)} of {len(self.found)} cannot run; the first, {where}: {self.found[k]}."
             )
@@ -110,18 +113,9 @@ class SystemGrid(Answer):
     def _setting(self, k: int) -> render.Column:
         target = self.ranges[k].target
         unit, factor = target.key.shown if target.key.unit != "us" else ("us", MICROSECOND)
-        values = [
-            row[k]
-            if isinstance(row[k], str)
-            else "unlimited"
-            if math.isinf(float(row[k]))
-            else float(row[k]) / factor
-            for row in self.settings
-        ]
-        if not any(isinstance(value, str) for value in values) and target.key.whole:
-            values = [int(value) for value in values]
+        values = [_plain(self.ranges[k], row[k], factor) for row in self.settings]
         if any(isinstance(value, str) for value in values):
-            values = [value if isinstance(value, str) else given(value) for value in values]
+            values = [value if isinstance(value, str) else given(float(value)) for value in values]
         return render.Column(name=target.label, unit=unit, values=values, digits=EXACT)
 
     def to_dict(self) -> dict[str, Any]:
@@ -145,15 +139,11 @@ class SystemGrid(Answer):
         lines: dict[str, list[tuple[float, float, float, float]]] = {}
         first = self._setting(0)
         for k, each in enumerate(self.found):
-            others = ", ".join(
-                f"{r.target.label} {r.target.key.worded(v)}"
-                for r, v in zip(self.ranges[1:], self.settings[k][1:], strict=True)
-            )
             number = each.throughput if isinstance(each, Found) else None
             if number is None or number.value is None:
                 continue
             x = first.values[k] if not isinstance(first.values[k], str) else k
-            lines.setdefault(others, []).append(
+            lines.setdefault(", ".join(self._named(k)[1:]), []).append(
                 (float(x), number.value, number.low or 0.0, number.high or 0.0)
             )
         unit = f" [{first.unit}]" if first.unit else ""
@@ -169,12 +159,12 @@ def _bottleneck(found: Found | None) -> str:
     return next((name for name, _ in found.ranked()), "-")
 
 
-def _plain(of: Range, value: float | str) -> float | str | int:
+def _plain(of: Range, value: float | str, factor: float = 1.0) -> float | str | int:
     if isinstance(value, str):
         return value
     if math.isinf(value):
         return "unlimited"
-    return int(value) if of.target.key.whole else value
+    return int(value) if of.target.key.whole else value / factor
 
 
 def over(system: System, ranges: Sequence[Range]) -> SystemGrid:
