@@ -32,7 +32,6 @@ COUNTS: Final = ("recommended", "recommended_low", "recommended_high")
 ALWAYS: Final = ("pool", "verdict", *COUNTS)
 LEFT_OUT: Final = ("classic_aliases", "saved")  # of the table of pools, to keep it narrow; CSV has them
 MOST_ITEMS: Final = 400  # pools and volumes that the page shows one by one
-FEW: Final = 8  # rows that are seen at a glance
 Later = Sequence[tuple[float, Answer]]
 """The same answer for a demand that grew by a share."""
 
@@ -107,7 +106,7 @@ def _breaks(answer: Growth, ident: str) -> Part:
         Tile(label="limits reached", value=str(len(later)), detail=years),
         Tile(label="the first of them", value=str(later[0].reached) if later else "none", detail=_first(later)),
     )  # fmt: skip
-    return replace(_any(answer, ident, "What breaks first", FEW), tiles=tiles)
+    return replace(_any(answer, ident, "What breaks first", 8), tiles=tiles)  # rows that are seen at a glance
 
 
 def _first(limits: list[Limit]) -> str:

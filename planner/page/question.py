@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
 GROWTHS: Final = "10%,20%,30%,50%,100%"
 MOST_GROWTHS: Final = 12
-AT_ONCE: Final = 8  # pools that are counted together after growth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -374,7 +373,8 @@ def _further(answer: Answer, pools: Sequence[MeasuredPool], law: Law | None, ask
     assert isinstance(answer, (Subsystem, SiteAnswer))
     assert law is not None
     full, failed = in_full(pools, law, asked)
-    chunks = [pools[first : first + AT_ONCE] for first in range(0, len(pools), AT_ONCE)]
+    # pools that are counted together after growth
+    chunks = [pools[first : first + 8] for first in range(0, len(pools), 8)]
     wanted = [(share, some) for share in asked.growth for some in chunks]
     count = partial(count_grown, law=law, target=asked.target)
     with asked.progress("After growth", len(wanted)) as done:

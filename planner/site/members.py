@@ -124,7 +124,6 @@ def check_together(share: float | None, groups: Iterable[Group]) -> tuple[str, .
 
 
 COLUMNS: Final = ("system", "pool", "ssid")
-BUSIEST: Final = 0.01  # share of the intervals whose load the systems' shares are of
 TIMES: Final = ("pend", "disconnect", "connect", "service", "response", "cu_wait")
 SUMS: Final = ("io_rate", "alias_rate", "avoided", "queued", "utilization")
 
@@ -187,7 +186,8 @@ def joined(
     rows = rows.join(everywhere.select(MOMENT, "interval"), on=[MOMENT, "interval"], how="semi")
     load = (pl.col("io_rate") * pl.col("service")).sum()
     by_time = rows.group_by(MOMENT).agg(load.alias("load")).sort("load", descending=True)
-    busiest = by_time.head(max(int(BUSIEST * by_time.height), 1)).select(MOMENT)
+    # share of the intervals whose load the systems' shares are of
+    busiest = by_time.head(max(int(0.01 * by_time.height), 1)).select(MOMENT)
     of_busiest = rows.join(busiest, on=MOMENT, how="semi").group_by("system").agg(load.alias("load"))
     total = float(of_busiest["load"].sum()) or 1.0
     shares = {str(system): float(value) / total for system, value in of_busiest.sort("system").rows()}

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 POOLS_AT_ONCE: Final = 8
-VOLUMES_AT_ONCE: Final = 256
 DEFAULT_MEET: Final = 0.99
 
 
@@ -166,7 +165,7 @@ def cut(groups: Sequence[Group]) -> list[tuple[Group, ...]]:
     found: list[tuple[Group, ...]] = []
     for system, volumes in dict.fromkeys((each.system, each.kind == VOLUME) for each in groups):
         some = [each for each in groups if (each.system, each.kind == VOLUME) == (system, volumes)]
-        size = VOLUMES_AT_ONCE if volumes else POOLS_AT_ONCE
+        size = 256 if volumes else POOLS_AT_ONCE
         found += [tuple(some[first : first + size]) for first in range(0, len(some), size)]
     return found
 

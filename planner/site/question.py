@@ -41,7 +41,6 @@ from planner.units import percent
 if TYPE_CHECKING:
     import polars as pl
 
-MEETS: Final = (0.99, 0.95)
 QUEUE_UNKNOWN: Final = (
     "no queue measured: arrivals are taken as open, and the range holds no bursts; "
     "rows with queue or response decide more"
@@ -206,7 +205,7 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     if not busy.any():  # measured, and never any I/O
         return found
     at_99, at_95 = (
-        _whole(time_quantile(series.needed[busy], series.seconds[busy], share)) for share in MEETS
+        _whole(time_quantile(series.needed[busy], series.seconds[busy], share)) for share in (0.99, 0.95)
     )
     place = deciding(series.needed, asked.pool.load, series.seconds, busy, part.meet)
     assert place is not None

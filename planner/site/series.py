@@ -25,7 +25,6 @@ HOUR: Final = 3600.0  # s
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DAILY: Final = 0.75 * DAY  # intervals from this length on are days
 LONGEST: Final = 1.25 * DAY
-COVERED: Final = 0.5  # share of an hour that must be measured
 WEEKS: Final = 4  # before and after, over which the busy hour of a weekday is looked for
 COMMON: Final = 2.0  # weight of all weekdays together in that, in days
 JUMPS: Final = (
@@ -44,7 +43,6 @@ JUMP_NEARNESS: Final = 0.12
 FEWEST_ABOUT_JUMP: Final = 3  # days
 SUNDAY: Final = 3  # days since 1970-01-01, a Thursday, modulo 7
 NIGHT: Final = 4  # hour before which clocks are set
-CLOCK_GAP: Final = 60  # days; a longer gap, and longer than all days measured, is a wrong clock
 SITE_COLUMNS: Final = frozenset({"device", "volume", "pool", "tries", "owner", "kind"})
 UNITS: Final = {
     "_ms": "ms", "_us": "us", "_s": "s", "_percent": "%", "_share": "share", "_gb": "GB", "_mb": "MB", "_kb": "KB",
@@ -164,7 +162,7 @@ def busy_hours(
     if spacing >= DAILY:
         return origin, _means(day - first, numbers, days, 0.0), np.full(days, np.nan)
     hour = np.floor((seconds - DAY * day) / HOUR).astype(np.int64)
-    wanted_count = COVERED * min(HOUR / spacing, HOUR)
+    wanted_count = 0.5 * min(HOUR / spacing, HOUR)  # share of an hour that must be measured
     profile = _means((day - first) * 24 + hour, numbers, days * 24, wanted_count).reshape(days, 24)
     chosen = _busy_hour(profile, (np.arange(days) + origin.weekday()) % 7)
     levels = np.take_along_axis(profile, chosen[:, None], axis=1)[:, 0]
@@ -352,7 +350,8 @@ def leap(values: Array) -> tuple[int, int] | None:
     """Find a leap over more days than were measured, as of a wrong clock: the day after it, and its length in days."""
     measured = np.flatnonzero(np.isfinite(values))
     gaps = np.diff(measured)
-    if gaps.size and gaps.max() > max(CLOCK_GAP, measured.size):
+    # days; a longer gap, and longer than all days measured, is a wrong clock
+    if gaps.size and gaps.max() > max(60, measured.size):
         at = int(np.argmax(gaps))
         return int(measured[at + 1]), int(gaps[at])
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -13,7 +14,7 @@ from planner.answer import Answer, tabled
 from planner.demand import Target
 from planner.quantity import column
 from planner.render.text import counted, listed
-from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, PoolNeed
+from planner.site.pool_need import COLUMNS, ENOUGH, SHORT, TOO_MANY, UNKNOWN, PoolNeed
 from planner.site.series import WEEKDAYS
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import MILLISECOND, percent
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from planner.demand import Law
 
 NAMED: Final = 3
+SUMS: Final = ("in_use", "to_gain", "intervals", "solved_in_full")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -120,7 +122,6 @@ class SiteAnswer(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as ``--json`` prints it."""
-        known = [each.needed_99 for each in self.pools if each.needed_99 is not None]
         return {
             "pools": [
                 each.to_dict() | {"volumes_missing": len(self.gaps.get(each.name, NOTHING_MISSING).volumes)}
@@ -130,13 +131,10 @@ class SiteAnswer(Answer):
                 "pools": len(self.pools),
                 "short": len(self.of(SHORT)),
                 "too_many": len(self.of(TOO_MANY)),
-                "in_use": sum(each.in_use for each in self.pools),
-                "needed_99": sum(known),
+                "needed_99": sum(each.needed_99 or 0 for each in self.pools),
                 "enough": len(self.of(ENOUGH)),
                 "unknown": len(self.of(UNKNOWN)),
-                "to_gain": sum(each.to_gain for each in self.pools),
-                "intervals": sum(each.intervals for each in self.pools),
-                "solved_in_full": sum(each.solved_in_full for each in self.pools),
+                **{name: sum(getattr(each, name) for each in self.pools) for name in SUMS},
                 "checked": 0,
                 "checked_same": 0,
                 "checked_short": 0,
@@ -190,8 +188,6 @@ def _alone(need: PoolNeed, meet: float) -> str:
     )
 
 
-MOST_SHOWN: Final = 40  # rows for people; all of them in CSV and JSON
-WORST_SHOWN: Final = 8  # intervals of one pool
 RULES: Final = {
     "in_use_plus_queue": "in use + queue",
     "high_water": "high water",
@@ -220,20 +216,19 @@ def _range(need: PoolNeed) -> str | None:
 
 def table(pools: Sequence[PoolNeed]) -> render.Table:
     """One row a pool, all columns."""
-    names = (
-        "system", "pool", "volumes", "in_use", "needed_worst", "needed_99", "needed_95", "needed_low", "needed_high",
-        "verdict", "worst_start", "intervals", "busy_intervals", "solved_in_full", "kind", "needed", "short_intervals",
-        "taught_by", "to_add", "to_gain", "busiest_hour", "supply", "problem", "decided_start",
-    )  # fmt: skip
-    rows = [each.to_dict() | {f"rule_{name}": each.rules.get(name) for name in RULES} for each in pools]
-    return tabled(rows, map(column, (*names, *(f"rule_{name}" for name in RULES))))
+    rules = (column(f"rule_{name}", of=partial(_rule, name=name)) for name in RULES)
+    return tabled(pools, (*COLUMNS, *rules))
+
+
+def _rule(need: PoolNeed, name: str) -> int | None:
+    return need.rules.get(name)
 
 
 def sections(pools: Sequence[PoolNeed], meet: float) -> tuple[render.Section, ...]:
     """One row a pool; of one pool its hours of the week and its worst intervals."""
     if len(pools) == 1:
         return _of_one(pools[0])
-    shown = pools[:MOST_SHOWN]
+    shown = pools[:40]  # rows for people; all of them in CSV and JSON
     systems = len({each.system for each in pools}) > 1
     columns = [
         column("pool", "", "pool", 0, lambda need: need.name if systems else need.pool),
@@ -247,7 +242,7 @@ def sections(pools: Sequence[PoolNeed], meet: float) -> tuple[render.Section, ..
         column("short_share", "", "short", 0, lambda need: percent(need.short_share)),
         column("busiest_hour", "", "most", 0, lambda need: need.busiest_hour or None),
     ]
-    rule = column("rule", "", "rule", 0, lambda need: need.rules.get("in_use_plus_queue"))
+    rule = column("rule", "", "rule", 0, partial(_rule, name="in_use_plus_queue"))
     ruled = any(rule.in_row(each) is not None for each in shown)
     columns += [rule] if ruled else []
     if any(each.supply for each in shown):
@@ -276,7 +271,7 @@ def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
         rows = [(hour, *(_whole(hours[day, hour]) for day in measured)) for hour in range(24)]
         found.append(render.Section(table=tabled(rows, days), title="Largest need by hour of the week"))
     series = need.series
-    order = np.argsort(-np.nan_to_num(series.needed, nan=-1.0), kind="stable")[:WORST_SHOWN]
+    order = np.argsort(-np.nan_to_num(series.needed, nan=-1.0), kind="stable")[:8]  # intervals of one pool
     columns = (
         column(
             "start",

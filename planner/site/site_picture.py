@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 LEVELS: Final = ("not measured", "up to half of those in use", "up to all of them", "more: short")
 HALF: Final = 0.5  # of the aliases in use: up to there a need has the first shade
-FEW_DAYS: Final = 14  # up to so many the need is drawn as a line
 
 
 def draw(answer: SiteAnswer, axes: Axes | None) -> Axes:
@@ -53,7 +52,7 @@ def _over_time(answer: SiteAnswer, axes: Axes | None) -> Axes:
     (axes,) = style.begin(axes, answer.headline)
     series = need.series
     dated = not bool(np.isnat(series.start).any())
-    if dated and np.ptp(series.start) > np.timedelta64(FEW_DAYS, "D"):
+    if dated and np.ptp(series.start) > np.timedelta64(14, "D"):  # up to so many the need is drawn as a line
         return _calendar(need, axes)
     when = series.start if dated else np.arange(series.start.size)
     if need.needed_low is not None and need.needed_high is not None:

@@ -20,8 +20,6 @@ from planner.results import Array
 NORMAL_90: Final = 1.645
 LEAST_THINK: Final = 0.01  # of the think time that was read: next to none
 DRAWS: Final = 256  # laws that stand for all that are possible
-MOST_STRAIN: Final = 10.0
-LEAST_ROOM: Final = 0.02  # of the width of an interval, to either side of its value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,7 +90,7 @@ def band(
     for k, (up, down) in enumerate(zip(shifts[::2], shifts[1::2], strict=True)):
         step = steps[:, k, None] / NORMAL_90
         found += step * (up - down) / 2 + step**2 * (up + down) / 2
-    error = law.model_error * min(max(strain, 1.0), MOST_STRAIN)
+    error = law.model_error * min(max(strain, 1.0), 10.0)
     low, high = central(smeared(found, error))
     least = np.minimum(values.min(axis=0), chosen) * np.exp(np.minimum(low, 0.0))
     most = np.where(bounded, np.maximum(values.max(axis=0), chosen) * np.exp(np.maximum(high, 0.0)), np.inf)
@@ -132,7 +130,7 @@ def span(counts: Sequence[int], rule_of_thumb: int | None) -> tuple[int, int]:
 
 def spaced(queued: Interval) -> Interval:
     """A queue whose value does not lie on an end, as sharpening by the response may leave it."""
-    room = LEAST_ROOM * (queued.high - queued.low)
+    room = 0.02 * (queued.high - queued.low)  # of the width of an interval, to either side of its value
     room = np.where(np.isfinite(room), room, 0.0)
     return Interval(
         np.minimum(queued.low, queued.value - room),

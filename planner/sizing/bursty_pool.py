@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Final
 
 import numpy as np
 
@@ -22,8 +21,6 @@ from planner.sizing.comparison import Gain
 from planner.sizing.sized import Sized, tries_of
 from planner.sizing.volumes import alike
 from planner.sizing.wording import of_bursty_pool
-
-MANY: Final = 16  # aliases of one volume with which hardly anything of it waits
 
 
 class SizedDraws(Sized):
@@ -174,7 +171,7 @@ def _rows(pool: PoolReadings, counts: Array) -> Performance:
 
 def _bands(pool: PoolReadings, rows: Performance, runs: Sequence[Run]) -> tuple[Interval, Interval]:
     read = pool.readings
-    many = read.predict([MANY]).rate[..., 0]
+    many = read.predict([16]).rate[..., 0]  # aliases of one volume with which hardly anything of it waits
     known = np.isfinite(many) & (read.weight > 0)
     weight, rates = np.where(known, read.weight, 0.0), np.where(known, many, 0.0)
     mean = (weight * rates).sum(axis=1)

@@ -57,12 +57,10 @@ MOST_CANDIDATES: Final = 6
 SOME: Final = (
     5  # counts at which other candidates and models are solved for the bands, beside those near the answer
 )
-LARGEST_FITTED_POPULATION: Final = 16
 WORSE_IN_A_ROW: Final = 3  # populations far behind the best before the search ends
 SAME_RATE: Final = 0.03  # several listings of one rate say nothing about the requesters
 FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which open arrivals are preferred
 SAME_THINK: Final = 1.02
-LEAST_SHARE: Final = 1e-6  # think time of a service time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -541,7 +539,7 @@ def _of_readings(read: Readings, groups: Indices, law: Law) -> list[Candidate]:
         here = np.arange(read.volumes), columns
         alone = read.service_time[here]
         opened = np.array([read.kind(int(column)) == "poisson" for column in columns])
-        think = np.maximum(read.demands.think[here], LEAST_SHARE) * alone
+        think = np.maximum(read.demands.think[here], 1e-6) * alone  # think time of a service time
         pool = pool_of(
             law, alone[groups], population=np.where(opened, np.nan, read.demands.population[here])[groups],
             think_time=np.where(opened, np.nan, think)[groups],
@@ -612,7 +610,7 @@ def fitted(runs: Sequence[Run], law: Law) -> tuple[list[Fit], tuple[str, ...]]:
     fixed = {"inflation": law.inflation, "redrive_time": law.redrive_time}
     fits: list[Fit] = []
     least = max(observe(run).fewest_requesters for run in runs)
-    for population in range(least, max(least, LARGEST_FITTED_POPULATION) + 1):
+    for population in range(least, max(least, 16) + 1):
         fits.append(fit(runs, population=population, fixed=fixed, intervals=False))
         behind = [item.chi_square > min(f.chi_square for f in fits) + CHI_SQUARE_95 for item in fits]
         if behind[-WORSE_IN_A_ROW:] == [True] * WORSE_IN_A_ROW:

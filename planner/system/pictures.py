@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from planner import style
 from planner.system.figures import Found
@@ -13,8 +13,6 @@ from planner.units import readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-ASIDE: Final = 0.3  # of a row: two systems side by side
 
 
 def bounds_picture(headline: str, name: str, unit: str, found: Found, axes: Axes | None) -> Axes:
@@ -35,7 +33,8 @@ def comparison_picture(
     for k, (name, (_, found), color, (marker, size)) in enumerate(
         zip(named, pairs, cycle(style.COLORS), cycle(style.MARKERS), strict=False)
     ):
-        bounds, off = dict(found.ranked()), (k - (len(pairs) - 1) / 2) * ASIDE
+        # of a row: two systems side by side
+        bounds, off = dict(found.ranked()), (k - (len(pairs) - 1) / 2) * 0.3
         places = [labels.index(n) + off for n in bounds]
         axes.plot(
             list(bounds.values()), places, marker, color=color, markersize=min(size, 8), fillstyle="none",

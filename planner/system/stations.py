@@ -24,7 +24,6 @@ NEARLY: Final = 1 - 1e-9  # share of a station that open requests may take while
 LOADS: Final = (
     1 - np.geomspace(1.0, 0.05, 10)[1:]
 )  # of its limit, at which random arrivals at a pool are solved
-FAR: Final = 20.0  # times what they hold, where a pool works at its limit
 SAME: Final = 11  # significant digits by which two pools count as one
 
 
@@ -152,7 +151,7 @@ def pool_paces(pools: Array, most: int) -> Array:
     for (_, aliases, *_), (limit, present, service, wait) in zip(
         rows, _random(tuple(map(tuple, rows))), strict=True
     ):
-        far = max(present[-1], most) * FAR
+        far = max(present[-1], most) * 20.0  # times what they hold, where a pool works at its limit
         known, ends = np.append(present, far), (service[-1], far / limit - service[-1])
         time, waits = (
             np.interp(requests - 1, known, np.append(each, end))

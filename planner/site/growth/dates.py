@@ -21,7 +21,6 @@ from planner.site.growth.model import YEAR
 from planner.site.series import SeriesLabel
 
 NEVER = np.inf
-FAR = 1e9  # days
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ class Future:
                 )
             else:
                 found = np.full(np.broadcast_shapes(level.shape, own.shape), -np.inf)
-        return np.asarray(np.clip(np.nan_to_num(found), -FAR, FAR))
+        return np.asarray(np.clip(np.nan_to_num(found), -1e9, 1e9))  # days
 
 
 def passing_days(

@@ -17,7 +17,6 @@ from planner.results import Array
 YEAR: Final = 365.25  # days
 STEPS: Final = 6  # certain level shifts of one series
 MONTH_SIZE: Final = 0.3
-FIRST_NOISE: Final = 0.1  # share of the level
 LEAST_NOISE: Final = 1e-4  # share of the level: what the printed digits leave of a series without noise
 LEAST_FACTOR: Final = 0.02
 
@@ -177,7 +176,7 @@ def solve(state: SeriesState, model: Linear, phi: float) -> Solved:
     response: Array = gram[:, size, size]
     count = np.maximum(model.count, 1)
     # The ridge is in units of the noise variance: of a first guess, a tenth of the level, and of what that leaves.
-    first = ridge_of(model, FIRST_NOISE**2 * response / count)
+    first = ridge_of(model, 0.1**2 * response / count)  # share of the level
     _, _, rest = posterior(plain, both, response, first, count)
     ridge = ridge_of(model, rest / count)
     covariance, mean, rest = posterior(plain, both, response, ridge, count)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from planner.site.growth.dates import Future, Limit
     from planner.site.growth.draws import TrendDraws
     from planner.site.series import Daily
-
-MOST_LIMITS: Final = 40  # rows that one picture can show
-BEYOND: Final = 90  # days drawn after the date
-SHORT_VIEW: Final = 365
 
 
 def draw_series(
@@ -68,7 +64,8 @@ def draw_series(
 
 def _end(reached: date | None, last: date) -> int:
     """Days to draw after the last one."""
-    return SHORT_VIEW if reached is None else max((reached - last).days + BEYOND, SHORT_VIEW)
+    # days drawn after the date
+    return 365 if reached is None else max((reached - last).days + 90, 365)
 
 
 def _mark_date(
@@ -115,7 +112,7 @@ def _ends(limit: Limit) -> str:
 def draw_limits(limits: Sequence[Limit], horizon: int, axes: Axes | None = None) -> Axes:
     """What breaks first: one row a limit, its date as a mark and the 90 % range as a bar."""
     dated = [limit for limit in limits if limit.reached_low is not None or limit.reached is not None]
-    shown = dated[:MOST_LIMITS]
+    shown = dated[:40]  # rows that one picture can show
     first = next((limit for limit in shown if limit.reached is not None), None)
     title = "No limit is reached within the horizon"
     if first is not None and first.reached is not None:
