@@ -54,6 +54,15 @@ Pools = Annotated[
     Path | None,
     typer.Option("--pools", metavar="FILE.csv", help="Members of pools: columns device, role, pool."),
 ]
+RealStorage = Annotated[
+    str | None, typer.Option("--real-storage", metavar="SIZE", help="Real storage, as 256GB.")
+]
+ResidentPages = Annotated[
+    str | None,
+    typer.Option(
+        "--resident-pages", metavar="N", help="Mean resident pages in each in-use 1 MB segment, 1 to 256."
+    ),
+]
 Scheduler = Annotated[
     str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Dask scheduler, as tcp://HOST:8786.")
 ]

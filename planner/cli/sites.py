@@ -104,15 +104,8 @@ def growth(
         typer.Option(metavar="DATE:+N%", help="A change of the load from a day on; may be repeated."),
     ] = None,
     pools: options.Pools = None,
-    real_storage: Annotated[
-        str | None, typer.Option("--real-storage", metavar="SIZE", help="Real storage, as 256GB.")
-    ] = None,
-    resident_pages: Annotated[
-        str | None,
-        typer.Option(
-            "--resident-pages", metavar="N", help="Mean resident pages in each in-use 1 MB segment."
-        ),
-    ] = None,
+    real_storage: options.RealStorage = None,
+    resident_pages: options.ResidentPages = None,
     model: options.Model = options.DEFAULT_MODEL,
     *,
     rows: options.ChosenRows,

@@ -21,15 +21,6 @@ storage = typer.Typer(
     "Example: planner storage limits --release 5.3 --real-storage 256GB --resident-pages 50",
 )
 
-RealStorage = Annotated[
-    str | None, typer.Option("--real-storage", metavar="SIZE", help="Real storage, as 256GB.")
-]
-ResidentPages = Annotated[
-    str | None,
-    typer.Option(
-        "--resident-pages", metavar="N", help="Mean resident pages in each in-use 1 MB segment, 1 to 256."
-    ),
-]
 InUse = Annotated[
     str | None, typer.Option("--in-use", metavar="SIZE", help="Virtual storage in use, as 900GB.")
 ]
@@ -78,7 +69,7 @@ def limits(
 @options.expanded
 def frames(
     in_use: InUse = None,
-    resident_pages: ResidentPages = None,
+    resident_pages: options.ResidentPages = None,
     guests: Annotated[
         str | None,
         typer.Option(
@@ -88,7 +79,7 @@ def frames(
     instantiated: Annotated[
         str | None, typer.Option(metavar="SHARE", help="Share of guest storage that was touched, as 70%.")
     ] = None,
-    real_storage: RealStorage = None,
+    real_storage: options.RealStorage = None,
     *,
     form: options.PlotForm,
 ) -> None:
@@ -161,8 +152,8 @@ def usage(
         typer.Argument(metavar="FILE...", help="DSPACESH listings (FCX134), monitor data or an archive."),
     ],
     release: Release = None,
-    real_storage: RealStorage = None,
-    resident_pages: ResidentPages = None,
+    real_storage: options.RealStorage = None,
+    resident_pages: options.ResidentPages = None,
     ptrm_spaces: PtrmSpaces = None,
     system: options.System = None,
     start: options.From = None,

@@ -47,9 +47,7 @@ if TYPE_CHECKING:
 
     from planner.measurements.read import Measured
 
-GROWTHS: Final = "10%,20%,30%,50%,100%"
-MOST_GROWTHS: Final = 12
-
+MOST_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:

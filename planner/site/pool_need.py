@@ -182,6 +182,11 @@ def time_quantile(values: Array, seconds: Array, share: float) -> float:
     return float("nan") if at is None else float(values[at])
 
 
+def whole(count: float) -> int | None:
+    """A count; None where it is not known, or no count serves."""
+    return int(count) if np.isfinite(count) else None
+
+
 def outside_busy_hour(
     name: str, start: NDArray[np.datetime64], seconds: Array, io_rate: Array, at: int
 ) -> str:

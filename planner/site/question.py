@@ -31,6 +31,7 @@ from planner.site.pool_need import (
     notes_of,
     outside_busy_hour,
     time_quantile,
+    whole,
 )
 from planner.site.site_answer import SiteAnswer
 from planner.sizing.need import Need, need, worst_by_need
@@ -205,11 +206,11 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     if not busy.any():  # measured, and never any I/O
         return found
     at_99, at_95 = (
-        _whole(time_quantile(series.needed[busy], series.seconds[busy], share)) for share in (0.99, 0.95)
+        whole(time_quantile(series.needed[busy], series.seconds[busy], share)) for share in (0.99, 0.95)
     )
     place = deciding(series.needed, asked.pool.load, series.seconds, busy, part.meet)
     assert place is not None
-    found = replace(found, needed=_whole(series.needed[place]), needed_99=at_99, needed_95=at_95)
+    found = replace(found, needed=whole(series.needed[place]), needed_99=at_99, needed_95=at_95)
     at = asked.places.index(place)
     if found.needed is None:
         return replace(found, needed_low=None, needed_high=None, problem=needs[at].problem)
@@ -218,11 +219,6 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
         found, run=asked.cases[at][-1], decided_start=begin(place),
         notes=(*found.notes, away.removeprefix(f"{found.name} is ")) if away else found.notes,
     )  # fmt: skip
-
-
-def _whole(count: float) -> int | None:
-    """A count; None where no count serves."""
-    return int(count) if math.isfinite(count) else None
 
 
 def rules(

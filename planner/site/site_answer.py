@@ -14,7 +14,7 @@ from planner.answer import Answer, tabled
 from planner.demand import Target
 from planner.quantity import column
 from planner.render.text import counted, listed
-from planner.site.pool_need import COLUMNS, ENOUGH, SHORT, TOO_MANY, UNKNOWN, PoolNeed
+from planner.site.pool_need import COLUMNS, ENOUGH, SHORT, TOO_MANY, UNKNOWN, PoolNeed, whole
 from planner.site.series import WEEKDAYS
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import MILLISECOND, percent
@@ -206,10 +206,6 @@ def _verdict(need: PoolNeed) -> str:
     return f"spare {need.to_gain}" if need.verdict == TOO_MANY else need.verdict
 
 
-def _when(need: PoolNeed) -> str | None:
-    return None if need.worst_start is None else f"{need.worst_start:%Y-%m-%d %H:%M}"
-
-
 def _range(need: PoolNeed) -> str | None:
     return None if need.needed_low is None else f"{need.needed_low}-{need.needed_high}"
 
@@ -268,7 +264,7 @@ def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
     if np.isfinite(hours).any():
         measured = np.flatnonzero(np.isfinite(hours).any(axis=1))
         days = [column("hour", decimals=0), *(column(WEEKDAYS[day], decimals=0) for day in measured)]
-        rows = [(hour, *(_whole(hours[day, hour]) for day in measured)) for hour in range(24)]
+        rows = [(hour, *(whole(hours[day, hour]) for day in measured)) for hour in range(24)]
         found.append(render.Section(table=tabled(rows, days), title="Largest need by hour of the week"))
     series = need.series
     order = np.argsort(-np.nan_to_num(series.needed, nan=-1.0), kind="stable")[:8]  # intervals of one pool
@@ -277,7 +273,7 @@ def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
             "start",
             of=lambda k: None if np.isnat(series.start[k]) else f"{series.start[k].item():%Y-%m-%d %H:%M}",
         ),
-        column("needed", decimals=0, of=lambda k: _whole(series.needed[k])),
+        column("needed", decimals=0, of=lambda k: whole(series.needed[k])),
         column("in_use", "", "in use", 0, lambda k: int(series.in_use[k])),
         column("io_rate", "1/s", "I/O rate", 1, lambda k: float(series.io_rate[k])),
         column("response", "ms", decimals=2, of=lambda k: _known(series.response[k] / MILLISECOND)),
@@ -289,10 +285,6 @@ def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
         made = tabled(rules, (column("rule"), column("says", decimals=0)))
         found.append(render.Section(table=made, title="Rules of the field"))
     return tuple(found)
-
-
-def _whole(value: float) -> int | None:
-    return int(value) if np.isfinite(value) else None
 
 
 def _known(value: float) -> float | None:

@@ -9,7 +9,7 @@ import numpy as np
 from planner import style
 from planner.render.text import word
 from planner.results import Array
-from planner.sizing.picture import draw_many
+from planner.sizing.picture import CountRow, draw_many
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
@@ -28,17 +28,14 @@ def draw(answer: SiteAnswer, axes: Axes | None) -> Axes:
     if len(answer.pools) == 1 and answer.pools[0].intervals:
         return _over_time(answer, axes)
     known = [each for each in answer.pools if each.needed is not None]
-    spans = [
-        (each.needed if each.needed_low is None else each.needed_low,
-         each.needed if each.needed_high is None else each.needed_high)
-        for each in known
-    ]  # fmt: skip
     noun = "pool" if all(each.kind == "pool" for each in known) else "volume"
-    return draw_many(
-        answer.headline, [each.name for each in known], [each.needed or 0 for each in known],
-        [(a or 0, b or 0) for a, b in spans], [each.in_use for each in known], noun, axes,
-        [word(each.verdict) for each in known],
-    )  # fmt: skip
+    return draw_many(answer.headline, map(_count_row, known), noun, axes)
+
+
+def _count_row(need: PoolNeed) -> CountRow:
+    count = need.needed or 0
+    low, high = (count if end is None else end for end in (need.needed_low, need.needed_high))
+    return CountRow(need.name, count, low, high, need.in_use, word(need.verdict))
 
 
 def levels(needed: Array, in_use: Array | float) -> Array:

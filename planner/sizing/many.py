@@ -225,7 +225,10 @@ class VolumesAnswer(Answer):
             "growth": self.growth,
             "floor": self.floor,
             "volumes_missing": len(self.gaps.volumes),
-            "volumes": [{"device": a.name, "verdict": verdict(a), **a.to_dict()} for a in self.answers],
+            "volumes": [
+                {"device": row.name, "verdict": row.verdict, **each.to_dict()}
+                for row, each in zip(self.listed, self.answers, strict=True)
+            ],
             "below_floor": [row.name for row in self.below],
             "commands": [command for command, _ in self.commands],
             "problems": [{"device": row.name, "problem": row.problem} for row in self.unanswered],
@@ -252,11 +255,6 @@ def _table(rows: Sequence[VolumeRow], *, shown: bool = False) -> render.Table:
         said = column("verdict", of=lambda row: word(row.verdict))
         columns = (columns[0], said, *(each for each in columns[1:] if each.key not in ("queued", "verdict")))
     return tabled(rows, columns)
-
-
-def verdict(answer: AliasAnswer) -> str:
-    """Tell in a few words what aliases do for a volume."""
-    return _verdict(answer.saturated, answer.recommended, answer.in_use, answer.helps, answer.waiting)
 
 
 def _verdict(saturated: bool, recommended: int, in_use: int, helps: bool, waiting: bool | None) -> str:

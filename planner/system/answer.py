@@ -303,10 +303,9 @@ def _releases(system: System) -> Iterator[str]:
 
 def numbers_of(system: System) -> Mapping[str, float | str]:
     """Every number and word by label."""
-    found: dict[str, float | str] = {}
-    for entry in system.entries:
-        found |= {f"{entry.label}.{key}": each.value for key, each in entry.values.items()}
-    return found
+    return {
+        f"{each.label}.{key}": value.value for each in system.entries for key, value in each.values.items()
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,6 @@ from planner.system.law import SystemFigures, SystemScenarios, outcome_of
 from planner.system.spread import Direction, Place, directions, law_error
 from planner.units import FRAME
 
-BASES: Final = ("given", "arithmetic", "calibrated", "predicted", "outside")
 BLOCK: Final = 512  # scenarios solved side by side: what they need stays in the cache
 STEP: Final = 0.01  # relative change that elasticities are taken of
 NOISE: Final = 1e-9  # elasticity that is none

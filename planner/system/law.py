@@ -179,7 +179,6 @@ def _scaling(case: SystemScenarios) -> Array:
     if entry is None or not case.known(entry, "measured") or not case.known(entry, "coherency"):
         return np.ones(len(case))
     alpha, beta = case.at(entry, "contention"), case.at(entry, "coherency")
-
     there, measured = case.at(entry, "count"), case.at(entry, "measured")
     return np.asarray(there / usl(there, 1.0, alpha, beta) * usl(measured, 1.0, alpha, beta) / measured)
 
@@ -233,7 +232,7 @@ def _cycle(case: SystemScenarios, guest: Entry, storage: Storage | None) -> Cycl
 
 def _timed(case: SystemScenarios, entry: Entry) -> tuple[Entry | None, Callable[[str], Array]]:
     """The pool of a group of devices, and what takes its times: from the group, or else from the pool."""
-    pool = case.system.named("pool", entry.word("pool")) if entry.word("pool") else None
+    pool = case.system.pool_of(entry)
     return pool, lambda key: case.at(entry if pool is None or case.known(entry, key) else pool, key)
 
 
