@@ -26,59 +26,48 @@ if TYPE_CHECKING:
 
     from planner.units import Dimension
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")]
-Force = Annotated[bool, typer.Option("--force", help="Write over existing files.")]
-Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw to FILE.png, .svg or .pdf.")]
-Report = Annotated[
-    Path | None,
-    typer.Option("--report", metavar="FILE.html", help="Write a self-contained HTML page to FILE."),
-]
+
+def option(metavar: str, help: str, *names: str, **more: Any) -> Any:
+    """An option with a value: what stands for it in a help page, and what it is; named as its argument if at all."""
+    return typer.Option(*names, metavar=metavar, help=help, **more)
+
+
+def flag(help: str, *names: str, **more: Any) -> Any:
+    """An option without a value."""
+    return typer.Option(*names, help=help, **more)
+
+
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    """What stands without the name of an option."""
+    return typer.Argument(metavar=metavar, help=help, **more)
+
+
+Json = Annotated[bool, flag("Print JSON.", "--json")]
+Csv = Annotated[bool, flag("Print CSV.", "--csv")]
+Output = Annotated[Path | None, option("FILE", "Write to FILE.", "--output", "-o")]
+Force = Annotated[bool, flag("Write over existing files.", "--force")]
+Plot = Annotated[Path | None, option("FILE", "Draw to FILE.png, .svg or .pdf.", "--plot")]
+Report = Annotated[Path | None, option("FILE.html", "Write a self-contained HTML page to FILE.", "--report")]
 DEFAULT_MODEL = "hyperpav"  # `planner.library.DEFAULT_MODEL`, which is not imported for a help page
-Model = Annotated[
-    str, typer.Option("--model", metavar="FILE", help="Model file, name of a shipped model, or none.")
-]
-System = Annotated[
-    str | None, typer.Option("--system", metavar="NAME", help="Only this system of an archive.")
-]
-From = Annotated[
-    str | None, typer.Option("--from", metavar="TIME", help="Only intervals from then on, as 2026-03-01.")
-]
-To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only intervals before then.")]
-Map = Annotated[
-    str | None,
-    typer.Option("--map", metavar="LIST", help="Columns of a table, as io_rate=IOPS,service_ms=Svc."),
-]
-Pools = Annotated[
-    Path | None,
-    typer.Option("--pools", metavar="FILE.csv", help="Members of pools: columns device, role, pool."),
-]
-RealStorage = Annotated[
-    str | None, typer.Option("--real-storage", metavar="SIZE", help="Real storage, as 256GB.")
-]
+Model = Annotated[str, option("FILE", "Model file, name of a shipped model, or none.", "--model")]
+System = Annotated[str | None, option("NAME", "Only this system of an archive.", "--system")]
+From = Annotated[str | None, option("TIME", "Only intervals from then on, as 2026-03-01.", "--from")]
+To = Annotated[str | None, option("TIME", "Only intervals before then.", "--to")]
+Map = Annotated[str | None, option("LIST", "Columns of a table, as io_rate=IOPS,service_ms=Svc.", "--map")]
+Pools = Annotated[Path | None, option("FILE.csv", "Members of pools: columns device, role, pool.", "--pools")]
+RealStorage = Annotated[str | None, option("SIZE", "Real storage, as 256GB.", "--real-storage")]
 ResidentPages = Annotated[
-    str | None,
-    typer.Option(
-        "--resident-pages", metavar="N", help="Mean resident pages in each in-use 1 MB segment, 1 to 256."
-    ),
+    str | None, option("N", "Mean resident pages in each in-use 1 MB segment, 1 to 256.", "--resident-pages")
 ]
-Scheduler = Annotated[
-    str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Dask scheduler, as tcp://HOST:8786.")
-]
-Workers = Annotated[int | None, typer.Option("--workers", metavar="N", help="Processes on this machine.")]
-Wait = Annotated[str | None, typer.Option("--wait", metavar="TIME", help="Target: mean wait, as 0.1ms.")]
-Queued = Annotated[str | None, typer.Option("--queued", metavar="I/Os", help="Target: mean queue, as 0.05.")]
-Response = Annotated[
-    str | None, typer.Option("--target-response", metavar="TIME", help="Target: mean response, as 2ms.")
-]
+Scheduler = Annotated[str | None, option("ADDRESS", "Dask scheduler, as tcp://HOST:8786.", "--scheduler")]
+Workers = Annotated[int | None, option("N", "Processes on this machine.", "--workers")]
+Wait = Annotated[str | None, option("TIME", "Target: mean wait, as 0.1ms.", "--wait")]
+Queued = Annotated[str | None, option("I/Os", "Target: mean queue, as 0.05.", "--queued")]
+Response = Annotated[str | None, option("TIME", "Target: mean response, as 2ms.", "--target-response")]
 Together = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SHARE", help="How much the volumes of a pool act together: none, full, or a share as 50%."
-    ),
+    str | None, option("SHARE", "How much the volumes of a pool act together: none, full, or a share as 50%.")
 ]
-AllowMissing = Annotated[bool, typer.Option("--allow-missing", help="Answer as if no volume were missing.")]
+AllowMissing = Annotated[bool, flag("Answer as if no volume were missing.", "--allow-missing")]
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
 ARGUMENTS: Final = (
@@ -301,6 +290,11 @@ class Once(TyperGroup):
             if len(given) > 1:
                 raise InputError(max(spellings, key=len), "given twice", "it once")
         return name, command, rest
+
+
+def group(help: str) -> typer.Typer:
+    """A command that has commands of its own."""
+    return typer.Typer(cls=Once, no_args_is_help=True, rich_markup_mode=None, help=help)
 
 
 def _spellings(command: Any) -> set[str]:

@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 
     from planner.measurements.read import Measured
 
-MOST_
+MOST_GROWTHS: Final = 12
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
