@@ -233,11 +233,8 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
     """Every pool over its days: a row each; behind it need over time, hours of the week, and its whole answer."""
     shown = [need for need in answer.pools if need.series.start.size][:MOST_ITEMS]
     places = {need.name: f"{ident}-i{k}" for k, need in enumerate(shown)}
-    table = tabled(answer.pools, NEEDS).each(
-        lambda c: c if c.name in ALWAYS or any(value is not None for value in c.values) else None
-    )
     rows = grid(
-        table, f"{ident}-pools",
+        tabled(answer.pools, NEEDS).filled(ALWAYS), f"{ident}-pools",
         f"One row a pool, those that are short first. needed: {answer.target} in {percent(answer.meet, 5)} of the busy "
         "time; from, to: its range; worst, 99 %, 95 %: in the worst interval, in these shares of the busy time; short: "
         "share of the busy intervals that need more than was in use.",

@@ -26,11 +26,24 @@ NAMED: Final = 3
 SUMS: Final = ("in_use", "to_gain", "intervals", "solved_in_full")
 
 
+RULES: Final = {
+    "in_use_plus_queue": "in use + queue",
+    "high_water": "high water",
+    "paths_less_one": "paths - 1",
+}
+
+
+def _rule(need: PoolNeed, name: str) -> int | None:
+    return need.rules.get(name)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SiteAnswer(Answer):
     """What every pool, and every volume with aliases of its own, needs over its days."""
 
     PICTURE: ClassVar[str] = "planner.site.site_picture:draw"
+    COLUMNS: ClassVar = (*COLUMNS, *(column(f"rule_{name}", of=partial(_rule, name=name)) for name in RULES))
+    ROWS: ClassVar = "pools"
     pools: tuple[PoolNeed, ...]  # those that are short first
     target: Target  # what the aliases must achieve
     meet: float  # share of the busy time in which they must
@@ -112,10 +125,6 @@ class SiteAnswer(Answer):
         found.append(self._next())
         return tuple(found)
 
-    def table(self) -> render.Table:
-        """One row a pool."""
-        return table(self.pools)
-
     def sections(self) -> tuple[render.Section, ...]:
         """One row a pool; of one pool its hours and its worst intervals."""
         return sections(self.pools, self.meet)
@@ -188,13 +197,6 @@ def _alone(need: PoolNeed, meet: float) -> str:
     )
 
 
-RULES: Final = {
-    "in_use_plus_queue": "in use + queue",
-    "high_water": "high water",
-    "paths_less_one": "paths - 1",
-}
-
-
 def share(value: float) -> str:
     """As people say a share of the time."""
     return percent(value, 5)
@@ -208,16 +210,6 @@ def _verdict(need: PoolNeed) -> str:
 
 def _range(need: PoolNeed) -> str | None:
     return None if need.needed_low is None else f"{need.needed_low}-{need.needed_high}"
-
-
-def table(pools: Sequence[PoolNeed]) -> render.Table:
-    """One row a pool, all columns."""
-    rules = (column(f"rule_{name}", of=partial(_rule, name=name)) for name in RULES)
-    return tabled(pools, (*COLUMNS, *rules))
-
-
-def _rule(need: PoolNeed, name: str) -> int | None:
-    return need.rules.get(name)
 
 
 def sections(pools: Sequence[PoolNeed], meet: float) -> tuple[render.Section, ...]:
@@ -238,23 +230,20 @@ def sections(pools: Sequence[PoolNeed], meet: float) -> tuple[render.Section, ..
         column("short_share", "", "short", 0, lambda need: percent(need.short_share)),
         column("busiest_hour", "", "most", 0, lambda need: need.busiest_hour or None),
     ]
-    rule = column("rule", "", "rule", 0, partial(_rule, name="in_use_plus_queue"))
-    ruled = any(rule.in_row(each) is not None for each in shown)
-    columns += [rule] if ruled else []
-    if any(each.supply for each in shown):
-        columns.append(column("supply", "", "counters", 0, lambda need: need.supply or None))
+    seldom = (
+        column("rule", "", "rule", 0, partial(_rule, name="in_use_plus_queue")),
+        column("supply", "", "counters", 0, lambda need: need.supply or None),
+    )
+    table = tabled(shown, [*columns, *seldom]).filled([each.key for each in columns])
     more = len(pools) - len(shown)
     caption = (
         f"needed in the worst interval, in 99 % and 95 % of the busy time; range: 90 %, of the count in "
         f"{share(meet)}; short: share of the busy intervals; most: hour of the week"
     )
-    if ruled:
+    if any(each.name == "rule" for each in table.columns):
         caption += "; rule: in use + queue"
-    return (
-        render.Section(
-            table=tabled(shown, columns), caption=caption + (f". {more} more rows in --csv." if more else ".")
-        ),
-    )
+    caption += f". {more} more rows in --csv." if more else "."
+    return (render.Section(table=table, caption=caption),)
 
 
 def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:

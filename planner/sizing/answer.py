@@ -386,10 +386,8 @@ class AliasAnswer(Answer):
 
     def sections(self) -> tuple[render.Section, ...]:
         """The table without the columns that only programs want; of many counts those around the answer."""
-        table = self.table().only(SHOWN)
+        table = self.table().only(SHOWN).filled()
         kept = self._kept_rows(len(table))
-        if all(value is None for value in table.columns[-1].values):
-            table = replace(table, columns=table.columns[:-1])
         shown = table.each(lambda c: replace(c, values=[c.values[k] for k in kept]))
         marks = tuple(table.marks[k] for k in kept)
         caption = f"> recommended: {self.target}"

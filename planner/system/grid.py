@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from planner import render
 from planner.answer import Answer, tabled
@@ -17,9 +17,6 @@ from planner.system.description import Entry, System
 from planner.system.figures import Found, solve_all
 from planner.system.reading import Range, recheck
 from planner.units import EXACT, MICROSECOND, MILLISECOND, given
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +29,8 @@ class SystemGrid(Answer):
     * `systems`: the system of each row.
     * `found`: figures of each row, or why it cannot run.
     """
+
+    PICTURE: ClassVar[str] = "planner.system.pictures:draw_grid"
 
     system: System
     ranges: tuple[Range, ...]
@@ -59,10 +58,10 @@ class SystemGrid(Answer):
         _, k = max(rows, key=lambda row: (row[0], -row[1]))  # the first of equal ones
         at = self.found[k]
         assert isinstance(at, Found)
-        where = f"{throughput_unit(self.system)} (90 %), at {', '.join(self._named(k))}"
+        where = f"{throughput_unit(self.system)} (90 %), at {', '.join(self.named(k))}"
         return f"{name}most, {said(at.throughput)} {where}."
 
-    def _named(self, k: int) -> list[str]:
+    def named(self, k: int) -> list[str]:
         """What varies, with its value in a row."""
         return [f"{r.target.label} {text}" for r, text in zip(self.ranges, self._texts(k), strict=True)]
 
@@ -107,10 +106,11 @@ class SystemGrid(Answer):
                         station(name, "response", "ms", MILLISECOND)]  # fmt: skip
         columns.append(column("bottleneck", of=_bottleneck))
         found = [each if isinstance(each, Found) else None for each in self.found]
-        settings = [self._setting(k) for k in range(len(self.ranges))]
+        settings = [self.setting(k) for k in range(len(self.ranges))]
         return render.Table(columns=(*settings, *tabled(found, columns).columns))
 
-    def _setting(self, k: int) -> render.Column:
+    def setting(self, k: int) -> render.Column:
+        """Values of what varies, as a column."""
         target = self.ranges[k].target
         unit, factor = target.key.shown if target.key.unit != "us" else ("us", MICROSECOND)
         values = [_plain(self.ranges[k], row[k], factor) for row in self.settings]
@@ -131,26 +131,6 @@ class SystemGrid(Answer):
             scenarios.append({"settings": where, "cannot_run": None, **data})
         return {"name": self.system.name, "over": [r.target.label for r in self.ranges], "scenarios": scenarios,
                 "notes": list(self.notes)}  # fmt: skip
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the throughput over the first range with its 90 % band, one line for each value of the others."""
-        from planner.system.pictures import grid_picture
-
-        lines: dict[str, list[tuple[float, float, float, float]]] = {}
-        first = self._setting(0)
-        for k, each in enumerate(self.found):
-            number = each.throughput if isinstance(each, Found) else None
-            if number is None or number.value is None:
-                continue
-            x = first.values[k] if not isinstance(first.values[k], str) else k
-            lines.setdefault(", ".join(self._named(k)[1:]), []).append(
-                (float(x), number.value, number.low or 0.0, number.high or 0.0)
-            )
-        unit = f" [{first.unit}]" if first.unit else ""
-        words = [str(v) for v in first.values] if any(isinstance(v, str) for v in first.values) else None
-        return grid_picture(
-            self.headline, f"{first.name}{unit}", throughput_unit(self.system), lines, words, axes
-        )
 
 
 def _bottleneck(found: Found | None) -> str:

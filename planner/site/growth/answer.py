@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from planner.site.series import Daily, SeriesLabel
 from planner.sizing.gaps import Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import percent, readable
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 MOST_LOADS: Final = 12  # whose levels, shifts and patterns the text shows
 TWO_YEARS: Final = 730  # measured days from which a season could be told from a trend
 
@@ -32,6 +29,7 @@ TWO_YEARS: Final = 730  # measured days from which a season could be told from a
 class Growth(Answer):
     """From when on each limit no longer holds, in order of date."""
 
+    PICTURE: ClassVar[str] = "planner.site.growth.pictures:draw"
     COLUMNS: ClassVar = FIGURES
     ROWS: ClassVar = "limits"
 
@@ -140,16 +138,6 @@ class Growth(Answer):
             "events": [{"date": iso(day), "factor": factor} for day, factor in self.events],
             "notes": list(self.notes),
         }
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the series with trend, band, limit and date; of several limits, all in order of date."""
-        from planner.site.growth.pictures import draw_limits, draw_series
-
-        if len(self.limits) > 1:
-            return draw_limits(self.limits, self.horizon, axes)
-        return draw_series(
-            self.limits[0], self.order[0], self.daily, self.fit, self.future, self.horizon, axes
-        )
 
     def level(self, ahead: int, series: int = 0) -> Interval:
         """Busy-day level some days after the last one."""
