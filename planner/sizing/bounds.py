@@ -94,7 +94,12 @@ def band(
     low, high = central(smeared(found, error))
     least = np.minimum(values.min(axis=0), chosen) * np.exp(np.minimum(low, 0.0))
     most = np.where(bounded, np.maximum(values.max(axis=0), chosen) * np.exp(np.maximum(high, 0.0)), np.inf)
-    value = chosen.copy()
+    return through(Interval(least, chosen.copy(), most), known, rising=rising)
+
+
+def through(band: Interval, known: Mapping[int, Interval], *, rising: bool = False) -> Interval:
+    """A band through what was measured at some counts; `rising` ends do not fall with more aliases."""
+    least, value, most = band
     for count, interval in known.items():
         if count < value.size and not math.isnan(interval.value):
             least[count], value[count], most[count] = interval

@@ -16,7 +16,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
-from planner.sizing.bounds import NORMAL_90, measured_rate, measured_response, spaced
+from planner.sizing.bounds import NORMAL_90, measured_rate, measured_response, spaced, through
 from planner.sizing.comparison import Gain
 from planner.sizing.sized import Sized, tries_of
 from planner.sizing.volumes import alike
@@ -181,17 +181,10 @@ def _bands(pool: PoolReadings, rows: Performance, runs: Sequence[Run]) -> tuple[
     least, most = np.maximum(rows.io_rate - half * served, 0.0), rows.io_rate + half * served
     worse, better = (pool.queued(counts, share) for share in (HIGHEST, LOWEST))
     slow, fast = rows.service_time + worse / rows.io_rate, rows.service_time + better / rows.io_rate
-    rate, response = rows.io_rate.copy(), rows.response_time.copy()
-    for run in runs:
-        k = run.aliases
-        if k < counts.size:
-            least[k], rate[k], most[k] = measured_rate(run)
-            fast[k], response[k], slow[k] = measured_response(run)
-    least = np.maximum.accumulate(least)
-    most = np.minimum.accumulate(most[::-1])[::-1]
+    seen, answered = ({run.aliases: of(run) for run in runs} for of in (measured_rate, measured_response))
     return (
-        Interval(np.minimum(least, rate), rate, np.maximum(most, rate)),
-        Interval(np.minimum(fast, response), response, np.maximum(slow, response)),
+        through(Interval(least, rows.io_rate.copy(), most), seen, rising=True),
+        through(Interval(fast, rows.response_time.copy(), slow), answered),
     )
 
 

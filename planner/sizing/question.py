@@ -88,28 +88,18 @@ class Numbers:
     def rows(self, many: int) -> list[Numbers]:
         """The numbers of each row; what is missing in an array (None, nan) was not measured."""
         columns = {
-            name: list(value) if _is_array(value := getattr(self, name)) else [value] * many
+            name: [_known(each, name) for each in (value if _is_array(value) else [value] * many)]
             for name in self.given
+            if (value := getattr(self, name)) is not None
         }
-        known = {
-            name: [None if _missing(value) else value for value in column] for name, column in columns.items()
-        }
-        for name in ("in_use", "volumes"):
-            if name in known:
-                known[name] = [_whole(value, name) for value in known[name]]
-        return [Numbers(**{name: column[k] for name, column in known.items()}) for k in range(many)]
+        return [Numbers(**{name: column[k] for name, column in columns.items()}) for k in range(many)]
 
     def run(self, *, pool: bool) -> Run:
         """The measurement that they are."""
-        for argument, value, example in (
-            ("rate", self.rate, "755/s"),
-            ("service", self.service, "1.3ms"),
-        ):
-            if value is None:
-                raise InputError(
-                    argument, None, f"a quantity such as {example}; it is needed with the other numbers"
-                )
-        assert self.rate is not None and self.service is not None
+        for argument, example in (("rate", "755/s"), ("service", "1.3ms")):
+            if getattr(self, argument) is None:
+                wanted = f"a quantity such as {example}; it is needed with the other numbers"
+                raise InputError(argument, None, wanted)
         volumes = 1 if self.volumes is None else self.volumes
         if volumes < 1:
             raise InputError("volumes", volumes, "a count of at least 1")
@@ -135,15 +125,15 @@ def _is_array(value: Any) -> bool:
     return not isinstance(value, str) and hasattr(value, "__len__")
 
 
-def _missing(value: Any) -> bool:
-    return value is None or (not isinstance(value, str) and math.isnan(value))
-
-
-def _whole(value: Any, argument: str) -> int | None:
-    """A count of an array, which a missing one beside it may have made a float."""
-    if value is None or int(value) == value:
-        return None if value is None else int(value)
-    raise InputError(argument, value, "whole numbers")
+def _known(value: Any, argument: str) -> Any:
+    """One of an array, None where it is missing; a count, which a missing one beside it may have made a float."""
+    if value is None or (not isinstance(value, str) and math.isnan(value)):
+        return None
+    if argument not in ("in_use", "volumes"):
+        return value
+    if int(value) != value:
+        raise InputError(argument, value, "whole numbers")
+    return int(value)
 
 
 def quantity(given: Quantity, dimension: units.Dimension | None, argument: str, parts: int = 1) -> Interval:

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 ALWAYS: Final = 0.99  # share of the time from which on requesters are as good as always active
 SHORT_WAIT: Final = 5.0  # service times up to which a wait speaks for few requesters
 MOST_REQUESTERS: Final = 16  # of whom the tries are told
-MOST_EXACT: Final = 8  # requesters, of more of whom it hardly matters whom a gap follows
 LEAST_THINK: Final = 1e-6  # of the service time
 NO_QUEUE: Final = 1e-12  # I/Os queued, below which one alias more changes nothing
 AT_ONCE: Final = 8  # counts of an open station that are solved together
@@ -267,32 +266,25 @@ def _predicted_together(read: Readings, chosen: NDArray[np.int64], many: int) ->
     rate, service, queued = (np.empty((chosen.size, many)) for _ in range(3))
     alone = read.service_time[np.arange(chosen.size), chosen]
     classes = [_steady_class(read, int(column), k) for k, column in enumerate(chosen)]
-    steady = [None if part is None or part.population > MOST_EXACT else part for part in classes]
-    for where, given in (
-        ([k for k, part in enumerate(steady) if part is not None and math.isnan(part.population)], "open"),
-        (
-            [k for k, part in enumerate(steady) if part is not None and not math.isnan(part.population)],
-            "closed",
-        ),
-        ([k for k, part in enumerate(steady) if part is None], "other"),
-    ):
-        if not where:
+    # of more requesters it hardly matters whom a gap follows
+    steady = [None if part is None or part.population > 8 else part for part in classes]  # noqa: PLR2004
+    solvers = [
+        None if part is None else _open_station if math.isnan(part.population) else _closed_station
+        for part in steady
+    ]
+    for solve in dict.fromkeys(solvers):
+        index = np.flatnonzero([each is solve for each in solvers])
+        parts = [part for k in index if (part := steady[k]) is not None]
+        if solve is not None:
+            rate[index], service[index], queued[index] = solve(read.law, parts, alone[index], counts)
             continue
-        index = np.array(where)
-        if given == "other":
-            only = np.zeros_like(read.weight[index])
-            only[np.arange(index.size), chosen[index]] = 1.0
-            solved = replace(read.of(index), weight=only).predict(np.arange(many))
-            place = (np.arange(index.size), chosen[index])
-            rate[index], service[index], queued[index] = (
-                each[place] for each in (solved.rate, solved.service, solved.queue)
-            )
-            continue
-        parts = [
-            part for part in steady if part is not None and math.isnan(part.population) == (given == "open")
-        ]
-        solve = _open_station if given == "open" else _closed_station
-        rate[index], service[index], queued[index] = solve(read.law, parts, alone[index], counts)
+        place = np.arange(index.size), chosen[index]
+        only = np.zeros_like(read.weight[index])
+        only[place] = 1.0
+        solved = replace(read.of(index), weight=only).predict(np.arange(many))
+        rate[index], service[index], queued[index] = (
+            each[place] for each in (solved.rate, solved.service, solved.queue)
+        )
     nothing = np.full(counts.shape, np.nan)
     return [
         Performance(
