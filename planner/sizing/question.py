@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -384,7 +385,7 @@ class AliasQuestion:
         return replace(run, together=self.joined)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class MeasuredQuestion:
     """A question to `every` interval, `alone` if they are of one source; rows `missing`, `allowed` if known."""
 
@@ -397,7 +398,7 @@ class MeasuredQuestion:
     exclude: Devices | None
     progress: Progress
 
-    @property
+    @cached_property
     def names(self) -> set[str]:
         """Devices, and labels of volumes without a number, of all intervals."""
         return {name for rows in self.every for name in rows.names}
