@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -20,13 +20,13 @@ from planner.measurements import Run
 from planner.measurements.choose import moment
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
-from planner.quantity import Quantity, column
+from planner.quantity import column
 from planner.render.text import counted
 from planner.site.parts import SitePart, parts_of, rows_of_part
 from planner.site.pool_need import covered
 from planner.sizing.gaps import all_notes
 from planner.sizing.need import Need, need
-from planner.units import MILLISECOND, percent
+from planner.units import percent
 
 MOST_PAIRS: Final = 4  # intervals of one pool that are compared
 NEAR: Final = 0.1  # relative difference of the loads of a pair
@@ -101,6 +101,13 @@ def track_record(
         pools += each[0]
         unchanged += each[1]
     return TrackRecord(pools=tuple(pools), since=when, unchanged=unchanged, remarks=tuple(remarks))
+
+
+class PairOf(NamedTuple):
+    """A row of the table."""
+
+    pool: Tracked
+    pair: Pair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -234,23 +241,16 @@ class TrackRecord(Answer):
 
     def table(self) -> render.Table:
         """One row a pair."""
-        rows = [(each, pair) for each in self.pools for pair in each.pairs]
         clock = "%Y-%m-%d %H:%M"
-
-        def time(name: str) -> Quantity:
-            return column(name, "ms", decimals=2, of=lambda row: getattr(row[1], name) / MILLISECOND)
-
         columns = (
-            column("system", of=lambda row: row[0].system),
-            column("pool", of=lambda row: row[0].pool),
-            column("before", decimals=0, of=lambda row: row[0].before),
-            column("after", decimals=0, of=lambda row: row[0].after),
-            column("interval_before", "", "from", of=lambda row: format(row[1].before, clock)),
-            column("interval_after", "", "against", of=lambda row: format(row[1].after, clock)),
-            *map(time, ("told", "low", "high", "measured")),
-            column("held", of=lambda row: "yes" if row[1].held else "no"),
-        )
-        return tabled(rows, columns)
+            column("system", of="pool.system"), column("pool", of="pool.pool"),
+            column("before", decimals=0, of="pool.before"), column("after", decimals=0, of="pool.after"),
+            column("interval_before", "", "from", of=lambda row: format(row.pair.before, clock)),
+            column("interval_after", "", "against", of=lambda row: format(row.pair.after, clock)),
+            *(column(name, "ms", decimals=2, of=f"pair.{name}") for name in ("told", "low", "high", "measured")),
+            column("held", of=lambda row: "yes" if row.pair.held else "no"),
+        )  # fmt: skip
+        return tabled([PairOf(each, pair) for each in self.pools for pair in each.pairs], columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
