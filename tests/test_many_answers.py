@@ -20,10 +20,9 @@ from planner.library import data_path, origin, read_model
 from planner.measurements import Run
 from planner.sizing.commands import expanded
 from planner.sizing.gaps import below_floor
-from planner.sizing.need import Need, size
+from planner.sizing.need import Need, size, worst_by_need
 from planner.sizing.question import Numbers
 from planner.sizing.volume import SizedVolume
-from planner.sizing.worst import worst_by_need
 
 POOL = str(data_path("hyperpav", "pool-0-aliases.listing"))
 RATES, SERVICES = [755.0, 8.2, 300.0, 120.0, 40.0], ["1.3ms", "1ms", "2ms", "0.9ms", "4ms"]
@@ -65,7 +64,9 @@ def test_arrays_are_answered_as_each_row_alone_in_their_order() -> None:
         assert row.then.response_time == pytest.approx(
             float(one.rows.response_time[one.recommended]), rel=1e-5
         )
-        assert row.verdict == sizing.many.verdict(one)
+        assert row.verdict == sizing.many._verdict(
+            one.saturated, one.recommended, one.in_use, one.helps, one.waiting
+        )
     assert len(answer.to_polars()) == len(RATES)
 
 
@@ -75,9 +76,10 @@ def test_side_by_side_is_as_one_by_one() -> None:
     counts = np.arange(6.0)
     for each in size([[run] for run in runs], law, Target(), [0.0] * len(runs)):
         assert isinstance(each, SizedVolume) and each.solved is not None
-        together, ends = each.model(counts), sorted(each.draw_counts)
+        together, ends = each.model(counts), sorted(each.moved_counts)
         each.solved = None
-        assert ends == sorted(each.draws.counts(each.target))
+        del each.moved_counts
+        assert ends == sorted(each.moved_counts)
         for name in ("io_rate", "service_time", "queued"):
             found, wanted = (getattr(rows, name) for rows in (together, each.model(counts)))
             np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-11)

@@ -28,7 +28,7 @@ from planner.sizing.bounds import MOST, Correction, band
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
 from planner.sizing.need import size
-from planner.sizing.picture import LONG, MOST_NAMED, draw_many
+from planner.sizing.picture import LONG, MOST_NAMED, CountRow, draw_many
 from planner.sizing.pool import size_pools
 from planner.sizing.sized import Sized
 from tests.fuzz.answers import fewest_of_pools
@@ -204,7 +204,7 @@ class Table(Sized):
     def others(self) -> list[int]:
         return self.further
 
-    bands = named = remarks = None  # type: ignore[assignment]  # not asked for
+    bands = named = sentences = None  # type: ignore[assignment]  # not asked for
 
 
 def test_a_demand_that_grows_takes_the_rule_of_thumb_of_its_own_queue() -> None:
@@ -633,9 +633,8 @@ def test_a_rate_that_stays_is_told_with_how_far_it_may_rise(above: float, said: 
 
 def test_many_answers_are_drawn_in_the_order_of_what_they_want() -> None:
     """Those that lack most stand above, those with some to spare below; a row: in use, needed, its range."""
-    names, counts, in_use = ["a", "b", "c", "d"], [4, 9, 1, 3], [4, 2, 8, 0]
-    spans = [(3, 6), (8, 12), (1, 2), (2, 3)]
-    axes = draw_many("headline", names, counts, spans, in_use, "pool", None)
+    given = [("a", 4, 3, 6, 4), ("b", 9, 8, 12, 2), ("c", 1, 1, 2, 8), ("d", 3, 2, 3, 0)]
+    axes = draw_many("headline", [CountRow(*each) for each in given], "pool", None)
     assert [each.get_text() for each in axes.get_yticklabels()] == ["b", "d", "a", "c"]
     rows = [[each.get_xdata() for each in axes.lines[first : first + 4]] for first in range(0, 16, 4)]
     assert [(link[0], link[-1], *ends, *needed, *used) for link, ends, needed, used in rows] == [
@@ -649,16 +648,15 @@ def test_many_answers_are_drawn_in_the_order_of_what_they_want() -> None:
 
 
 def test_what_a_site_has_to_spare_is_what_its_range_leaves_for_sure() -> None:
-    axes = draw_many(
-        "headline", ["a", "b"], [4, 4], [(3, 6), (3, 9)], [8, 8], "pool", None, ["spare", "enough"]
-    )
+    rows = [CountRow("a", 4, 3, 6, 8, "spare"), CountRow("b", 4, 3, 9, 8, "enough")]
+    axes = draw_many("headline", rows, "pool", None)
     assert [each.get_text() for each in axes.texts] == ["enough", "spare 2"]
     assert axes.get_figure(root=True).get_suptitle().strip() == "No pool is short of aliases"
 
 
 @pytest.mark.parametrize("many", [MOST_NAMED, MOST_NAMED + 1])
 def test_of_many_the_first_are_drawn_and_the_rest_counted(many: int) -> None:
-    axes = draw_many("Words.", ["a" * 50] * many, [1] * many, [(1, 1)] * many, [0] * many, "volume", None)
+    axes = draw_many("Words.", [CountRow("a" * 50, 1, 1, 1, 0)] * many, "volume", None)
     names = [each.get_text() for each in axes.get_yticklabels()]
     assert len(names) == MOST_NAMED
     assert max(map(len, names)) <= LONG

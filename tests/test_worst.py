@@ -6,8 +6,7 @@ import pytest
 
 from planner.interval import Interval
 from planner.measurements import Run, from_numbers
-from planner.sizing.need import Need
-from planner.sizing.worst import worst_by_need
+from planner.sizing.need import Need, worst_by_need
 
 
 def run(rate: float) -> Run:

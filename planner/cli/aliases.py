@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from planner.cli import options
+from planner.cli.options import argument, flag, option
 from planner.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,33 +15,21 @@ if TYPE_CHECKING:
     from planner.measurements import Run
 
 
-aliases = typer.Typer(
-    cls=options.Once,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="How many aliases a volume (classic PAV) or a pool (HyperPAV) needs.\n\n"
-    "Example: planner aliases pool DEVICE.listing --bases 522A-5231",
+aliases = options.group(
+    "How many aliases a volume (classic PAV) or a pool (HyperPAV) needs.\n\n"
+    "Example: planner aliases pool DEVICE.listing --bases 522A-5231"
 )
 
 Files = Annotated[
     list[Path] | None,
-    typer.Argument(
-        metavar="[FILE]...", help="DEVICE listings (FCX108), or tables of volumes (CSV); - for standard input.",
+    argument(
+        "[FILE]...",
+        "DEVICE listings (FCX108), or tables of volumes (CSV); - for standard input.",
         show_default=False,
     ),
-]  # fmt: skip
-NoAlias = Annotated[
-    str | None,
-    typer.Option("--no-alias", metavar="SHARE", help="Target: share of tries without alias, as 1%."),
 ]
-Exclude = Annotated[
-    str | None, typer.Option(metavar="LIST", help="Devices to leave out, as 5230 or 522A,522C-522E.")
-]
-
-
-def _option(*name: str, metavar: str, help: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(*name, metavar=metavar, help=help)
-    return option
+NoAlias = Annotated[str | None, option("SHARE", "Target: share of tries without alias, as 1%.", "--no-alias")]
+Exclude = Annotated[str | None, option("LIST", "Devices to leave out, as 5230 or 522A,522C-522E.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,64 +40,42 @@ class NumbersAsked:
     * `in_use`: aliases at the time of the measurement.
     * `wait`, `queued`, `target_response`, `no_alias` and `wait_percentile`: targets.
     * `growth`: share by which the demand grows first.
-    * `together`: how much the I/Os of a pool's volumes come together.
     * `model`: the law.
-    * `system`, `start`, `end` and `interval`: which of many measured intervals.
+    * `interval`: which of many measured intervals.
     * `floor`: I/Os below which a volume does not matter.
     * `commands` and `free`: platform whose commands are wanted, and the alias devices to take.
-    * `map`: which column of a table is which field.
-    * `allow_missing`: whether it is known that volumes could not be read.
     """
 
-    rate: Annotated[str | None, _option(metavar="RATE", help="I/O rate of one volume, as 755/s.")] = None
+    rate: Annotated[str | None, option("RATE", "I/O rate of one volume, as 755/s.")] = None
     service: Annotated[
-        str | None,
-        _option(metavar="TIME", help="Service time, as 1.3ms; with files, for those without one."),
+        str | None, option("TIME", "Service time, as 1.3ms; with files, for those without one.")
     ] = None
-    response: Annotated[str | None, _option(metavar="TIME", help="Response time, as 3.7ms.")] = None
-    queue: Annotated[str | None, _option(metavar="I/Os", help="I/Os queued at one volume, as 1.84.")] = None
-    in_use: Annotated[int | None, _option("--in-use", metavar="N", help="With numbers: aliases in use.")] = (
-        None
-    )
+    response: Annotated[str | None, option("TIME", "Response time, as 3.7ms.")] = None
+    queue: Annotated[str | None, option("I/Os", "I/Os queued at one volume, as 1.84.")] = None
+    in_use: Annotated[int | None, option("N", "With numbers: aliases in use.", "--in-use")] = None
     wait: options.Wait = None
     queued: options.Queued = None
     target_response: options.Response = None
     no_alias: NoAlias = None
     wait_percentile: Annotated[
         str | None,
-        _option(
-            "--wait-percentile",
-            metavar="SHARE:TIME",
-            help="Target: share of I/Os that wait at most, as 95%:2ms.",
-        ),
+        option("SHARE:TIME", "Target: share of I/Os that wait at most, as 95%:2ms.", "--wait-percentile"),
     ] = None
-    growth: Annotated[
-        str | None, _option(metavar="SHARE", help="Growth of the demand before sizing, as 30%.")
-    ] = None
-    together: options.Together = None
+    growth: Annotated[str | None, option("SHARE", "Growth of the demand before sizing, as 30%.")] = None
     model: options.Model = options.DEFAULT_MODEL
-    system: options.System = None
-    start: options.From = None
-    end: options.To = None
     interval: Annotated[
-        str | None,
-        _option(metavar="WHICH", help="One interval: worst, mean, or a time, as 2026-03-01T10:15."),
+        str | None, option("WHICH", "One interval: worst, mean, or a time, as 2026-03-01T10:15.")
     ] = None
     floor: Annotated[
         float,
-        _option(
-            metavar="I/Os",
-            help="Volumes with fewer I/Os queued and in service are counted, not listed; 0 lists all.",
-        ),
+        option("I/Os", "Volumes with fewer I/Os queued and in service are counted, not listed; 0 lists all."),
     ] = 0.05
-    commands: Annotated[
-        str | None, _option(metavar="PLATFORM", help="Also print what to type: on zvm, linux or zos.")
-    ] = None
-    free: Annotated[
-        str | None, _option(metavar="LIST", help="With --commands: alias devices to take, as 5251-5258.")
-    ] = None
-    map: options.Map = None
-    allow_missing: options.AllowMissing = False
+    commands: Annotated[str | None, option("PLATFORM", "Also print what to type: on zvm, linux or zos.")] = (
+        None
+    )
+    free: Annotated[str | None, option("LIST", "With --commands: alias devices to take, as 5251-5258.")] = (
+        None
+    )
 
     def target(self, files: list[Path] | None) -> Target:
         """What must be achieved; with files --response is the target."""
@@ -133,9 +98,7 @@ class NumbersAsked:
             numbers["response"] = self.response
         return {
             "source": list(files) if files else None, **numbers, "target": self.target(files),
-            "growth": self.growth or 0.0, "together": self.together, "model": self.model, "system": self.system,
-            "start": self.start, "end": self.end, "interval": self.interval, "floor": self.floor, "map": self.map,
-            "allow_missing": self.allow_missing,
+            "growth": self.growth or 0.0, "model": self.model, "interval": self.interval, "floor": self.floor,
         }  # fmt: skip
 
 
@@ -143,18 +106,14 @@ class NumbersAsked:
 @options.expanded
 def volume(
     files: Files = None,
-    device: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Base devices or labels, as 522A or BWPVS0.")
-    ] = None,
+    device: Annotated[str | None, option("LIST", "Base devices or labels, as 522A or BWPVS0.")] = None,
     exclude: Exclude = None,
     curves: Annotated[
-        bool,
-        typer.Option(
-            "--curves", help="CSV of many volumes: a row for each alias count, not for each volume."
-        ),
+        bool, flag("CSV of many volumes: a row for each alias count, not for each volume.", "--curves")
     ] = False,
     *,
     question: NumbersAsked,
+    rows: options.ChosenRows,
     form: options.PlotForm,
 ) -> None:
     """Count the aliases of volumes that have their own (classic PAV).
@@ -165,10 +124,13 @@ def volume(
 
     Example: planner aliases volume --rate 755/s --service 1.3ms --response 3.7ms --queue 1.84
     """
-    _answer(question, files, form, kind="volume", device=device, exclude=exclude, curves=curves)
+    asked = asdict(rows) | {"kind": "volume", "device": device, "exclude": exclude, "curves": curves}
+    _answer(question, files, form, asked)
 
 
-def _answer(question: NumbersAsked, files: list[Path] | None, form: options.PlotForm, **asked: Any) -> None:
+def _answer(
+    question: NumbersAsked, files: list[Path] | None, form: options.PlotForm, asked: dict[str, Any]
+) -> None:
     """Ask, with the commands that an answer takes, print, draw."""
     from planner import sizing
 
@@ -182,22 +144,19 @@ def _answer(question: NumbersAsked, files: list[Path] | None, form: options.Plot
 @options.expanded
 def pool(
     files: Files = None,
-    bases: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Base devices, as 522A-5231 or 522A,522C.")
-    ] = None,
-    alias_range: Annotated[
-        str | None, typer.Option("--aliases", metavar="LIST", help="Alias devices, as 5249-5250.")
-    ] = None,
+    bases: Annotated[str | None, option("LIST", "Base devices, as 522A-5231 or 522A,522C.")] = None,
+    alias_range: Annotated[str | None, option("LIST", "Alias devices, as 5249-5250.", "--aliases")] = None,
     exclude: Exclude = None,
     members: Annotated[
-        Path | None, typer.Option("--pools", metavar="FILE", help="Members of all pools: CSV, or lsdasd -u.")
+        Path | None, option("FILE", "Members of all pools: CSV, or lsdasd -u.", "--pools")
     ] = None,
-    only: Annotated[str | None, typer.Option("--pool", metavar="NAME", help="Only this pool.")] = None,
+    only: Annotated[str | None, option("NAME", "Only this pool.", "--pool")] = None,
     volumes: Annotated[
-        int | None, typer.Option(metavar="N", help="With numbers: volumes in the pool.", show_default="1")
+        int | None, option("N", "With numbers: volumes in the pool.", show_default="1")
     ] = None,
     *,
     question: NumbersAsked,
+    rows: options.ChosenRows,
     form: options.PlotForm,
 ) -> None:
     """Count the aliases of volumes that share them (HyperPAV).
@@ -210,10 +169,11 @@ def pool(
     """
     options.exclusive({"--pools": members, "--bases": bases}, "each says which devices")
     options.exclusive({"--pools": members, "--aliases": alias_range}, "each says which devices")
-    _answer(
-        question, files, form, kind="pool", bases=bases, alias_devices=alias_range, exclude=exclude, members=members,
-        pool=only, volumes=volumes,
-    )  # fmt: skip
+    asked = asdict(rows) | {
+        "kind": "pool", "bases": bases, "alias_devices": alias_range, "exclude": exclude, "members": members,
+        "pool": only, "volumes": volumes,
+    }  # fmt: skip
+    _answer(question, files, form, asked)
 
 
 @aliases.command(name="supply", no_args_is_help=True)
@@ -221,16 +181,12 @@ def pool(
 def supply(
     counters: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="COUNTERS...",
-            help="Supply counters (MRIODHPP), monitor data, SMF 78-3 and 74-1, RMF XML.",
-        ),
+        argument("COUNTERS...", "Supply counters (MRIODHPP), monitor data, SMF 78-3 and 74-1, RMF XML."),
     ],
-    pool: Annotated[str | None, typer.Option(metavar="NAME", help="Only this pool.")] = None,
+    pool: Annotated[str | None, option("NAME", "Only this pool.")] = None,
     no_alias: NoAlias = "1%",
     volumes: Annotated[
-        Path | None,
-        typer.Option(metavar="TOTALS.csv", help="Volume totals of the same time, with their pools."),
+        Path | None, option("TOTALS.csv", "Volume totals of the same time, with their pools.")
     ] = None,
     model: options.Model = options.DEFAULT_MODEL,
     system: options.System = None,

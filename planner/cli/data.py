@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from planner import files
 from planner.cli import options
+from planner.cli.options import argument, flag, option
 from planner.errors import InputError
 
 ROWS = {"FCX108": "rows", "FCX134": "data_spaces"}  # what --json calls the rows of each report
@@ -16,19 +15,14 @@ ROWS = {"FCX108": "rows", "FCX134": "data_spaces"}  # what --json calls the rows
 
 @options.expanded
 def read(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Measurements, or the folder of an archive.")],
+    file: Annotated[Path, argument("FILE", "Measurements, or the folder of an archive.")],
     volume_totals: Annotated[
-        bool,
-        typer.Option(
-            "--volume-totals", help="FILE holds volume counters (MRIODDEV): add up base and aliases."
-        ),
+        bool, flag("FILE holds volume counters (MRIODDEV): add up base and aliases.", "--volume-totals")
     ] = False,
     pools: options.Pools = None,
     deltas: Annotated[
         bool | None,
-        typer.Option(
-            "--deltas/--cumulative", help="Whether rows count since the row before, or counters only rise."
-        ),
+        flag("Whether rows count since the row before, or counters only rise.", "--deltas/--cumulative"),
     ] = None,
     map: options.Map = None,
     *,
@@ -121,19 +115,13 @@ def _volume_totals(
 
 @options.expanded
 def collect(
-    sources: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Listings, counters, tables.")],
-    archive: Annotated[
-        Path, typer.Option("--output", "-o", metavar="ARCHIVE", help="Folder of the archive.")
-    ],
-    system: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the system, where a file does not say it.")
-    ] = None,
+    sources: Annotated[list[Path], argument("FILE...", "Listings, counters, tables.")],
+    archive: Annotated[Path, option("ARCHIVE", "Folder of the archive.", "--output", "-o")],
+    system: Annotated[str | None, option("NAME", "Name of the system, where a file does not say it.")] = None,
     pools: options.Pools = None,
     anonymize: Annotated[
         bool,
-        typer.Option(
-            "--anonymize", help="Replace names of systems, volumes, owners; shift dates; key beside ARCHIVE."
-        ),
+        flag("Replace names of systems, volumes, owners; shift dates; key beside ARCHIVE.", "--anonymize"),
     ] = False,
     map: options.Map = None,
     json: options.Json = False,
@@ -152,7 +140,7 @@ def collect(
     from planner.measurements.collect import size_of
 
     form = options.Form(json=json, csv=csv)
-    if str(archive) == options.STANDARD_OUTPUT:
+    if not options.is_file(archive):
         raise InputError("--output", "-", "the folder of an archive")
     names = names_of(archive) if anonymize else None
     with options.progress("Collecting", sum(size_of(source) for source in sources), of_bytes=True) as done:
@@ -161,13 +149,13 @@ def collect(
 
 
 def example(
-    days: Annotated[int, typer.Option(metavar="N", help="Days.")] = 365,
-    systems: Annotated[int, typer.Option(metavar="N", help="Systems.")] = 1,
-    pools: Annotated[int, typer.Option(metavar="N", help="Alias pools of each system.")] = 2,
-    volumes: Annotated[int, typer.Option(metavar="N", help="Volumes of each pool.")] = 4,
-    aliases: Annotated[int, typer.Option(metavar="N", help="Aliases of each pool.")] = 3,
-    hours: Annotated[int, typer.Option(metavar="N", help="Busiest hours of each day that are kept.")] = 24,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random noise.")] = 1,
+    days: Annotated[int, option("N", "Days.")] = 365,
+    systems: Annotated[int, option("N", "Systems.")] = 1,
+    pools: Annotated[int, option("N", "Alias pools of each system.")] = 2,
+    volumes: Annotated[int, option("N", "Volumes of each pool.")] = 4,
+    aliases: Annotated[int, option("N", "Aliases of each pool.")] = 3,
+    hours: Annotated[int, option("N", "Busiest hours of each day that are kept.")] = 24,
+    seed: Annotated[int, option("N", "Seed of the random noise.")] = 1,
     output: options.Output = None,
     force: options.Force = False,
 ) -> None:
@@ -181,11 +169,11 @@ def example(
     from planner.render import counted
     from planner.site.example import example_volumes
 
-    form = options.Form(output=output, force=force)
+    options.Form(output=output, force=force)  # refuses a file that cannot be written
     made = example_volumes(
         days=days, systems=systems, pools=pools, volumes=volumes, aliases=aliases, hours=hours, seed=seed
     )
     options.put(made.write_csv(), output, force=force)
-    if form.to_file:
+    if options.is_file(output):
         counts = (counted(made.height, "row"), counted(systems * pools, "pool"), counted(days, "day"))
         files.say("{} of {} over {} in {}".format(*counts, output))

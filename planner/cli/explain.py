@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
-
 from planner import render
 from planner.cli import options
+from planner.cli.options import argument, flag
 from planner.errors import InputError
 from planner.explain import TOPICS
 
@@ -17,15 +16,12 @@ from planner.explain import TOPICS
 def explain(
     topic: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[TOPIC]", help="What to explain; without it the topics are listed.", show_default=False
-        ),
+        argument("[TOPIC]", "What to explain; without it the topics are listed.", show_default=False),
     ] = None,
     numbers: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[NAME=VALUE]...", help="Your numbers, with units.", show_default=False),
+        list[str] | None, argument("[NAME=VALUE]...", "Your numbers, with units.", show_default=False)
     ] = None,
-    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
+    latex: Annotated[bool, flag("Print LaTeX.", "--latex")] = False,
     *,
     form: options.PlotForm,
 ) -> None:

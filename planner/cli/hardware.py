@@ -5,32 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from planner.cli import options
+from planner.cli.options import argument, option
 from planner.errors import InputError
 
-disk = typer.Typer(
-    cls=options.Once,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="ECKD, emulated FBA and native SCSI; minidisk cache; channel programs.\n\n"
-    "Example: planner disk rate --workload xedit --hit-ratio 0.9",
+disk = options.group(
+    "ECKD, emulated FBA and native SCSI; minidisk cache; channel programs.\n\n"
+    "Example: planner disk rate --workload xedit --hit-ratio 0.9"
 )
 
 
 @disk.command(name="rate", no_args_is_help=True, short_help="Compare disks with and without minidisk cache.")
 @options.expanded
 def rate(
-    workload: Annotated[str, typer.Option(metavar="NAME", help="xedit or iozone.")],
-    hit_ratio: Annotated[str, typer.Option(metavar="SHARE", help="Share of reads that the cache answers, as 90%.")],
-    requesters: Annotated[int, typer.Option(metavar="N", help="Guests with one transaction each at a time.")] = 1,
-    processors: Annotated[int, typer.Option(metavar="N", help="Real processors.")] = 1,
-    disks: Annotated[int, typer.Option(metavar="N", help="Disks that the data are spread over.")] = 1,
-    kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of disk; all if left out.")] = None,
+    workload: Annotated[str, option("NAME", "xedit or iozone.")],
+    hit_ratio: Annotated[str, option("SHARE", "Share of reads that the cache answers, as 90%.")],
+    requesters: Annotated[int, option("N", "Guests with one transaction each at a time.")] = 1,
+    processors: Annotated[int, option("N", "Real processors.")] = 1,
+    disks: Annotated[int, option("N", "Disks that the data are spread over.")] = 1,
+    kind: Annotated[list[str] | None, option("KIND", "Kinds of disk; all if left out.")] = None,
     *,
     form: options.PlotForm,
-) -> None:  # fmt: skip
+) -> None:
     """Transactions per second of each kind of disk, with and without minidisk cache.
 
     Example: planner disk rate --workload xedit --hit-ratio 0.9 --requesters 8 --processors 2
@@ -54,10 +50,10 @@ def rate(
 @disk.command(name="ccw", no_args_is_help=True, short_help="Show what channel programs cost CP.")
 @options.expanded
 def ccw(
-    read_write: Annotated[str, typer.Option(metavar="R:W", help="Data read to data written, as 70:30.")],
-    bits: Annotated[int, typer.Option(metavar="BITS", help="31 or 64: width of the addresses.")],
-    translation: Annotated[str, typer.Option(metavar="HOW", help="fast or slow.")] = "fast",
-    data_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Data moved, as 50MB/s.")] = None,
+    read_write: Annotated[str, option("R:W", "Data read to data written, as 70:30.")],
+    bits: Annotated[int, option("BITS", "31 or 64: width of the addresses.")],
+    translation: Annotated[str, option("HOW", "fast or slow.")] = "fast",
+    data_rate: Annotated[str | None, option("RATE", "Data moved, as 50MB/s.")] = None,
     *,
     form: options.PlotForm,
 ) -> None:
@@ -77,28 +73,26 @@ def ccw(
 
 @options.expanded
 def paging(
-    page_rate: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Pages read and written, as 225000/s.")
-    ] = None,
+    page_rate: Annotated[str | None, option("RATE", "Pages read and written, as 225000/s.")] = None,
     guests: Annotated[
-        int | None, typer.Option(metavar="N", help="Guests that fault; if left out, pages come at random.")
+        int | None, option("N", "Guests that fault; if left out, pages come at random.")
     ] = None,
-    target: Annotated[str | None, typer.Option(metavar="TIME", help="Page response time, as 4ms.")] = None,
-    kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of device; all if left out.")] = None,
+    target: Annotated[str | None, option("TIME", "Page response time, as 4ms.")] = None,
+    kind: Annotated[list[str] | None, option("KIND", "Kinds of device; all if left out.")] = None,
     scv: Annotated[
-        float, typer.Option(metavar="NUMBER", help="Squared coefficient of variation of a transfer's service.")
+        float, option("NUMBER", "Squared coefficient of variation of a transfer's service.")
     ] = 1.0,
-    devices: Annotated[int | None, typer.Option(metavar="N", help="Number of devices there are.")] = None,
+    devices: Annotated[int | None, option("N", "Number of devices there are.")] = None,
     per_guest: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Pages of each guest: how many guests the devices carry.")
+        str | None, option("RATE", "Pages of each guest: how many guests the devices carry.")
     ] = None,
     cpu_speed: Annotated[
         list[str] | None,
-        typer.Option(metavar="MACHINE=FACTOR", help="How much faster a processor of MACHINE is than of the others."),
+        option("MACHINE=FACTOR", "How much faster a processor of MACHINE is than of the others."),
     ] = None,
     *,
     form: options.PlotForm,
-) -> None:  # fmt: skip
+) -> None:
     """Count paging devices of each kind for a page rate.
 
     With --devices in place of --page-rate: how many pages a second those devices carry, or with --per-guest how
@@ -158,28 +152,23 @@ def _speed(text: str) -> tuple[str, float]:
 def processors(
     measurements: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="[CSV]",
-            help="A row a configuration: processors, and cpu_ms, or emulation_cpu_ms and cp_cpu_ms, or itr; "
+        argument(
+            "[CSV]",
+            "A row a configuration: processors, and cpu_ms, or emulation_cpu_ms and cp_cpu_ms, or itr; "
             "run and real_storage_GB are optional.",
             show_default=False,
         ),
     ] = None,
     count: Annotated[
-        list[int] | None,
-        typer.Option("--processors", metavar="N", help="Number of processors to predict; may be repeated."),
+        list[int] | None, option("N", "Number of processors to predict; may be repeated.", "--processors")
     ] = None,
     real_storage: Annotated[
-        str | None,
-        typer.Option("--real-storage", metavar="SIZE", help="Real storage to go with --processors."),
+        str | None, option("SIZE", "Real storage to go with --processors.", "--real-storage")
     ] = None,
     contention: Annotated[
-        str | None,
-        typer.Option(metavar="RATE", help="What 5.3 brings over 5.2: page reads per CPU-second, as 300/s."),
+        str | None, option("RATE", "What 5.3 brings over 5.2: page reads per CPU-second, as 300/s.")
     ] = None,
-    throughput: Annotated[
-        str | None, typer.Option(metavar="RATE", help="How many processors this takes, as 600/s.")
-    ] = None,
+    throughput: Annotated[str | None, option("RATE", "How many processors this takes, as 600/s.")] = None,
     *,
     form: options.PlotForm,
 ) -> None:

@@ -6,40 +6,27 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from planner import files
 from planner.cli import options
+from planner.cli.options import argument, flag, option
 
 
 def calibrate(
-    data: Annotated[
-        list[Path],
-        typer.Argument(metavar="DATA...", help="DEVICE listings (FCX108), CSV files, or an archive."),
-    ],
-    kind: Annotated[
-        str,
-        typer.Option(metavar="KIND", help="volume, pool, paging, disk, channel-program or processors."),
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="MODEL.toml", help="Model file to write.")
-    ],
-    population: Annotated[
-        int | None, typer.Option(metavar="N", help="Requesters of one volume; estimated if left out.")
-    ] = None,
-    fix: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="A parameter that is known.")
-    ] = None,
-    title: Annotated[str, typer.Option(metavar="TEXT", help="What was measured.")] = "",
+    data: Annotated[list[Path], argument("DATA...", "DEVICE listings (FCX108), CSV files, or an archive.")],
+    kind: Annotated[str, option("KIND", "volume, pool, paging, disk, channel-program or processors.")],
+    output: Annotated[Path, option("MODEL.toml", "Model file to write.", "--output", "-o")],
+    population: Annotated[int | None, option("N", "Requesters of one volume; estimated if left out.")] = None,
+    fix: Annotated[list[str] | None, option("KEY=VALUE", "A parameter that is known.")] = None,
+    title: Annotated[str, option("TEXT", "What was measured.")] = "",
     device: Annotated[
-        str | None, typer.Option(metavar="DEVICES", help="Only these bases: a number, label, list or range.")
+        str | None, option("DEVICES", "Only these bases: a number, label, list or range.")
     ] = None,
-    pool: Annotated[str | None, typer.Option(metavar="NAME", help="Only this pool.")] = None,
+    pool: Annotated[str | None, option("NAME", "Only this pool.")] = None,
     interval: Annotated[
         str | None,
-        typer.Option(
-            metavar="WHICH",
-            help="worst, mean or a time; of an archive, the worst at each count of aliases where nothing is said.",
+        option(
+            "WHICH",
+            "worst, mean or a time; of an archive, the worst at each count of aliases where nothing is said.",
         ),
     ] = None,
     system: options.System = None,
@@ -70,12 +57,9 @@ def calibrate(
     options.emit(found.text(options.width()), found.to_dict(), found.residual_table(), form)
 
 
-ModelFile = Annotated[
-    str, typer.Argument(metavar="MODEL.toml", help="Model file, or the name of a shipped model.")
-]
+ModelFile = Annotated[str, argument("MODEL.toml", "Model file, or the name of a shipped model.")]
 Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="As aliases=2 or think_time=0.2ms; may be repeated."),
+    list[str] | None, option("KEY=VALUE", "As aliases=2 or think_time=0.2ms; may be repeated.", "--set")
 ]
 
 
@@ -109,10 +93,7 @@ def warn(warnings: tuple[str, ...], form: options.Form) -> None:
 def whatif(
     model: ModelFile,
     over: Annotated[
-        list[str],
-        typer.Option(
-            metavar="KEY=lo:hi:step", help="As aliases=0:24 or think_time=0.1ms:1ms:0.1ms; may be repeated."
-        ),
+        list[str], option("KEY=lo:hi:step", "As aliases=0:24 or think_time=0.1ms:1ms:0.1ms; may be repeated.")
     ],
     settings: Settings = None,
     *,
@@ -164,8 +145,8 @@ class Format(StrEnum):
 
 
 def figures(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write to.")],
-    form: Annotated[Format, typer.Option("--format", help="Kind of file.")] = Format.png,
+    output: Annotated[Path, option("DIR", "Folder to write to.", "--output", "-o")],
+    form: Annotated[Format, flag("Kind of file.", "--format")] = Format.png,
     force: options.Force = False,
 ) -> None:
     """Draw the published figures.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeGuard, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -26,50 +26,48 @@ if TYPE_CHECKING:
 
     from planner.units import Dimension
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")]
-Force = Annotated[bool, typer.Option("--force", help="Write over existing files.")]
-Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw to FILE.png, .svg or .pdf.")]
-Report = Annotated[
-    Path | None,
-    typer.Option("--report", metavar="FILE.html", help="Write a self-contained HTML page to FILE."),
-]
+
+def option(metavar: str, help: str, *names: str, **more: Any) -> Any:
+    """An option with a value: what stands for it in a help page, and what it is; named as its argument if at all."""
+    return typer.Option(*names, metavar=metavar, help=help, **more)
+
+
+def flag(help: str, *names: str, **more: Any) -> Any:
+    """An option without a value."""
+    return typer.Option(*names, help=help, **more)
+
+
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    """What stands without the name of an option."""
+    return typer.Argument(metavar=metavar, help=help, **more)
+
+
+Json = Annotated[bool, flag("Print JSON.", "--json")]
+Csv = Annotated[bool, flag("Print CSV.", "--csv")]
+Output = Annotated[Path | None, option("FILE", "Write to FILE.", "--output", "-o")]
+Force = Annotated[bool, flag("Write over existing files.", "--force")]
+Plot = Annotated[Path | None, option("FILE", "Draw to FILE.png, .svg or .pdf.", "--plot")]
+Report = Annotated[Path | None, option("FILE.html", "Write a self-contained HTML page to FILE.", "--report")]
 DEFAULT_MODEL = "hyperpav"  # `planner.library.DEFAULT_MODEL`, which is not imported for a help page
-Model = Annotated[
-    str, typer.Option("--model", metavar="FILE", help="Model file, name of a shipped model, or none.")
+Model = Annotated[str, option("FILE", "Model file, name of a shipped model, or none.", "--model")]
+System = Annotated[str | None, option("NAME", "Only this system of an archive.", "--system")]
+From = Annotated[str | None, option("TIME", "Only intervals from then on, as 2026-03-01.", "--from")]
+To = Annotated[str | None, option("TIME", "Only intervals before then.", "--to")]
+Map = Annotated[str | None, option("LIST", "Columns of a table, as io_rate=IOPS,service_ms=Svc.", "--map")]
+Pools = Annotated[Path | None, option("FILE.csv", "Members of pools: columns device, role, pool.", "--pools")]
+RealStorage = Annotated[str | None, option("SIZE", "Real storage, as 256GB.", "--real-storage")]
+ResidentPages = Annotated[
+    str | None, option("N", "Mean resident pages in each in-use 1 MB segment, 1 to 256.", "--resident-pages")
 ]
-System = Annotated[
-    str | None, typer.Option("--system", metavar="NAME", help="Only this system of an archive.")
-]
-From = Annotated[
-    str | None, typer.Option("--from", metavar="TIME", help="Only intervals from then on, as 2026-03-01.")
-]
-To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only intervals before then.")]
-Map = Annotated[
-    str | None,
-    typer.Option("--map", metavar="LIST", help="Columns of a table, as io_rate=IOPS,service_ms=Svc."),
-]
-Pools = Annotated[
-    Path | None,
-    typer.Option("--pools", metavar="FILE.csv", help="Members of pools: columns device, role, pool."),
-]
-Scheduler = Annotated[
-    str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Dask scheduler, as tcp://HOST:8786.")
-]
-Workers = Annotated[int | None, typer.Option("--workers", metavar="N", help="Processes on this machine.")]
-Wait = Annotated[str | None, typer.Option("--wait", metavar="TIME", help="Target: mean wait, as 0.1ms.")]
-Queued = Annotated[str | None, typer.Option("--queued", metavar="I/Os", help="Target: mean queue, as 0.05.")]
-Response = Annotated[
-    str | None, typer.Option("--target-response", metavar="TIME", help="Target: mean response, as 2ms.")
-]
+Scheduler = Annotated[str | None, option("ADDRESS", "Dask scheduler, as tcp://HOST:8786.", "--scheduler")]
+Workers = Annotated[int | None, option("N", "Processes on this machine.", "--workers")]
+Wait = Annotated[str | None, option("TIME", "Target: mean wait, as 0.1ms.", "--wait")]
+Queued = Annotated[str | None, option("I/Os", "Target: mean queue, as 0.05.", "--queued")]
+Response = Annotated[str | None, option("TIME", "Target: mean response, as 2ms.", "--target-response")]
 Together = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SHARE", help="How much the volumes of a pool act together: none, full, or a share as 50%."
-    ),
+    str | None, option("SHARE", "How much the volumes of a pool act together: none, full, or a share as 50%.")
 ]
-AllowMissing = Annotated[bool, typer.Option("--allow-missing", help="Answer as if no volume were missing.")]
+AllowMissing = Annotated[bool, flag("Answer as if no volume were missing.", "--allow-missing")]
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
 ARGUMENTS: Final = (
@@ -84,6 +82,11 @@ WRITTEN: Final = ("output", "plot", "report")
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
 _GIVEN: ContextVar[Mapping[str, Any]] = ContextVar("given", default={})  # noqa: B039 - nobody writes to it
 PATIENCE: Final = 1.0  # seconds before a progress bar shows
+
+
+def is_file(output: Path | None) -> TypeGuard[Path]:
+    """Whether an answer goes to a file, not to standard output."""
+    return output is not None and str(output) != STANDARD_OUTPUT
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,13 +106,8 @@ class Form:
         """Refuse both forms at once, and a file that cannot be written."""
         if self.json and self.csv:
             raise InputError("--json --csv", "both", "one of them")
-        if self.output is not None and self.to_file:
+        if is_file(self.output):
             files.writable(self.output, force=self.force)
-
-    @property
-    def to_file(self) -> bool:
-        """Whether the answer goes to a file."""
-        return self.output is not None and str(self.output) != STANDARD_OUTPUT
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +127,8 @@ class PlotForm(Form):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class SiteRows:
-    """Which rows of a site are taken, and how they are read.
+class ChosenRows:
+    """Which of many measured rows are taken, and how they are read.
 
     `system`, `start` and `end`: only this system, and only intervals from `start` on and before `end`; `together`: how
     much the volumes of a pool act together; `map`: columns of a table by other names; `allow_missing`: whether members
@@ -294,6 +292,11 @@ class Once(TyperGroup):
         return name, command, rest
 
 
+def group(help: str) -> typer.Typer:
+    """A command that has commands of its own."""
+    return typer.Typer(cls=Once, no_args_is_help=True, rich_markup_mode=None, help=help)
+
+
 def _spellings(command: Any) -> set[str]:
     """Every option of a command."""
     return {each for parameter in command.params for each in (*parameter.opts, *parameter.secondary_opts)}
@@ -397,7 +400,7 @@ def emit(text: str, data: Any, table: render.Table, form: Form) -> None:
 
 def put(text: str, output: Path | None, *, force: bool) -> None:
     """Print a text, or write it to a file."""
-    if output is None or str(output) == STANDARD_OUTPUT:
-        files.say(text.rstrip("\n"))
-    else:
+    if is_file(output):
         files.save(text, output, force=force)
+    else:
+        files.say(text.rstrip("\n"))

@@ -10,6 +10,7 @@ import typer
 
 from planner import files
 from planner.cli import options
+from planner.cli.options import argument, option
 from planner.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,33 +19,26 @@ if TYPE_CHECKING:
 
 @options.expanded
 def site(
-    files: Annotated[list[Path], typer.Argument(metavar="ARCHIVE|FILE...", help="Measurements over days.")],
-    pool: Annotated[
-        str | None, typer.Option("--pool", metavar="NAME", help="Only this pool, over time.")
-    ] = None,
-    meet: Annotated[
-        str, typer.Option(metavar="SHARE", help="Share of the busy time in which the target is met.")
-    ] = "99%",
+    files: Annotated[list[Path], argument("ARCHIVE|FILE...", "Measurements over days.")],
+    pool: Annotated[str | None, option("NAME", "Only this pool, over time.", "--pool")] = None,
+    meet: Annotated[str, option("SHARE", "Share of the busy time in which the target is met.")] = "99%",
     pools: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "FILE.csv",
+            "Members of pools (device, role, pool), or pools that systems share (system, pool, ssid).",
             "--pools",
-            metavar="FILE.csv",
-            help="Members of pools (device, role, pool), or pools that systems share (system, pool, ssid).",
         ),
     ] = None,
     since: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DATE", help="Compare what was predicted before this day with what was measured since."
-        ),
+        str | None, option("DATE", "Compare what was predicted before this day with what was measured since.")
     ] = None,
     wait: options.Wait = None,
     queued: options.Queued = None,
     response: options.Response = None,
     model: options.Model = options.DEFAULT_MODEL,
     *,
-    rows: options.SiteRows,
+    rows: options.ChosenRows,
     scheduler: options.Scheduler = None,
     workers: options.Workers = None,
     form: options.PlotForm,
@@ -83,39 +77,22 @@ def site(
 
 @options.expanded
 def growth(
-    files: Annotated[list[Path], typer.Argument(metavar="ARCHIVE|FILE...", help="A site, or SERIES.csv.")],
-    value: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of a series that holds the number.")
-    ] = None,
-    limit: Annotated[
-        str | None, typer.Option(metavar="N", help="Limit of the series, in the unit of its column.")
-    ] = None,
-    horizon: Annotated[
-        str, typer.Option(metavar="TIME", help="How far ahead to look, as 18months or 400days.")
-    ] = "5years",
+    files: Annotated[list[Path], argument("ARCHIVE|FILE...", "A site, or SERIES.csv.")],
+    value: Annotated[str | None, option("COLUMN", "Column of a series that holds the number.")] = None,
+    limit: Annotated[str | None, option("N", "Limit of the series, in the unit of its column.")] = None,
+    horizon: Annotated[str, option("TIME", "How far ahead to look, as 18months or 400days.")] = "5years",
     growth: Annotated[
-        str | None,
-        typer.Option(
-            "--growth", metavar="N%/year", help="Yearly growth, compounded, in place of the fitted trend."
-        ),
+        str | None, option("N%/year", "Yearly growth, compounded, in place of the fitted trend.", "--growth")
     ] = None,
     event: Annotated[
-        list[str] | None,
-        typer.Option(metavar="DATE:+N%", help="A change of the load from a day on; may be repeated."),
+        list[str] | None, option("DATE:+N%", "A change of the load from a day on; may be repeated.")
     ] = None,
     pools: options.Pools = None,
-    real_storage: Annotated[
-        str | None, typer.Option("--real-storage", metavar="SIZE", help="Real storage, as 256GB.")
-    ] = None,
-    resident_pages: Annotated[
-        str | None,
-        typer.Option(
-            "--resident-pages", metavar="N", help="Mean resident pages in each in-use 1 MB segment."
-        ),
-    ] = None,
+    real_storage: options.RealStorage = None,
+    resident_pages: options.ResidentPages = None,
     model: options.Model = options.DEFAULT_MODEL,
     *,
-    rows: options.SiteRows,
+    rows: options.ChosenRows,
     form: options.PlotForm,
 ) -> None:
     """Find the day on which a limit is reached, from trend, level shifts and weekly pattern.
@@ -191,23 +168,19 @@ def _given(
 
 @options.expanded
 def report(
-    sources: Annotated[
-        list[Path], typer.Argument(metavar="ARCHIVE|FILE...", help="An archive, listings, counters, tables.")
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The page; - for standard output.")
-    ],
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
+    sources: Annotated[list[Path], argument("ARCHIVE|FILE...", "An archive, listings, counters, tables.")],
+    output: Annotated[Path, option("FILE", "The page; - for standard output.", "--output", "-o")],
+    title: Annotated[str | None, option("TEXT", "Title of the page.")] = None,
     pools: options.Pools = None,
     growth: Annotated[
-        str, typer.Option(metavar="LIST", help="Growth of the demand for the slider; 0 for none.")
+        str, option("LIST", "Growth of the demand for the slider; 0 for none.")
     ] = "10%,20%,30%,50%,100%",
     no_alias: Annotated[
-        str, typer.Option("--no-alias", metavar="SHARE", help="Of supply counters: tries without alias.")
+        str, option("SHARE", "Of supply counters: tries without alias.", "--no-alias")
     ] = "1%",
     model: options.Model = options.DEFAULT_MODEL,
     *,
-    rows: options.SiteRows,
+    rows: options.ChosenRows,
     scheduler: options.Scheduler = None,
     workers: options.Workers = None,
     force: options.Force = False,
@@ -225,17 +198,15 @@ def report(
     from planner.page import growths
     from planner.page import report as ask
 
-    to_file = str(output) != options.STANDARD_OUTPUT
-    if to_file:
-        files.writable(output, force=force)
+    options.Form(output=output, force=force)  # refuses a file that cannot be written
     with options.spelled():
         found = ask(
             sources, command=options.said(), title=title, members=pools, **asdict(rows),
             no_alias=units.share(no_alias, "--no-alias", zero=False), growth=growths(growth), model=model,
             scheduler=scheduler, workers=workers, progress=options.progress,
         )  # fmt: skip
-    if to_file:
-        files.save(found.html, output, force=force)
-    files.say(render.wrap(found.headline) if to_file else found.html.rstrip("\n"))
+    options.put(found.html, output, force=force)
+    if options.is_file(output):
+        files.say(render.wrap(found.headline))
     if found.exit_code:
         raise typer.Exit(found.exit_code)

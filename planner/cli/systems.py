@@ -5,53 +5,32 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from planner.cli import options
+from planner.cli.options import argument, flag, option
 from planner.errors import InputError
 
 if TYPE_CHECKING:
     from planner.answer import Answer
 
-storage = typer.Typer(
-    cls=options.Once,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Find the storage limit that is met first, and what guests need.\n\n"
-    "Example: planner storage limits --release 5.3 --real-storage 256GB --resident-pages 50",
+storage = options.group(
+    "Find the storage limit that is met first, and what guests need.\n\n"
+    "Example: planner storage limits --release 5.3 --real-storage 256GB --resident-pages 50"
 )
 
-RealStorage = Annotated[
-    str | None, typer.Option("--real-storage", metavar="SIZE", help="Real storage, as 256GB.")
-]
-ResidentPages = Annotated[
-    str | None,
-    typer.Option(
-        "--resident-pages", metavar="N", help="Mean resident pages in each in-use 1 MB segment, 1 to 256."
-    ),
-]
-InUse = Annotated[
-    str | None, typer.Option("--in-use", metavar="SIZE", help="Virtual storage in use, as 900GB.")
-]
-Release = Annotated[str | None, typer.Option(metavar="N.N", help="z/VM release, as 5.3.")]
+InUse = Annotated[str | None, option("SIZE", "Virtual storage in use, as 900GB.", "--in-use")]
+Release = Annotated[str | None, option("N.N", "z/VM release, as 5.3.")]
 PtrmSpaces = Annotated[
-    int | None,
-    typer.Option("--ptrm-spaces", metavar="N", help="PTRM data spaces; those of the release by default."),
+    int | None, option("N", "PTRM data spaces; those of the release by default.", "--ptrm-spaces")
 ]
 
 
 @storage.command(name="limits", no_args_is_help=True)
 @options.expanded
 def limits(
-    release: Annotated[str, typer.Option(metavar="N.N", help="z/VM release, as 5.3.")],
-    real_storage: Annotated[
-        str, typer.Option("--real-storage", metavar="SIZE", help="Real storage, as 256GB.")
-    ],
+    release: Annotated[str, option("N.N", "z/VM release, as 5.3.")],
+    real_storage: Annotated[str, option("SIZE", "Real storage, as 256GB.", "--real-storage")],
     resident_pages: Annotated[
-        str,
-        typer.Option(
-            "--resident-pages", metavar="N", help="Mean resident pages in each in-use segment, 1 to 256."
-        ),
+        str, option("N", "Mean resident pages in each in-use segment, 1 to 256.", "--resident-pages")
     ],
     in_use: InUse = None,
     ptrm_spaces: PtrmSpaces = None,
@@ -78,17 +57,14 @@ def limits(
 @options.expanded
 def frames(
     in_use: InUse = None,
-    resident_pages: ResidentPages = None,
+    resident_pages: options.ResidentPages = None,
     guests: Annotated[
-        str | None,
-        typer.Option(
-            metavar="[N]xSIZE,...", help="Guests and the storage of each, as 20x88GB or 60x16GB,4x128GB."
-        ),
+        str | None, option("[N]xSIZE,...", "Guests and the storage of each, as 20x88GB or 60x16GB,4x128GB.")
     ] = None,
     instantiated: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="Share of guest storage that was touched, as 70%.")
+        str | None, option("SHARE", "Share of guest storage that was touched, as 70%.")
     ] = None,
-    real_storage: RealStorage = None,
+    real_storage: options.RealStorage = None,
     *,
     form: options.PlotForm,
 ) -> None:
@@ -157,12 +133,11 @@ def frames(
 @options.expanded
 def usage(
     listings: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="DSPACESH listings (FCX134), monitor data or an archive."),
+        list[Path], argument("FILE...", "DSPACESH listings (FCX134), monitor data or an archive.")
     ],
     release: Release = None,
-    real_storage: RealStorage = None,
-    resident_pages: ResidentPages = None,
+    real_storage: options.RealStorage = None,
+    resident_pages: options.ResidentPages = None,
     ptrm_spaces: PtrmSpaces = None,
     system: options.System = None,
     start: options.From = None,
@@ -209,37 +184,34 @@ def _guests(text: str, whole: str) -> tuple[int | None, float]:
 
 @options.expanded
 def system(
-    file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE.toml]", help="The system.", show_default=False)
-    ] = None,
+    file: Annotated[Path | None, argument("[FILE.toml]", "The system.", show_default=False)] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", metavar="TABLE.KEY=VALUE",
-            help="As storage.real=1088GiB, paging.depth=unlimited or guests[linux].count=17; may be repeated.",
+        option(
+            "TABLE.KEY=VALUE",
+            "As storage.real=1088GiB, paging.depth=unlimited or guests[linux].count=17; may be repeated.",
+            "--set",
         ),
     ] = None,
     over: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TABLE.KEY=lo:hi:step", help="As guests.count=10:40:2; may be repeated."),
+        list[str] | None, option("TABLE.KEY=lo:hi:step", "As guests.count=10:40:2; may be repeated.")
     ] = None,
     compare: Annotated[
-        Path | None, typer.Option(metavar="OTHER.toml", help="Put another system beside it; --set changes both.")
+        Path | None, option("OTHER.toml", "Put another system beside it; --set changes both.")
     ] = None,
     template: Annotated[
-        str | None, typer.Option(metavar="xiv|hyperpav|minimal", help="Print a commented file to start from.")
+        str | None, option("xiv|hyperpav|minimal", "Print a commented file to start from.")
     ] = None,
     measured: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="ARCHIVE|FILE", help="Print a file made from measurements, to be completed."),
+        Path | None, option("ARCHIVE|FILE", "Print a file made from measurements, to be completed.", "--from")
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--system", metavar="NAME", help="Which system of --from, where it holds several.")
+        str | None, option("NAME", "Which system of --from, where it holds several.", "--system")
     ] = None,
-    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of the file, for editors.")] = False,
+    schema: Annotated[bool, flag("Print the JSON Schema of the file, for editors.", "--schema")] = False,
     *,
     form: options.PlotForm,
-) -> None:  # fmt: skip
+) -> None:
     """Solve a whole system from one file: storage, paging, devices, processors and throughput together.
 
     The file is TOML; --template prints one to start from, --schema describes every key to an editor.

@@ -172,24 +172,19 @@ def grid(
     names = [column.name for column in columns]
     limits = {name: limit for name, limit in (limits or {}).items() if name in names}
     ends = [_ends(limits.get(name), names, orders) for name in names]
-    rows = []
-    for k in range(len(table)):
-        cells = tuple(
-            PageCell(
-                texts[c][k],
-                orders[c][k],
-                (orders[c][k] or 0.0) > ends[c][k],
-            )
-            for c in range(len(columns))
+    cells = [
+        [PageCell(text, order, (order or 0.0) > end) for text, order, end in zip(*column, strict=True)]
+        for column in zip(texts, orders, ends, strict=True)
+    ]
+    nothing = [""] * len(table)
+    rows = [
+        PageRow(cells=row, mark=mark, verdict=said, item=(items or {}).get(name, ""))
+        for row, mark, said, name in zip(
+            zip(*cells, strict=True), table.marks or nothing,
+            texts[names.index(verdict)] if verdict else nothing,
+            texts[names.index(named_by)] if named_by else nothing, strict=True,
         )
-        rows.append(
-            PageRow(
-                cells=cells,
-                mark=table.marks[k] if table.marks else "",
-                verdict=texts[names.index(verdict)][k] if verdict else "",
-                item=(items or {}).get(texts[names.index(named_by)][k], "") if named_by else "",
-            )
-        )
+    ]  # fmt: skip
     heads = tuple(
         Head(
             label=c.label.strip() or c.name,

@@ -12,16 +12,14 @@ from markupsafe import Markup
 
 from planner.render.text import counted
 from planner.results import Array
+from planner.site.series import WEEKDAYS
 from planner.site.site_picture import levels
 from planner.units import ends, readable
 
 WIDTH: Final = 420.0
 HEIGHT: Final = 220.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 18.0, 12.0, 34.0
-TALLEST: Final = 2.5  # the axis ends at so many times the largest value; a band may reach beyond
-STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 PLACES: Final = 360  # across a picture over time; more intervals are drawn as the largest of each place
-DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DAY: Final = 86_400.0
 HOUR: Final = 3_600.0
 CELL: Final = 14.0  # of the hours of the week
@@ -53,7 +51,7 @@ def ticks(top: float, most: int = 5, *, whole: bool = False) -> list[float]:
         return [0.0]
     rough = top / most
     size = 10.0 ** math.floor(math.log10(rough))
-    step = next(size * each for each in STEPS if size * each >= rough * (1 - 1e-9))
+    step = next(size * each for each in (1.0, 2.0, 2.5, 5.0, 10.0) if size * each >= rough * (1 - 1e-9))
     step = max(1.0, round(step)) if whole else step
     return [step * k for k in range(math.floor(top / step * (1 + 1e-9)) + 1)]
 
@@ -131,7 +129,8 @@ class Curve:
         values = self.values[np.isfinite(self.values)]
         highs = self.high[np.isfinite(self.high)]
         largest = float(values.max(initial=0.0))
-        return 1.05 * min(max(float(highs.max(initial=0.0)), largest), TALLEST * largest) or 1.0
+        # the axis ends at so many times the largest value; a band may reach beyond
+        return 1.05 * min(max(float(highs.max(initial=0.0)), largest), 2.5 * largest) or 1.0
 
     def words(self) -> str:
         """The picture in sentences."""
@@ -308,7 +307,7 @@ class Week:
                 dots.append(f"M{place(x + side / 2)} {place(y + side / 2)}h0")
         names = "".join(
             f'<text x="{left - 4:g}" y="{place(above + CELL * (k + 0.72))}">{day}</text>'
-            for k, day in enumerate(DAYS)
+            for k, day in enumerate(WEEKDAYS)
         )
         hours = "".join(
             f'<text x="{place(left + CELL * h)}" y="{above - 5:g}">{h:02d}</text>' for h in range(0, 24, 3)
@@ -328,6 +327,6 @@ class Week:
         day, hour = np.unravel_index(int(np.nanargmax(self.hours)), self.hours.shape)
         over = counted(int((np.nan_to_num(self.hours) > self.in_use).sum()), "hour")
         return (
-            f"Most, {readable(np.nanmax(self.hours))}, on {DAYS[int(day)]} from {int(hour):02d}:00; in {over} of the "
-            f"week more than the {readable(self.in_use)} in use."
+            f"Most, {readable(np.nanmax(self.hours))}, on {WEEKDAYS[int(day)]} from {int(hour):02d}:00; in {over} of "
+            f"the week more than the {readable(self.in_use)} in use."
         )

@@ -22,7 +22,6 @@ from planner.render.text import MARKS, STATES
 from planner.units import percent
 
 HERE: Final = Path(__file__).parent
-MOST_OPEN: Final = 4  # items that are shown in full at first
 DATA_NAME: Final = "report.json"
 INPUTS: Final = (
     column("name"),
@@ -61,7 +60,8 @@ def page(
         inputs=_inputs(inputs) if inputs else None, accuracy_words=accuracy_words,
         accuracy=None if accuracy is None else grid(accuracy, "accuracy", "Published figures of this kind."),
         downloads=[DATA_NAME, *csv], data=embedded(data), style=style, script=script,
-        policy=_policy(style, script), states=STATES, marks=MARKS, shares=_shares, most_open=MOST_OPEN,
+        # items that are shown in full at first
+        policy=_policy(style, script), states=STATES, marks=MARKS, shares=_shares, most_open=4,
     )  # fmt: skip
 
 

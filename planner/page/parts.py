@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -21,8 +21,7 @@ from planner.site.growth import Growth
 from planner.site.growth.dates import Limit
 from planner.site.pool_need import PoolNeed
 from planner.site.site_answer import SiteAnswer
-from planner.sizing import AliasAnswer, Subsystem, VolumesAnswer
-from planner.sizing.many import verdict
+from planner.sizing import AliasAnswer, PoolCount, Subsystem, VolumesAnswer
 from planner.sizing.subsystem import table_of
 from planner.supply import SupplyAnswer
 from planner.units import MILLISECOND, percent, readable
@@ -32,7 +31,6 @@ COUNTS: Final = ("recommended", "recommended_low", "recommended_high")
 ALWAYS: Final = ("pool", "verdict", *COUNTS)
 LEFT_OUT: Final = ("classic_aliases", "saved")  # of the table of pools, to keep it narrow; CSV has them
 MOST_ITEMS: Final = 400  # pools and volumes that the page shows one by one
-FEW: Final = 8  # rows that are seen at a glance
 Later = Sequence[tuple[float, Answer]]
 """The same answer for a demand that grew by a share."""
 
@@ -107,7 +105,7 @@ def _breaks(answer: Growth, ident: str) -> Part:
         Tile(label="limits reached", value=str(len(later)), detail=years),
         Tile(label="the first of them", value=str(later[0].reached) if later else "none", detail=_first(later)),
     )  # fmt: skip
-    return replace(_any(answer, ident, "What breaks first", FEW), tiles=tiles)
+    return replace(_any(answer, ident, "What breaks first", 8), tiles=tiles)  # rows that are seen at a glance
 
 
 def _first(limits: list[Limit]) -> str:
@@ -235,11 +233,8 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
     """Every pool over its days: a row each; behind it need over time, hours of the week, and its whole answer."""
     shown = [need for need in answer.pools if need.series.start.size][:MOST_ITEMS]
     places = {need.name: f"{ident}-i{k}" for k, need in enumerate(shown)}
-    table = tabled(answer.pools, NEEDS).each(
-        lambda c: c if c.name in ALWAYS or any(value is not None for value in c.values) else None
-    )
     rows = grid(
-        table, f"{ident}-pools",
+        tabled(answer.pools, NEEDS).filled(ALWAYS), f"{ident}-pools",
         f"One row a pool, those that are short first. needed: {answer.target} in {percent(answer.meet, 5)} of the busy "
         "time; from, to: its range; worst, 99 %, 95 %: in the worst interval, in these shares of the busy time; short: "
         "share of the busy intervals that need more than was in use.",
@@ -248,11 +243,8 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
     states = states_of(answer)
     growth = []
     for share, each in steps:
-        later = {
-            pool.name: (pool.recommended, *(pool.range or (None, None)), states[pool.name][3])
-            for pool in (each.pools if isinstance(each, Subsystem) else ())
-        }
-        then = {**states, **later}
+        later = _states(each.pools if isinstance(each, Subsystem) else ())
+        then = states | {name: (*state[:3], states[name][3]) for name, state in later.items()}
         verdicts = {name: judged(state) for name, state in then.items()}
         growth.append(_counted(share, what_to_do(then, share), then, verdicts, sure=True))
     left_out = len(answer.pools) - len(shown)
@@ -269,6 +261,11 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
 def states_of(answer: SiteAnswer) -> dict[str, Count]:
     """Of each pool its count, the range of that, and the aliases in use."""
     return {need.name: (need.needed, need.needed_low, need.needed_high, need.in_use) for need in answer.pools}
+
+
+def _states(rows: Iterable[PoolCount]) -> dict[str, Count]:
+    """The same of rows of one measurement."""
+    return {row.name: (row.recommended, *(row.range or (None, None)), row.in_use) for row in rows}
 
 
 def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps: Later) -> Part:
@@ -289,9 +286,7 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps
     growth = []
     for share, each in steps:
         assert isinstance(each, Subsystem)
-        states: dict[str, Count] = {
-            pool.name: (pool.recommended, *(pool.range or (None, None)), pool.in_use) for pool in each.pools
-        }
+        states = _states(each.pools)
         verdicts = {name: compared(state[0], state[3]) for name, state in states.items()}
         growth.append(_counted(share, each.headline, states, verdicts))
     items = [
@@ -306,9 +301,9 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps
 
 def _volumes(answer: VolumesAnswer, ident: str, steps: Later) -> Part:
     """Many volumes with aliases of their own."""
-    places = {each.name: f"{ident}-i{k}" for k, each in enumerate(answer.answers)}
+    places = {row.name: f"{ident}-i{k}" for k, row in enumerate(answer.listed)}
     overview = answer.overview()
-    why = render.Column(name="why", unit="", values=[verdict(each) for each in answer.answers])
+    why = render.Column(name="why", unit="", values=[row.verdict for row in answer.listed])
     rows = grid(
         replace(overview, columns=(*overview.columns, why)), f"{ident}-volumes",
         f"One row a volume. aliases: {answer.target}; then: with them.", title="Volumes",
@@ -317,16 +312,16 @@ def _volumes(answer: VolumesAnswer, ident: str, steps: Later) -> Part:
     growth = []
     for share, each in steps:
         assert isinstance(each, VolumesAnswer)
-        states: dict[str, Count] = {
-            one.name: (one.recommended, *one.range, one.in_use) for one in each.answers
-        }
-        reasons = {one.name: {"why": verdict(one)} for one in each.answers}
+        reasons = {row.name: {"why": row.verdict} for row in each.listed}
         verdicts = {name: word(reason["why"]) for name, reason in reasons.items()}
-        growth.append(_counted(share, each.headline, states, verdicts, more=reasons))
-    items = [item_of(each, places[each.name], word(verdict(each))) for each in answer.answers]
+        growth.append(_counted(share, each.headline, _states(each.listed), verdicts, more=reasons))
+    items = [
+        item_of(each, places[each.name], word(row.verdict))
+        for row, each in zip(answer.listed, answer.answers, strict=True)
+    ]
     return _many(
         _base(answer, ident, "Volumes", "aliases"), "volumes", rows, items, growth,
-        sum(each.in_use for each in answer.answers), len(answer.unanswered), "the measured demand of every volume",
+        sum(row.in_use for row in answer.listed), len(answer.unanswered), "the measured demand of every volume",
     )  # fmt: skip
 
 

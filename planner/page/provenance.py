@@ -14,7 +14,6 @@ from planner.answer import Answer, tabled
 from planner.page.content import Input
 from planner.quantity import column
 
-BLOCK: Final = 1 << 20
 ACCURACY: Final = Path(__file__).with_name("accuracy.csv")  # the summary of the scoreboard, kept
 COLUMNS: Final = (
     column("report", label="published report"),
@@ -55,7 +54,7 @@ def inputs(sources: Iterable[Path]) -> list[Input]:
 def _file(path: Path) -> Input:
     digest, size = hashlib.sha256(), 0
     with path.open("rb") as file:
-        while block := file.read(BLOCK):
+        while block := file.read(1 << 20):
             digest.update(block)
             size += len(block)
     return Input(name=path.name, size=size, digest=digest.hexdigest())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,9 +47,7 @@ if TYPE_CHECKING:
 
     from planner.measurements.read import Measured
 
-GROWTHS: Final = "10%,20%,30%,50%,100%"
 MOST_GROWTHS: Final = 12
-AT_ONCE: Final = 8  # pools that are counted together after growth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,39 +62,22 @@ class Report:
     exit_code: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """Pools to be answered after growth by `growth`: one of them in full, or some with their counts alone."""
-
-    name: str
-    pools: tuple[MeasuredPool, ...]
-    law: Law
-    target: Target
-    growth: float
-
-
-def answer_in_full(wanted: Wanted) -> AliasAnswer:
+def answer_in_full(pool: MeasuredPool, law: Law, target: Target, growth: float) -> AliasAnswer:
     """The whole answer of one of many pools."""
-    return aliases(wanted.pools[0].runs, wanted.law, target=wanted.target, growth=wanted.growth)
+    return aliases(pool.runs, law, target=target, growth=growth)
 
 
-def count_grown(wanted: Wanted) -> tuple[PoolCount, ...]:
-    """The counts of some pools after growth."""
-    return subsystem(wanted.pools, wanted.law, target=wanted.target, growth=wanted.growth).pools
+def count_grown(
+    wanted: tuple[float, Sequence[MeasuredPool]], law: Law, target: Target
+) -> tuple[PoolCount, ...]:
+    """The counts of some pools after growth by a share."""
+    growth, pools = wanted
+    return subsystem(pools, law, target=target, growth=growth).pools
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Later:
-    """A question to be asked again, of a demand that grew by `share`."""
-
-    name: str
-    share: float
-    asked: PageQuestion
-
-
-def answer_later(later: Later) -> Answer:
-    """The answer after growth."""
-    return answer_for(later.asked.source, growth=later.share, **later.asked.question)
+def answer_later(share: float, asked: PageQuestion) -> Answer:
+    """The answer to the same question of a demand that grew by a share."""
+    return answer_for(asked.source, growth=share, **asked.question)
 
 
 def growths(text: str) -> tuple[float, ...]:
@@ -361,9 +343,8 @@ def _now(asked: PageQuestion) -> Answered:
     pools, law = pools_of(answer)
     if law is not None:
         return _further(answer, pools, law, asked)
-    wanted = [Later(name=f"growth of {percent(share)}", share=share, asked=asked) for share in asked.growth]
-    with asked.progress("After growth", len(wanted)) as done:
-        found = run(answer_later, wanted, workers=asked.workers, done=done)
+    with asked.progress("After growth", len(asked.growth)) as done:
+        found = run(partial(answer_later, asked=asked), asked.growth, workers=asked.workers, done=done)
     later: list[tuple[float, Answer]] = []
     for share, one in zip(asked.growth, found, strict=True):
         if isinstance(one, Failed):  # no count serves such a demand
@@ -391,19 +372,15 @@ def _further(answer: Answer, pools: Sequence[MeasuredPool], law: Law | None, ask
     assert isinstance(answer, (Subsystem, SiteAnswer))
     assert law is not None
     full, failed = in_full(pools, law, asked)
-    chunks = [pools[first : first + AT_ONCE] for first in range(0, len(pools), AT_ONCE)]
-    wanted = [
-        Wanted(
-            name=f"growth of {percent(share)}", growth=share, pools=tuple(some), law=law, target=asked.target
-        )
-        for share in asked.growth
-        for some in chunks
-    ]
+    # pools that are counted together after growth
+    chunks = [pools[first : first + 8] for first in range(0, len(pools), 8)]
+    wanted = [(share, some) for share in asked.growth for some in chunks]
+    count = partial(count_grown, law=law, target=asked.target)
     with asked.progress("After growth", len(wanted)) as done:
-        found = run(count_grown, wanted, scheduler=asked.scheduler, workers=asked.workers, done=done)
+        found = run(count, wanted, scheduler=asked.scheduler, workers=asked.workers, done=done)
     later: list[tuple[float, Answer]] = []
     for share in asked.growth:
-        counts = [one for each, one in zip(wanted, found, strict=True) if each.growth == share]
+        counts = [one for each, one in zip(wanted, found, strict=True) if each[0] == share]
         if any(isinstance(one, Failed) for one in counts):
             break
         every = [pool for one in counts if not isinstance(one, Failed) for pool in one]
@@ -418,12 +395,10 @@ def in_full(
     pools: Sequence[MeasuredPool], law: Law, asked: PageQuestion, growth: float = 0.0
 ) -> tuple[dict[str, AliasAnswer], list[Failed]]:
     """The whole answer of each pool by its name, and those that have none."""
-    wanted = [
-        Wanted(name=pool.name, pools=(pool,), law=law, target=asked.target, growth=growth) for pool in pools
-    ]
-    with asked.progress("Pools in full", len(wanted)) as done:
-        found = run(answer_in_full, wanted, scheduler=asked.scheduler, workers=asked.workers, done=done)
-    pairs = list(zip(wanted, found, strict=True))
+    answer = partial(answer_in_full, law=law, target=asked.target, growth=growth)
+    with asked.progress("Pools in full", len(pools)) as done:
+        found = run(answer, pools, scheduler=asked.scheduler, workers=asked.workers, done=done)
+    pairs = list(zip(pools, found, strict=True))
     full = {each.name: one for each, one in pairs if not isinstance(one, Failed)}
     return full, [one for _, one in pairs if isinstance(one, Failed)]
 

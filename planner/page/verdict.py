@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted
+from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted, listed
 from planner.site.growth import Growth
 from planner.site.growth.dates import Limit
 from planner.site.site_answer import SiteAnswer
@@ -140,12 +140,11 @@ def period(answer: SiteAnswer) -> str:
     starts = [each.series.start for each in answer.pools if each.series.start.size]
     days = np.concatenate(starts) if starts else np.zeros(0, dtype="datetime64[us]")
     days = days[~np.isnat(days)]
-    who = ", ".join(systems[:3]) + (f" and {len(systems) - 3} more" if len(systems) > 3 else "")  # noqa: PLR2004
     when = ""
     if days.size:
         first, last = (str(day)[:10] for day in (days.min(), days.max()))
         when = first if first == last else f"{first} to {last}"
-    return ", ".join(filter(None, (who, when)))
+    return ", ".join(filter(None, (listed(systems, 3), when)))
 
 
 def first_words(answers: Sequence[object], states: Mapping[str, Count]) -> tuple[str, ...]:

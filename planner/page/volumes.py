@@ -93,7 +93,5 @@ def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
     if not found.height:
         return None
     rows = found.fill_nan(None).select(each.key for each in COLUMNS).rows()
-    table = tabled(rows, COLUMNS).each(
-        lambda c: c if c.name == "device" or any(value is not None for value in c.values) else None
-    )
+    table = tabled(rows, COLUMNS).filled(("device",))
     return Volumes(table, CAPTION, LIMITS, render.to_csv(table))

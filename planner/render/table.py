@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -123,6 +123,12 @@ class Table:
         """Change every column; what becomes None is left out."""
         changed = (change(column) for column in self.columns)
         return replace(self, columns=tuple(column for column in changed if column is not None))
+
+    def filled(self, always: Collection[str] = ()) -> Table:
+        """The same without columns that hold nothing, but for those named."""
+        return self.each(
+            lambda c: c if c.name in always or any(value is not None for value in c.values) else None
+        )
 
     def only(self, labels: Mapping[str, str]) -> Table:
         """Pick columns by name and label them anew, in the order of `labels`."""

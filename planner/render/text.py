@@ -167,6 +167,18 @@ def counted(number: float, noun: str, plural: str = "") -> str:
     return f"{number:,.0f} {noun if number == 1 else plural or noun + 's'}"
 
 
+def listed(names: Sequence[str], most: int) -> str:
+    """The first few names, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(["P1", "P2", "P3"], 2)
+    'P1, P2 and 1 more'
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def wrap(text: str, width: int = WIDTH) -> str:
     """Break a paragraph into lines."""
     bound = safe.terminal(text).replace(" %", f"{HARD_SPACE}%")  # a number stays with its percent sign

@@ -15,42 +15,38 @@ if TYPE_CHECKING:
     import polars as pl
 
 FIRST: Final = date(2026, 1, 1)
-YEAR: Final = 365.25  # days
 WEEK: Final = (0.97, 1.0, 1.0, 0.99, 0.95, 0.45, 0.4)
 HOURS: Final = np.array(
     [0.30, 0.28, 0.35, 0.45, 0.40, 0.30, 0.32, 0.45, 0.70, 0.90, 1.00, 0.97, 0.85, 0.90, 0.95, 0.90, 0.80, 0.65,
      0.50, 0.45, 0.42, 0.40, 0.38, 0.34]
 )  # fmt: skip
-MONTH_END: Final = 1.2  # on the last working day
-CORRELATION: Final = 0.6  # of the noise of one day with the next
-DAILY_NOISE: Final = 0.04
-HOURLY_NOISE: Final = 0.02
-GAPS: Final = 0.04  # share of days without measurements
 SHIFT: Final = 0.18  # of the second pool, half-way through
 GROWTH: Final = (0.35, 0.10, 0.0, 0.6)  # a year, of pool after pool
-SERVICE: Final = 1.3  # ms
-BUSY: Final = 0.45  # of a volume at the begin, in its busy hour
 MOST: Final = 10_000_000  # rows
-MOST_DEVICES: Final = 0xFFFF
 
 
-def daily_levels(days: int, growth: float, shift: float, generator: np.random.Generator) -> Array:
-    """Busy-hour level of each day over that of the first, nan on days without measurements."""
+def daily_levels(
+    days: int, growth: float, shift: float, generator: np.random.Generator, *, month_end: float = 1.2,
+    noise: float = 0.04, correlation: float = 0.6, gaps: float = 0.04,
+) -> Array:  # fmt: skip
+    """Busy-hour level of each day over that of the first, nan on days without measurements.
+
+    The last working day of a month is `month_end` times as high; `noise` is a share of the level, `correlation` that
+    of one day with the next, `gaps` the share of days without measurements.
+    """
     day = np.arange(days)
     calendar = np.datetime64(FIRST, "D") + day.astype("timedelta64[D]")
     weekday = (FIRST.weekday() + day) % 7
     next_month = (calendar.astype("datetime64[M]") + np.timedelta64(1, "M")).astype("datetime64[D]")
     last_working = np.is_busday(calendar) & (np.busday_count(calendar, next_month) == 1)
-    level = (1 + growth * day / YEAR) * np.where(2 * day >= days, 1 + shift, 1.0)
-    innovations = np.sqrt(1 - CORRELATION**2) * generator.standard_normal(days)
-    noise = np.empty(days)
-    noise[0] = generator.standard_normal()
+    level = (1 + growth * day / 365.25) * np.where(2 * day >= days, 1 + shift, 1.0)
+    innovations = np.sqrt(1 - correlation**2) * generator.standard_normal(days)
+    off = np.empty(days)
+    off[0] = generator.standard_normal()
     for k in range(1, days):
-        noise[k] = CORRELATION * noise[k - 1] + innovations[k]
-    found = (
-        level * np.array(WEEK)[weekday] * np.where(last_working, MONTH_END, 1.0) * (1 + DAILY_NOISE * noise)
-    )
-    found[generator.random(days) < GAPS] = np.nan
+        off[k] = correlation * off[k - 1] + innovations[k]
+    found = level * np.array(WEEK)[weekday] * np.where(last_working, month_end, 1.0) * (1 + noise * off)
+    found[generator.random(days) < gaps] = np.nan
     return np.asarray(found)
 
 
@@ -71,8 +67,8 @@ def example_volumes(
     for name, number in sizes.items():
         if number < 1:
             raise InputError(name, number, "1 or more")
-    if pools * volumes > MOST_DEVICES:
-        raise InputError("pools, volumes", (pools, volumes), f"at most {MOST_DEVICES} volumes of a system")
+    if pools * volumes > 0xFFFF:  # noqa: PLR2004 - device numbers
+        raise InputError("pools, volumes", (pools, volumes), f"at most {0xFFFF} volumes of a system")
     if not 0 <= aliases <= MOST_ALIASES:
         raise InputError("aliases", aliases, f"0 to {MOST_ALIASES}")
     if not 1 <= hours <= HOURS.size:
@@ -83,6 +79,7 @@ def example_volumes(
             "days, systems, pools, volumes", tuple(sizes.values()), f"at most {MOST} rows together"
         )
     parts = []
+    service_ms, busy = 1.3, 0.45  # of a volume at the begin, in its busy hour
     for system in range(systems):
         for pool in range(pools):
             generator = np.random.default_rng([seed, system, pool])
@@ -90,10 +87,9 @@ def example_volumes(
             known = np.flatnonzero(np.isfinite(levels))
             shares = generator.uniform(0.6, 1.4, volumes)
             hourly = levels[known, None, None] * HOURS[kept, None] * (shares / shares.mean())
-            rates = (
-                1e3 * BUSY / SERVICE * hourly * (1 + HOURLY_NOISE * generator.standard_normal(hourly.shape))
-            )
-            service = SERVICE * (1 + 0.01 * generator.standard_normal(hourly.shape))
+            noise = 1 + 0.02 * generator.standard_normal(hourly.shape)
+            rates = 1e3 * busy / service_ms * hourly * noise
+            service = service_ms * (1 + 0.01 * generator.standard_normal(hourly.shape))
             begin = datetime(FIRST.year, FIRST.month, FIRST.day)
             starts = [begin + timedelta(days=int(day), hours=hour) for day in known for hour in kept.tolist()]
             devices = [f"{1 + pool * volumes + k:04X}" for k in range(volumes)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from planner.errors import InputError, ReportError
 from planner.measurements.choose import GROUP_KEYS, POOL, VOLUME, Group, group_keys
 from planner.measurements.read import membership
-from planner.render.text import counted
+from planner.render.text import counted, listed
 from planner.reports import schema
 from planner.reports.csv_table import read_csv
 from planner.reports.moments import MOMENT, with_moments
@@ -38,30 +38,24 @@ def checked_members(members: Membership | Path | str | None, devices: pl.LazyFra
         gone = {role: [device for device in some if device not in there] for role, some in every.items()}
         if gone == every:
             missing.append(f"pool {pool}: no interval has rows of any of its devices "
-                           f"({_shown([*every['base'], *every['alias']])})")  # fmt: skip
+                           f"({listed([*every['base'], *every['alias']], NAMED)})")  # fmt: skip
             continue
         bases, aliases = gone["base"], gone["alias"]
         if bases:
             notes.append(
                 f"{known.path}: no interval has rows of {counted(len(bases), 'base')} of pool {pool} "
-                f"({_shown(bases)}): taken as without I/O."
+                f"({listed(bases, NAMED)}): taken as without I/O."
             )
         if aliases:
             notes.append(
                 f"{known.path}: no interval has rows of {counted(len(aliases), 'alias', 'aliases')} of pool {pool} "
-                f"({_shown(aliases)}): counted as in use."
+                f"({listed(aliases, NAMED)}): counted as in use."
             )
     if missing and len(missing) == len(known.pools):
         raise ReportError(
             known.path, f"{missing[0]}: expected devices that were measured; correct their numbers"
         )
     return [*(f"{known.path}: {each}: it is left out." for each in missing), *notes]
-
-
-def _shown(devices: Iterable[str]) -> str:
-    names = list(devices)
-    rest = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def gaps_of(
@@ -130,7 +124,6 @@ def check_together(share: float | None, groups: Iterable[Group]) -> tuple[str, .
 
 
 COLUMNS: Final = ("system", "pool", "ssid")
-BUSIEST: Final = 0.01  # share of the intervals whose load the systems' shares are of
 TIMES: Final = ("pend", "disconnect", "connect", "service", "response", "cu_wait")
 SUMS: Final = ("io_rate", "alias_rate", "avoided", "queued", "utilization")
 
@@ -193,7 +186,8 @@ def joined(
     rows = rows.join(everywhere.select(MOMENT, "interval"), on=[MOMENT, "interval"], how="semi")
     load = (pl.col("io_rate") * pl.col("service")).sum()
     by_time = rows.group_by(MOMENT).agg(load.alias("load")).sort("load", descending=True)
-    busiest = by_time.head(max(int(BUSIEST * by_time.height), 1)).select(MOMENT)
+    # share of the intervals whose load the systems' shares are of
+    busiest = by_time.head(max(int(0.01 * by_time.height), 1)).select(MOMENT)
     of_busiest = rows.join(busiest, on=MOMENT, how="semi").group_by("system").agg(load.alias("load"))
     total = float(of_busiest["load"].sum()) or 1.0
     shares = {str(system): float(value) / total for system, value in of_busiest.sort("system").rows()}

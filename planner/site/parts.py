@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner.demand import Law, Target
 from planner.errors import InputError
+from planner.library import DEFAULT_MODEL
 from planner.measurements.archive import collected, naming_damage, open_archive
-from planner.measurements.choose import POOL, VOLUME, Group, groups_of, refuse_twice, rows_of
+from planner.measurements.choose import POOL, VOLUME, Group, groups_of, moment, refuse_twice, rows_of
 from planner.measurements.formats import is_folder
 from planner.measurements.read import Data, read
+from planner.reports.membership import share_together
 from planner.site.members import (
     Shared,
     check_members,
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 POOLS_AT_ONCE: Final = 8
-VOLUMES_AT_ONCE: Final = 256
 DEFAULT_MEET: Final = 0.99
 
 
@@ -59,16 +60,25 @@ class SitePart:
 def parts_of(
     source: Data,
     *,
-    members: Path | str | None,
-    system: str | None,
-    start: datetime | None,
-    end: datetime | None,
-    pool: str | None,
-    asked: dict[str, Any],
+    members: Path | str | None = None,
+    system: str | None = None,
+    start: datetime | str | None = None,
+    end: datetime | str | None = None,
+    pool: str | None = None,
+    target: Target | None = None,
+    together: float | str | None = None,
+    model: Path | str = DEFAULT_MODEL,
     map: str | None = None,
     allow_missing: bool = False,
+    meet: float = DEFAULT_MEET,
+    curves: bool = False,
 ) -> tuple[list[SitePart], tuple[str, ...], dict[str, Gaps]]:
     """Cut a site into parts: some pools of one system each; what reading it left open; members that were not read."""
+    asked: dict[str, Any] = {
+        "law": Law.from_model(model), "target": target or Target(), "meet": meet, "curves": curves,
+        "together": share_together(together),
+    }  # fmt: skip
+    start, end = moment(start, "start"), moment(end, "end")
     sources = list(source) if isinstance(source, (list, tuple)) else [source]
     only = sources[0]
     shared: Shared = {}
@@ -95,7 +105,7 @@ def parts_of(
     named = nullcontext if archive is None else partial(naming_damage, archive.every_file)
     with named():
         every = groups_of(rows)
-    parts, notes = [], [*check_together(asked.get("together"), every), *said]
+    parts, notes = [], [*check_together(asked["together"], every), *said]
     if shared:
         check_members(shared, every, path)
         gone = {member for some in shared.values() for member in some}
@@ -154,7 +164,7 @@ def cut(groups: Sequence[Group]) -> list[tuple[Group, ...]]:
     found: list[tuple[Group, ...]] = []
     for system, volumes in dict.fromkeys((each.system, each.kind == VOLUME) for each in groups):
         some = [each for each in groups if (each.system, each.kind == VOLUME) == (system, volumes)]
-        size = VOLUMES_AT_ONCE if volumes else POOLS_AT_ONCE
+        size = 256 if volumes else POOLS_AT_ONCE
         found += [tuple(some[first : first + size]) for first in range(0, len(some), size)]
     return found
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.answer import record
 from planner.errors import InputError
 from planner.measurements.over_time import RunsOverTime
+from planner.quantity import column
 from planner.render.text import counted
 from planner.results import Array
-from planner.site.series import HOUR, busy_hours, daily_medians, jump_note
+from planner.site.series import HOUR, WEEKDAYS, busy_hours, daily_medians, jump_note
 from planner.units import readable
 
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ ENOUGH: Final = "enough"
 TOO_MANY: Final = "too many"
 UNKNOWN: Final = "unknown"
 VERDICTS: Final = (SHORT, UNKNOWN, TOO_MANY, ENOUGH)  # in the order of the answer
-WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 Flags = NDArray[np.bool_]
 
@@ -132,19 +133,26 @@ class PoolNeed:
 
     def to_dict(self) -> dict[str, Any]:
         """One row of ``--json``."""
-        start, decided = self.worst_start, self.decided_start
-        return {
-            "system": self.system, "pool": self.pool, "volumes": self.volumes, "in_use": self.in_use,
-            "needed_worst": self.needed_worst, "needed_99": self.needed_99, "needed_95": self.needed_95,
-            "needed_low": self.needed_low, "needed_high": self.needed_high, "verdict": self.verdict,
-            "worst_start": None if start is None else start.isoformat(), "intervals": self.intervals,
-            "busy_intervals": self.busy_intervals, "solved_in_full": self.solved_in_full,
-            "kind": self.kind, "needed": self.needed, "short_intervals": self.short_intervals,
-            "taught_by": 1, "to_add": self.to_add, "to_gain": self.to_gain,
-            "busiest_hour": self.busiest_hour or None, "rules": self.rules, "supply": self.supply or None,
-            "shares": self.shares, "notes": list(self.notes), "problem": self.problem,
-            "decided_start": None if decided is None else decided.isoformat(),
-        }  # fmt: skip
+        return record(self, FIGURES)
+
+
+COLUMNS: Final = (
+    *map(column, (
+        "system", "pool", "volumes", "in_use", "needed_worst", "needed_99", "needed_95", "needed_low", "needed_high",
+        "verdict",
+    )),
+    column("worst_start", of=lambda need: need.worst_start and need.worst_start.isoformat()),
+    *map(column, ("intervals", "busy_intervals", "solved_in_full", "kind", "needed", "short_intervals")),
+    column("taught_by", of=lambda need: 1), *map(column, ("to_add", "to_gain")),
+    column("busiest_hour", of=lambda need: need.busiest_hour or None),
+    column("supply", of=lambda need: need.supply or None), column("problem"),
+    column("decided_start", of=lambda need: need.decided_start and need.decided_start.isoformat()),
+)  # fmt: skip
+FIGURES: Final = (
+    *COLUMNS,
+    *map(column, ("rules", "shares")),
+    column("notes", of=lambda need: list(need.notes)),
+)
 
 
 BUSY: Final = 0.25  # of the load of the 99th percentile: an interval below it is not busy
@@ -174,6 +182,11 @@ def time_quantile(values: Array, seconds: Array, share: float) -> float:
     return float("nan") if at is None else float(values[at])
 
 
+def whole(count: float) -> int | None:
+    """A count; None where it is not known, or no count serves."""
+    return int(count) if np.isfinite(count) else None
+
+
 def outside_busy_hour(
     name: str, start: NDArray[np.datetime64], seconds: Array, io_rate: Array, at: int
 ) -> str:
@@ -195,7 +208,6 @@ def outside_busy_hour(
 
 MEMBERS: Final = 0.5  # share of the usual volumes: an interval without rows of so many is not answered
 SAME_LENGTH: Final = 0.02
-TEN: Final = 10.0  # hours from which on no decimal is shown
 
 
 def covered(pool: RunsOverTime) -> NDArray[np.bool_]:

@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from planner import parallel, units
-from planner.demand import Law, Target
+from planner.demand import Target
 from planner.errors import InputError, PlannerError
 from planner.library import DEFAULT_MODEL
 from planner.measurements import Run
-from planner.measurements.choose import POOL, VOLUME, Group, moment
+from planner.measurements.choose import POOL, VOLUME, Group
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
 from planner.measurements.supplies import pool_supplies
-from planner.reports.membership import share_together
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.pool_need import (
     VERDICTS,
@@ -32,30 +31,21 @@ from planner.site.pool_need import (
     notes_of,
     outside_busy_hour,
     time_quantile,
+    whole,
 )
 from planner.site.site_answer import SiteAnswer
-from planner.sizing.need import Need, need
+from planner.sizing.need import Need, need, worst_by_need
 from planner.sizing.wording import NO_EFFECT
-from planner.sizing.worst import worst_by_need
 from planner.supply import judge
 from planner.units import percent
 
 if TYPE_CHECKING:
     import polars as pl
 
-MEETS: Final = (0.99, 0.95)
 QUEUE_UNKNOWN: Final = (
     "no queue measured: arrivals are taken as open, and the range holds no bursts; "
     "rows with queue or response decide more"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PartNeeds:
-    """What the groups of a part need."""
-
-    pools: tuple[PoolNeed, ...]
-    rows: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -99,26 +89,20 @@ def site(
     share = units.share(meet, "meet", zero=False)
     if not 0.0 < share <= 1.0:
         raise InputError("meet", meet, "a share above 0 and at most 100%")
-    asked = {
-        "law": Law.from_model(model), "target": target or Target(), "meet": share, "curves": curves,
-        "together": share_together(together),
-    }  # fmt: skip
-    begin, stop = moment(start, "start"), moment(end, "end")
     parts, notes, lost = parts_of(
-        source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked, map=map,
-        allow_missing=allow_missing,
+        source, members=members, system=system, start=start, end=end, pool=pool, target=target, together=together,
+        model=model, map=map, allow_missing=allow_missing, meet=share, curves=curves,
     )  # fmt: skip
     found = parallel.run(need_of, parts, scheduler=scheduler, workers=workers)
-    answer = combine(found, target=asked["target"], meet=share, notes=notes)  # type: ignore[arg-type]
-    return replace(answer, law=asked["law"], gaps=lost)  # type: ignore[arg-type]
+    answer = combine(found, target=parts[0].target, meet=share, notes=notes)
+    return replace(answer, law=parts[0].law, gaps=lost)
 
 
-def need_of(part: SitePart) -> PartNeeds:
+def need_of(part: SitePart) -> list[PoolNeed]:
     """What the groups of a part need: all of their intervals in one question, and the range of those that decide."""
-    frame = rows_of_part(part)
     asked: list[PoolCases] = []
     pools: list[PoolNeed] = []
-    for group, found in over_time(frame, part.groups):
+    for group, found in over_time(rows_of_part(part), part.groups):
         if isinstance(found, str):
             pools.append(_without(group, found))
         else:
@@ -127,8 +111,7 @@ def need_of(part: SitePart) -> PartNeeds:
     counters = supply_of_part(part)
     counted = [_counted(part, each, [next(needs) for _ in each.cases], counters) for each in asked]
     ranged = iter(need([(found.run,) for found in counted if found.run is not None], part.law, part.target))
-    pools += [found if found.run is None else _ranged(part, found, next(ranged)) for found in counted]
-    return PartNeeds(pools=tuple(pools), rows=frame.height)
+    return pools + [found if found.run is None else _ranged(part, found, next(ranged)) for found in counted]
 
 
 def _without(group: Group, problem: str) -> PoolNeed:
@@ -223,11 +206,11 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     if not busy.any():  # measured, and never any I/O
         return found
     at_99, at_95 = (
-        _whole(time_quantile(series.needed[busy], series.seconds[busy], share)) for share in MEETS
+        whole(time_quantile(series.needed[busy], series.seconds[busy], share)) for share in (0.99, 0.95)
     )
     place = deciding(series.needed, asked.pool.load, series.seconds, busy, part.meet)
     assert place is not None
-    found = replace(found, needed=_whole(series.needed[place]), needed_99=at_99, needed_95=at_95)
+    found = replace(found, needed=whole(series.needed[place]), needed_99=at_99, needed_95=at_95)
     at = asked.places.index(place)
     if found.needed is None:
         return replace(found, needed_low=None, needed_high=None, problem=needs[at].problem)
@@ -236,11 +219,6 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
         found, run=asked.cases[at][-1], decided_start=begin(place),
         notes=(*found.notes, away.removeprefix(f"{found.name} is ")) if away else found.notes,
     )  # fmt: skip
-
-
-def _whole(count: float) -> int | None:
-    """A count; None where no count serves."""
-    return int(count) if math.isfinite(count) else None
 
 
 def rules(
@@ -267,11 +245,15 @@ def _ranged(part: SitePart, found: PoolNeed, decided: Need) -> PoolNeed:
 
 
 def combine(
-    results: Sequence[Any], *, target: Target, meet: float = DEFAULT_MEET, notes: Sequence[str] = ()
+    results: Sequence[list[PoolNeed] | parallel.Failed],
+    *,
+    target: Target,
+    meet: float = DEFAULT_MEET,
+    notes: Sequence[str] = (),
 ) -> SiteAnswer:
     """Join what was found of the parts of a site."""
-    pools = [pool for each in results if isinstance(each, PartNeeds) for pool in each.pools]
-    failed = [(each.name, each.problem) for each in results if not isinstance(each, PartNeeds)]
+    pools = [pool for each in results if not isinstance(each, parallel.Failed) for pool in each]
+    failed = [(each.name, each.problem) for each in results if isinstance(each, parallel.Failed)]
     return SiteAnswer(
         pools=tuple(sorted(pools, key=_order)),
         target=target,

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 DAY: Final = 86400.0  # s
 HOUR: Final = 3600.0  # s
+WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DAILY: Final = 0.75 * DAY  # intervals from this length on are days
 LONGEST: Final = 1.25 * DAY
-COVERED: Final = 0.5  # share of an hour that must be measured
 WEEKS: Final = 4  # before and after, over which the busy hour of a weekday is looked for
 COMMON: Final = 2.0  # weight of all weekdays together in that, in days
 JUMPS: Final = (
@@ -43,7 +43,6 @@ JUMP_NEARNESS: Final = 0.12
 FEWEST_ABOUT_JUMP: Final = 3  # days
 SUNDAY: Final = 3  # days since 1970-01-01, a Thursday, modulo 7
 NIGHT: Final = 4  # hour before which clocks are set
-CLOCK_GAP: Final = 60  # days; a longer gap, and longer than all days measured, is a wrong clock
 SITE_COLUMNS: Final = frozenset({"device", "volume", "pool", "tries", "owner", "kind"})
 UNITS: Final = {
     "_ms": "ms", "_us": "us", "_s": "s", "_percent": "%", "_share": "share", "_gb": "GB", "_mb": "MB", "_kb": "KB",
@@ -163,7 +162,7 @@ def busy_hours(
     if spacing >= DAILY:
         return origin, _means(day - first, numbers, days, 0.0), np.full(days, np.nan)
     hour = np.floor((seconds - DAY * day) / HOUR).astype(np.int64)
-    wanted_count = COVERED * min(HOUR / spacing, HOUR)
+    wanted_count = 0.5 * min(HOUR / spacing, HOUR)  # share of an hour that must be measured
     profile = _means((day - first) * 24 + hour, numbers, days * 24, wanted_count).reshape(days, 24)
     chosen = _busy_hour(profile, (np.arange(days) + origin.weekday()) % 7)
     levels = np.take_along_axis(profile, chosen[:, None], axis=1)[:, 0]
@@ -263,6 +262,12 @@ def _check_order(
         raise table.error(row, "start", f"{where}: expected intervals in order of time")
 
 
+def _row_from(rows: NDArray[np.intp], starts: NDArray[np.datetime64], first: date, index: int) -> int:
+    """The row from which on a day was measured."""
+    day = np.datetime64(first + timedelta(days=index))
+    return int(rows[np.flatnonzero(starts[rows] >= day)[0]])
+
+
 def _check_clock(
     table: CsvTable, rows: NDArray[np.intp], starts: NDArray[np.datetime64], first: date, values: Array
 ) -> None:
@@ -274,8 +279,7 @@ def _check_clock(
         )
     found = leap(values)
     if found is not None:
-        day = first + timedelta(days=found[0])
-        row = int(rows[np.flatnonzero(starts[rows] >= np.datetime64(day))[0]])
+        row = _row_from(rows, starts, first, found[0])
         leaps = f"leaps {found[1]} days, more than were measured"
         raise table.error(row, "start", f"{leaps}: expected one clock; correct it or split the file there")
 
@@ -293,8 +297,7 @@ def _check_unit(
     if found is None:
         return
     index, ratio = found
-    day = first + timedelta(days=index)
-    row = int(rows[np.flatnonzero(starts[rows] >= np.datetime64(day))[0]])
+    row = _row_from(rows, starts, first, index)
     near = min(JUMPS, key=lambda jump: abs(abs(np.log(ratio)) - np.log(jump)))
     times = f"about {near:g} times as large" if ratio > 1 else f"about 1/{near:g} of what they were"
     raise table.error(
@@ -347,7 +350,8 @@ def leap(values: Array) -> tuple[int, int] | None:
     """Find a leap over more days than were measured, as of a wrong clock: the day after it, and its length in days."""
     measured = np.flatnonzero(np.isfinite(values))
     gaps = np.diff(measured)
-    if gaps.size and gaps.max() > max(CLOCK_GAP, measured.size):
+    # days; a longer gap, and longer than all days measured, is a wrong clock
+    if gaps.size and gaps.max() > max(60, measured.size):
         at = int(np.argmax(gaps))
         return int(measured[at + 1]), int(gaps[at])
     return None

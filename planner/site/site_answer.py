@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -12,8 +13,9 @@ from planner import render
 from planner.answer import Answer, tabled
 from planner.demand import Target
 from planner.quantity import column
-from planner.render.text import counted
-from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, WEEKDAYS, PoolNeed
+from planner.render.text import counted, listed
+from planner.site.pool_need import COLUMNS, ENOUGH, SHORT, TOO_MANY, UNKNOWN, PoolNeed, whole
+from planner.site.series import WEEKDAYS
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import MILLISECOND, percent
 
@@ -21,6 +23,18 @@ if TYPE_CHECKING:
     from planner.demand import Law
 
 NAMED: Final = 3
+SUMS: Final = ("in_use", "to_gain", "intervals", "solved_in_full")
+
+
+RULES: Final = {
+    "in_use_plus_queue": "in use + queue",
+    "high_water": "high water",
+    "paths_less_one": "paths - 1",
+}
+
+
+def _rule(need: PoolNeed, name: str) -> int | None:
+    return need.rules.get(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -28,6 +42,8 @@ class SiteAnswer(Answer):
     """What every pool, and every volume with aliases of its own, needs over its days."""
 
     PICTURE: ClassVar[str] = "planner.site.site_picture:draw"
+    COLUMNS: ClassVar = (*COLUMNS, *(column(f"rule_{name}", of=partial(_rule, name=name)) for name in RULES))
+    ROWS: ClassVar = "pools"
     pools: tuple[PoolNeed, ...]  # those that are short first
     target: Target  # what the aliases must achieve
     meet: float  # share of the busy time in which they must
@@ -72,18 +88,15 @@ class SiteAnswer(Answer):
             missing = counted(sum(each.to_add for each in short), "alias", "aliases")
             first = short[0]
             parts.append(
-                f"{len(short)} {'is' if len(short) == 1 else 'are'} short of {missing} in all, "
+                f"{counted(len(short), 'is', 'are')} short of {missing} in all, "
                 f"{first.name} most ({first.needed} needed, {first.in_use} in use)"
             )
         if many:
-            parts.append(
-                f"{len(many)} {'has' if len(many) == 1 else 'have'} {sum(e.to_gain for e in many)} to spare"
-            )
-        enough, unknown = len(self.of(ENOUGH)), len(self.of(UNKNOWN))
-        if enough:
-            parts.append(f"{enough} {'has' if enough == 1 else 'have'} enough")
-        if unknown:
-            parts.append(f"{unknown} {'has' if unknown == 1 else 'have'} no answer")
+            spare = sum(each.to_gain for each in many)
+            parts.append(f"{counted(len(many), 'has', 'have')} {spare} to spare")
+        for verdict, words in ((ENOUGH, "enough"), (UNKNOWN, "no answer")):
+            if found := self.of(verdict):
+                parts.append(f"{counted(len(found), 'has', 'have')} {words}")
         if self.failed:
             parts.append(f"{counted(len(self.failed), 'part')} of the site failed")
         return f"{every} in {share(self.meet)} of the busy time: {'; '.join(parts) or 'nothing to tell'}."
@@ -105,18 +118,12 @@ class SiteAnswer(Answer):
             for note in each.notes:
                 uneven.setdefault(note, []).append(each.name)
         for note, names in list(uneven.items())[: 2 * NAMED]:
-            some = ", ".join(names[:NAMED]) + (
-                f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-            )
-            found.append(f"{some}: {note}.")
+            each_of = "Each of " if len(names) > 1 else ""
+            found.append(f"{each_of}{listed(names, NAMED)}: {note}.")
         if len(uneven) > 2 * NAMED:
             found.append(f"{len(uneven) - 2 * NAMED} further remarks; --json has them.")
         found.append(self._next())
         return tuple(found)
-
-    def table(self) -> render.Table:
-        """One row a pool."""
-        return table(self.pools)
 
     def sections(self) -> tuple[render.Section, ...]:
         """One row a pool; of one pool its hours and its worst intervals."""
@@ -124,7 +131,6 @@ class SiteAnswer(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as ``--json`` prints it."""
-        known = [each.needed_99 for each in self.pools if each.needed_99 is not None]
         return {
             "pools": [
                 each.to_dict() | {"volumes_missing": len(self.gaps.get(each.name, NOTHING_MISSING).volumes)}
@@ -134,13 +140,10 @@ class SiteAnswer(Answer):
                 "pools": len(self.pools),
                 "short": len(self.of(SHORT)),
                 "too_many": len(self.of(TOO_MANY)),
-                "in_use": sum(each.in_use for each in self.pools),
-                "needed_99": sum(known),
+                "needed_99": sum(each.needed_99 or 0 for each in self.pools),
                 "enough": len(self.of(ENOUGH)),
                 "unknown": len(self.of(UNKNOWN)),
-                "to_gain": sum(each.to_gain for each in self.pools),
-                "intervals": sum(each.intervals for each in self.pools),
-                "solved_in_full": sum(each.solved_in_full for each in self.pools),
+                **{name: sum(getattr(each, name) for each in self.pools) for name in SUMS},
                 "checked": 0,
                 "checked_same": 0,
                 "checked_short": 0,
@@ -194,15 +197,6 @@ def _alone(need: PoolNeed, meet: float) -> str:
     )
 
 
-MOST_SHOWN: Final = 40  # rows for people; all of them in CSV and JSON
-WORST_SHOWN: Final = 8  # intervals of one pool
-RULES: Final = {
-    "in_use_plus_queue": "in use + queue",
-    "high_water": "high water",
-    "paths_less_one": "paths - 1",
-}
-
-
 def share(value: float) -> str:
     """As people say a share of the time."""
     return percent(value, 5)
@@ -214,30 +208,15 @@ def _verdict(need: PoolNeed) -> str:
     return f"spare {need.to_gain}" if need.verdict == TOO_MANY else need.verdict
 
 
-def _when(need: PoolNeed) -> str | None:
-    return None if need.worst_start is None else f"{need.worst_start:%Y-%m-%d %H:%M}"
-
-
 def _range(need: PoolNeed) -> str | None:
     return None if need.needed_low is None else f"{need.needed_low}-{need.needed_high}"
-
-
-def table(pools: Sequence[PoolNeed]) -> render.Table:
-    """One row a pool, all columns."""
-    names = (
-        "system", "pool", "volumes", "in_use", "needed_worst", "needed_99", "needed_95", "needed_low", "needed_high",
-        "verdict", "worst_start", "intervals", "busy_intervals", "solved_in_full", "kind", "needed", "short_intervals",
-        "taught_by", "to_add", "to_gain", "busiest_hour", "supply", "problem", "decided_start",
-    )  # fmt: skip
-    rows = [each.to_dict() | {f"rule_{name}": each.rules.get(name) for name in RULES} for each in pools]
-    return tabled(rows, map(column, (*names, *(f"rule_{name}" for name in RULES))))
 
 
 def sections(pools: Sequence[PoolNeed], meet: float) -> tuple[render.Section, ...]:
     """One row a pool; of one pool its hours of the week and its worst intervals."""
     if len(pools) == 1:
         return _of_one(pools[0])
-    shown = pools[:MOST_SHOWN]
+    shown = pools[:40]  # rows for people; all of them in CSV and JSON
     systems = len({each.system for each in pools}) > 1
     columns = [
         column("pool", "", "pool", 0, lambda need: need.name if systems else need.pool),
@@ -251,23 +230,20 @@ def sections(pools: Sequence[PoolNeed], meet: float) -> tuple[render.Section, ..
         column("short_share", "", "short", 0, lambda need: percent(need.short_share)),
         column("busiest_hour", "", "most", 0, lambda need: need.busiest_hour or None),
     ]
-    rule = column("rule", "", "rule", 0, lambda need: need.rules.get("in_use_plus_queue"))
-    ruled = any(rule.in_row(each) is not None for each in shown)
-    columns += [rule] if ruled else []
-    if any(each.supply for each in shown):
-        columns.append(column("supply", "", "counters", 0, lambda need: need.supply or None))
+    seldom = (
+        column("rule", "", "rule", 0, partial(_rule, name="in_use_plus_queue")),
+        column("supply", "", "counters", 0, lambda need: need.supply or None),
+    )
+    table = tabled(shown, [*columns, *seldom]).filled([each.key for each in columns])
     more = len(pools) - len(shown)
     caption = (
         f"needed in the worst interval, in 99 % and 95 % of the busy time; range: 90 %, of the count in "
         f"{share(meet)}; short: share of the busy intervals; most: hour of the week"
     )
-    if ruled:
+    if any(each.name == "rule" for each in table.columns):
         caption += "; rule: in use + queue"
-    return (
-        render.Section(
-            table=tabled(shown, columns), caption=caption + (f". {more} more rows in --csv." if more else ".")
-        ),
-    )
+    caption += f". {more} more rows in --csv." if more else "."
+    return (render.Section(table=table, caption=caption),)
 
 
 def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
@@ -277,16 +253,16 @@ def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
     if np.isfinite(hours).any():
         measured = np.flatnonzero(np.isfinite(hours).any(axis=1))
         days = [column("hour", decimals=0), *(column(WEEKDAYS[day], decimals=0) for day in measured)]
-        rows = [(hour, *(_whole(hours[day, hour]) for day in measured)) for hour in range(24)]
+        rows = [(hour, *(whole(hours[day, hour]) for day in measured)) for hour in range(24)]
         found.append(render.Section(table=tabled(rows, days), title="Largest need by hour of the week"))
     series = need.series
-    order = np.argsort(-np.nan_to_num(series.needed, nan=-1.0), kind="stable")[:WORST_SHOWN]
+    order = np.argsort(-np.nan_to_num(series.needed, nan=-1.0), kind="stable")[:8]  # intervals of one pool
     columns = (
         column(
             "start",
             of=lambda k: None if np.isnat(series.start[k]) else f"{series.start[k].item():%Y-%m-%d %H:%M}",
         ),
-        column("needed", decimals=0, of=lambda k: _whole(series.needed[k])),
+        column("needed", decimals=0, of=lambda k: whole(series.needed[k])),
         column("in_use", "", "in use", 0, lambda k: int(series.in_use[k])),
         column("io_rate", "1/s", "I/O rate", 1, lambda k: float(series.io_rate[k])),
         column("response", "ms", decimals=2, of=lambda k: _known(series.response[k] / MILLISECOND)),
@@ -298,10 +274,6 @@ def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
         made = tabled(rules, (column("rule"), column("says", decimals=0)))
         found.append(render.Section(table=made, title="Rules of the field"))
     return tuple(found)
-
-
-def _whole(value: float) -> int | None:
-    return int(value) if np.isfinite(value) else None
 
 
 def _known(value: float) -> float | None:

@@ -9,7 +9,7 @@ import numpy as np
 from planner import style
 from planner.render.text import word
 from planner.results import Array
-from planner.sizing.picture import draw_many
+from planner.sizing.picture import CountRow, draw_many
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 LEVELS: Final = ("not measured", "up to half of those in use", "up to all of them", "more: short")
 HALF: Final = 0.5  # of the aliases in use: up to there a need has the first shade
-FEW_DAYS: Final = 14  # up to so many the need is drawn as a line
 
 
 def draw(answer: SiteAnswer, axes: Axes | None) -> Axes:
@@ -29,17 +28,14 @@ def draw(answer: SiteAnswer, axes: Axes | None) -> Axes:
     if len(answer.pools) == 1 and answer.pools[0].intervals:
         return _over_time(answer, axes)
     known = [each for each in answer.pools if each.needed is not None]
-    spans = [
-        (each.needed if each.needed_low is None else each.needed_low,
-         each.needed if each.needed_high is None else each.needed_high)
-        for each in known
-    ]  # fmt: skip
     noun = "pool" if all(each.kind == "pool" for each in known) else "volume"
-    return draw_many(
-        answer.headline, [each.name for each in known], [each.needed or 0 for each in known],
-        [(a or 0, b or 0) for a, b in spans], [each.in_use for each in known], noun, axes,
-        [word(each.verdict) for each in known],
-    )  # fmt: skip
+    return draw_many(answer.headline, map(_count_row, known), noun, axes)
+
+
+def _count_row(need: PoolNeed) -> CountRow:
+    count = need.needed or 0
+    low, high = (count if end is None else end for end in (need.needed_low, need.needed_high))
+    return CountRow(need.name, count, low, high, need.in_use, word(need.verdict))
 
 
 def levels(needed: Array, in_use: Array | float) -> Array:
@@ -53,7 +49,7 @@ def _over_time(answer: SiteAnswer, axes: Axes | None) -> Axes:
     (axes,) = style.begin(axes, answer.headline)
     series = need.series
     dated = not bool(np.isnat(series.start).any())
-    if dated and np.ptp(series.start) > np.timedelta64(FEW_DAYS, "D"):
+    if dated and np.ptp(series.start) > np.timedelta64(14, "D"):  # up to so many the need is drawn as a line
         return _calendar(need, axes)
     when = series.start if dated else np.arange(series.start.size)
     if need.needed_low is not None and need.needed_high is not None:

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from planner import parallel, render
-from planner.answer import Answer, tabled
-from planner.demand import Law, Target
+from planner.answer import Answer, record, tabled
+from planner.demand import Target
 from planner.errors import InputError
 from planner.library import DEFAULT_MODEL
 from planner.measurements import Run
 from planner.measurements.choose import moment
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
-from planner.quantity import Quantity, column
+from planner.quantity import column
 from planner.render.text import counted
-from planner.reports.membership import share_together
 from planner.site.parts import SitePart, parts_of, rows_of_part
 from planner.site.pool_need import covered
 from planner.sizing.gaps import all_notes
 from planner.sizing.need import Need, need
-from planner.units import MILLISECOND, percent
+from planner.units import percent
 
 MOST_PAIRS: Final = 4  # intervals of one pool that are compared
 NEAR: Final = 0.1  # relative difference of the loads of a pair
@@ -52,6 +52,13 @@ class Pair:
         return self.low - room <= self.measured <= self.high + room
 
 
+PAIR: Final = (
+    column("before", of=lambda pair: pair.before.isoformat()), column("after", of=lambda pair: pair.after.isoformat()),
+    column("response", "ms", of="told"), column("response_low", "ms", of="low"),
+    column("response_high", "ms", of="high"), column("measured", "ms", of="measured"), column("held"),
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tracked:
     """One pool: aliases `before` and `after`, the `pairs` that were compared, or the `problem`."""
@@ -70,19 +77,6 @@ class Tracked:
         return sum(pair.held for pair in self.pairs)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Dated:
-    """A `part` of a site, and the date `since` which its aliases may be others."""
-
-    part: SitePart
-    since: datetime
-
-    @property
-    def name(self) -> str:
-        """For messages."""
-        return self.part.name
-
-
 def track_record(
     source: Data, since: datetime | str, *, members: Path | str | None = None, system: str | None = None,
     start: datetime | str | None = None, end: datetime | str | None = None, pool: str | None = None,
@@ -94,26 +88,26 @@ def track_record(
     if when is None:
         raise InputError("since", since, "a day or a time such as 2026-03-01")
     when = when.replace(tzinfo=None)  # by the clock of the system
-    asked = {
-        "law": Law.from_model(model), "target": target or Target(),
-        "together": share_together(together),
-    }  # fmt: skip
-    begin, stop = moment(start, "start"), moment(end, "end")
     parts, notes, lost = parts_of(
-        source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked, map=map,
-        allow_missing=True,
+        source, members=members, system=system, start=start, end=end, pool=pool, target=target, together=together,
+        model=model, map=map, allow_missing=True,
     )  # fmt: skip
     pools: list[Tracked] = []
     unchanged, remarks = 0, [*all_notes(lost), *notes]
-    for each in parallel.run(
-        tracked_of, [Dated(part=part, since=when) for part in parts], scheduler, workers
-    ):
+    for each in parallel.run(partial(tracked_of, since=when), parts, scheduler, workers):
         if isinstance(each, parallel.Failed):
             remarks.append(f"No record of {each.name}: {each.problem}")
             continue
         pools += each[0]
         unchanged += each[1]
     return TrackRecord(pools=tuple(pools), since=when, unchanged=unchanged, remarks=tuple(remarks))
+
+
+class PairOf(NamedTuple):
+    """A row of the table."""
+
+    pool: Tracked
+    pair: Pair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -126,11 +120,10 @@ class Changed:
     places: list[tuple[int, int]]
 
 
-def tracked_of(dated: Dated) -> tuple[tuple[Tracked, ...], int]:
-    """The groups of a part whose aliases changed, and how many did not."""
-    part = dated.part
+def tracked_of(part: SitePart, since: datetime) -> tuple[tuple[Tracked, ...], int]:
+    """The groups of a part whose aliases changed since, and how many did not."""
     every = [pool for _, pool in over_time(rows_of_part(part), part.groups) if not isinstance(pool, str)]
-    changed = [found for pool in every if (found := _changed(pool, dated.since)) is not None]
+    changed = [found for pool in every if (found := _changed(pool, since)) is not None]
     runs = [each.pool.runs[first] for each in changed for first, _ in each.places]
     answers = iter(need([(run,) for run in runs if isinstance(run, Run)], part.law, part.target))
     return tuple(_tracked(each, answers) for each in changed), len(every) - len(changed)
@@ -248,23 +241,16 @@ class TrackRecord(Answer):
 
     def table(self) -> render.Table:
         """One row a pair."""
-        rows = [(each, pair) for each in self.pools for pair in each.pairs]
         clock = "%Y-%m-%d %H:%M"
-
-        def time(name: str) -> Quantity:
-            return column(name, "ms", decimals=2, of=lambda row: getattr(row[1], name) / MILLISECOND)
-
         columns = (
-            column("system", of=lambda row: row[0].system),
-            column("pool", of=lambda row: row[0].pool),
-            column("before", decimals=0, of=lambda row: row[0].before),
-            column("after", decimals=0, of=lambda row: row[0].after),
-            column("interval_before", "", "from", of=lambda row: format(row[1].before, clock)),
-            column("interval_after", "", "against", of=lambda row: format(row[1].after, clock)),
-            *map(time, ("told", "low", "high", "measured")),
-            column("held", of=lambda row: "yes" if row[1].held else "no"),
-        )
-        return tabled(rows, columns)
+            column("system", of="pool.system"), column("pool", of="pool.pool"),
+            column("before", decimals=0, of="pool.before"), column("after", decimals=0, of="pool.after"),
+            column("interval_before", "", "from", of=lambda row: format(row.pair.before, clock)),
+            column("interval_after", "", "against", of=lambda row: format(row.pair.after, clock)),
+            *(column(name, "ms", decimals=2, of=f"pair.{name}") for name in ("told", "low", "high", "measured")),
+            column("held", of=lambda row: "yes" if row.pair.held else "no"),
+        )  # fmt: skip
+        return tabled([PairOf(each, pair) for each in self.pools for pair in each.pairs], columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
@@ -272,17 +258,8 @@ class TrackRecord(Answer):
             "since": self.since.isoformat(),
             "pools": [
                 {
-                    "system": each.system, "pool": each.pool, "before": each.before, "after": each.after,
-                    "was_needed": each.was_needed, "held": each.held, "problem": each.problem or None,
-                    "pairs": [
-                        {
-                            "before": pair.before.isoformat(), "after": pair.after.isoformat(),
-                            "response_ms": pair.told / MILLISECOND, "response_low_ms": pair.low / MILLISECOND,
-                            "response_high_ms": pair.high / MILLISECOND, "measured_ms": pair.measured / MILLISECOND,
-                            "held": pair.held,
-                        }
-                        for pair in each.pairs
-                    ],
+                    **record(each, map(column, ("system", "pool", "before", "after", "was_needed", "held"))),
+                    "problem": each.problem or None, "pairs": [record(pair, PAIR) for pair in each.pairs],
                 }
                 for each in self.pools
             ],

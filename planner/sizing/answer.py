@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from planner import render
-from planner.answer import Answer, tabled
+from planner.answer import Answer, record, tabled
 from planner.demand import Law, Target
 from planner.devices import Performance
 from planner.interval import Interval
@@ -65,32 +65,22 @@ class NamedReading:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "kind": self.kind, "words": self.words, "weight": self.weight, "aliases": self.count,
-            "io_rate": self.io_rate,
-            "population": self.population,
-            "think_time_ms": None if self.think_time is None else self.think_time / MILLISECOND,
-        }  # fmt: skip
+        return record(self, READING)
+
+
+READING: Final = (
+    *map(column, ("kind", "words", "weight")), column("aliases", of="count"), column("io_rate"), column("population"),
+    column("think_time", "ms", of="think_time"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remarks:
     """Sentences of an answer: `why` says the demand, `more` what else to know, `step` what to do next."""
 
-    why: str
+    why: str = ""
     more: tuple[str, ...] = ()
     step: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerParts:
-    """What the sentences of an answer speak of: `count`, whether it `helps`, demands `named`, `gains`, `classic`."""
-
-    count: int
-    helps: bool
-    named: tuple[NamedReading, ...]
-    gains: tuple[Gain, ...]
-    classic: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -157,7 +147,7 @@ class AliasAnswer(Answer):
     classic: int | None
     gains: tuple[Gain, ...]
     grouping_error: float
-    remarks: Remarks
+    remarks: Remarks = field(default_factory=Remarks)
     together: Interval | None = None
     together_count: int | None = None
     law: Law | None = None
@@ -349,12 +339,11 @@ class AliasAnswer(Answer):
             steps = (
                 f"Of the wait, {_aliases(half)} {_verb(half)} half, {most} 90 %; the target takes {self.recommended}.",
             )
-        model = () if self.law is None or not self.law.words else (self.law.words,)
         steady = {"poisson", "closed", "open", UNEQUAL}
         tries = [FEW_TRIES] if not self.target.of_waits and self.readings[0].kind not in steady else []
         if self.target.wait_percentile is not None:
             tries.append(EXPONENTIAL)
-        return (*rule, *steps, *tries, *self._of_together(), *self.remarks.more, *model, SCOPE)
+        return (*rule, *steps, *tries, *self._of_together(), *self.remarks.more, *words_of(self.law), SCOPE)
 
     def _of_together(self) -> tuple[str, ...]:
         """How much the bursts of volumes come together, where data say it."""
@@ -397,10 +386,8 @@ class AliasAnswer(Answer):
 
     def sections(self) -> tuple[render.Section, ...]:
         """The table without the columns that only programs want; of many counts those around the answer."""
-        table = self.table().only(SHOWN)
+        table = self.table().only(SHOWN).filled()
         kept = self._kept_rows(len(table))
-        if all(value is None for value in table.columns[-1].values):
-            table = replace(table, columns=table.columns[:-1])
         shown = table.each(lambda c: replace(c, values=[c.values[k] for k in kept]))
         marks = tuple(table.marks[k] for k in kept)
         caption = f"> recommended: {self.target}"
@@ -442,50 +429,38 @@ class AliasAnswer(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, with unit suffixes, as `--json` prints it."""
-        first = self.readings[0]
-        kind = {"poisson": "open"}.get(first.kind, first.kind)
-        people = first.population
+        return {**record(self, FIGURES), "notes": [*self._more(), *filter(None, (self._step,))]}
+
+    @property
+    def demand(self) -> dict[str, Any]:
+        """The preferred demand, as ``--json`` has it."""
+        first = self.readings[0].to_dict()
+        people = first["population"]
         return {
-            "headline": self.headline,
-            "interval": self.interval or None,
-            "assumed": self.assumed or None,
-            "recommended": self.recommended,
-            "range": [int(end) for end in self.range],
-            "recommended_low": int(self.range[0]),
-            "recommended_high": int(self.range[1]),
-            "recommended_together": self.together_count,
-            "together": None if self.together is None else self.together.value,
-            "together_low": None if self.together is None else self.together.low,
-            "together_high": None if self.together is None else self.together.high,
-            "removes_half": self.removes(0.5),
-            "removes_90": self.removes(0.9),
-            "saturated": self.saturated,
-            "helps": self.helps,
-            "strain": self.strain,
-            "rule_of_thumb": self.rule_of_thumb,
-            "in_use": self.in_use,
-            "volumes_missing": len(self.gaps.volumes),
-            "measured": list(self.measured),
-            "growth": self.growth,
-            "target": str(self.target),
-            "demand": {
-                "kind": kind,
-                "population": int(people) if people is not None and float(people).is_integer() else people,
-                "think_time_ms": None if first.think_time is None else first.think_time / MILLISECOND,
-                "why": self.why,
-            },
-            "readings": [reading.to_dict() for reading in self.readings],
-            "rows": self.table().records(),
-            "counters": self.counters().records(),
-            "classic_aliases": self.classic,
-            "gains": [gain.to_dict() for gain in self.gains],
-            "grouping_error": self.grouping_error,
-            "below_floor": self.below_floor,
-            "commands": [command for command, _ in self.commands],
-            "doubts": list(self.doubts),
-            "model": None if self.law is None else self.law.words or None,
-            "notes": [*self._more(), *filter(None, (self._step,))],
+            "kind": {"poisson": "open"}.get(first["kind"], first["kind"]),
+            "population": int(people) if people is not None and float(people).is_integer() else people,
+            "think_time_ms": first["think_time_ms"],
+            "why": self.why,
         }
+
+
+FIGURES: Final = (
+    column("headline"), column("interval", of=lambda a: a.interval or None),
+    column("assumed", of=lambda a: a.assumed or None), column("recommended"),
+    column("range", of=lambda a: [int(end) for end in a.range]),
+    column("recommended_low", of=lambda a: int(a.range[0])), column("recommended_high", of=lambda a: int(a.range[1])),
+    column("recommended_together", of="together_count"), column("together", of="together.value"),
+    column("together_low", of="together.low"), column("together_high", of="together.high"),
+    column("removes_half", of=lambda a: a.removes(0.5)), column("removes_90", of=lambda a: a.removes(0.9)),
+    *map(column, ("saturated", "helps", "strain", "rule_of_thumb", "in_use")),
+    column("volumes_missing", of=lambda a: len(a.gaps.volumes)), column("measured", of=lambda a: list(a.measured)),
+    column("growth"), column("target", of=lambda a: str(a.target)), column("demand"),
+    column("readings", of=lambda a: [each.to_dict() for each in a.readings]),
+    column("rows", of=lambda a: a.table().records()), column("counters", of=lambda a: a.counters().records()),
+    column("classic_aliases", of="classic"), column("gains", of=lambda a: [each.to_dict() for each in a.gains]),
+    column("grouping_error"), column("below_floor"), column("commands", of=lambda a: [each for each, _ in a.commands]),
+    column("doubts", of=lambda a: list(a.doubts)), column("model", of=lambda a: next(iter(words_of(a.law)), None)),
+)  # fmt: skip
 
 
 def _verb(count: int) -> str:
@@ -514,6 +489,11 @@ def together(answers: Sequence[AliasAnswer]) -> render.Table:
         for k, column in enumerate(tables[0].columns)
     ]
     return render.Table(columns=(render.Column(name="device", unit="", values=names), *joined))
+
+
+def words_of(law: Law | None) -> tuple[str, ...]:
+    """What an answer says of the law that it was made with."""
+    return () if law is None or not law.words else (law.words,)
 
 
 def unmeasured(sentences: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.calibrate.error_bar import central, points, smeared
-from planner.demand import Law, PredictedRows, Readings, Target
+from planner.demand import Law, Readings, Target
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.measurements import Run
@@ -20,92 +20,53 @@ from planner.results import Array
 NORMAL_90: Final = 1.645
 LEAST_THINK: Final = 0.01  # of the think time that was read: next to none
 DRAWS: Final = 256  # laws that stand for all that are possible
-MOST_STRAIN: Final = 10.0
-LEAST_ROOM: Final = 0.02  # of the width of an interval, to either side of its value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Draws:
-    """One volume under the chosen reading at both ends of what calibration and law leave open, two rows an axis."""
+class MovedVolumes:
+    """Volumes at one end of what calibration and law leave open, `places` among those asked, read by `chosen` alone."""
 
-    rate: Array  # (2 axes, counts) I/O rate [1/s] and response time [s]
-    response: Array  # (2 axes, counts)
-    readings: tuple[Readings, ...]  # the volume at each end
-    column: int  # the reading
+    read: Readings
+    places: NDArray[np.intp]
+    chosen: NDArray[np.int64]
 
-    @classmethod
-    def of(cls, read: Readings, column: int, law: Law, sweep: NDArray[np.int64]) -> Draws:
-        """Move the law along each axis, and the think time, which was read by it, by its error."""
-        only = np.zeros_like(read.weight)
-        only[:, column] = 1.0
-        alone = replace(read, weight=only)
-        ends = []
-        think = float(read.demands.think[0, column])
-        if math.isfinite(think) and law.model_error > 0:
-            here = alone.predict([int(read.rows.devices[0]) - 1])
-            response = float(
-                (here.queue / here.rate + here.service)[0, column, 0] / read.service_time[0, column]
-            )
-            for sign in (1.0, -1.0):
-                moved = max(think + sign * NORMAL_90 * law.model_error * response, LEAST_THINK * think)
-                times = read.demands.think.copy()
-                times[0, column] = moved
-                ends.append(replace(alone, demands=replace(read.demands, think=times)))
-        for axis in law.axes:
-            for sign in (1.0, -1.0):
-                inflation, gap = law.moved(axis, sign * NORMAL_90)
-                ends.append(replace(alone, law=replace(law, inflation=inflation, redrive_time=gap)))
-        solved = [each.predict(sweep) for each in ends]
-        return cls(
-            rate=_stack([each.rate[0, column] for each in solved], sweep),
-            response=_stack([_response(each)[0, column] for each in solved], sweep),
-            readings=tuple(ends), column=column,
-        )  # fmt: skip
-
-    def counts(self, target: Target) -> list[int]:
-        """Count at each end; as many as there are where none meets the target."""
-        found = [float(each.counts(target)[0, self.column]) for each in self.readings]
-        return [int(count) for count in found if math.isfinite(count)]
+    def counts(self, target: Target) -> Array:
+        """Count of each; inf where none meets the target."""
+        return np.asarray(self.read.counts(target)[np.arange(self.chosen.size), self.chosen])
 
 
-def draw_counts(read: Readings, chosen: NDArray[np.int64], law: Law, target: Target) -> Array:
-    """Counts of many volumes at the ends of `Draws.of`, each by its own candidate, (ends, volumes); nan where none."""
-    rows = np.arange(chosen.size)
+def ends_of(read: Readings, chosen: NDArray[np.int64], law: Law) -> list[MovedVolumes]:
+    """Volumes by the candidates `chosen`, with the law moved along each axis, and the think time, read by it, too."""
+    every = np.arange(chosen.size)
     only = np.zeros_like(read.weight)
-    only[rows, chosen] = 1.0
-    alone = replace(read, weight=only)
-    ends: list[Array] = []
-    think = read.demands.think[rows, chosen]
-    moves = np.flatnonzero(np.isfinite(think))
+    only[every, chosen] = 1.0
+    alone, ends = replace(read, weight=only), []
+    moves = np.flatnonzero(np.isfinite(read.demands.think[every, chosen]))
     if moves.size and law.model_error > 0:
         some, place = alone.of(moves), (np.arange(moves.size), chosen[moves])
         in_use, at = np.unique(some.rows.devices.astype(np.int64) - 1, return_inverse=True)
-        here = some.predict(in_use)
-        response = (here.queue / here.rate + here.service)[*place, at] / some.service_time[place]
+        error = law.model_error * some.predict(in_use).response[*place, at] / some.service_time[place]
+        think = some.demands.think[place]
         for sign in (1.0, -1.0):
-            moved = np.maximum(
-                think[moves] + sign * NORMAL_90 * law.model_error * response, LEAST_THINK * think[moves]
-            )
             times = some.demands.think.copy()
-            times[place] = moved
-            counts = np.full(chosen.size, np.nan)
-            counts[moves] = replace(some, demands=replace(some.demands, think=times)).counts(target)[place]
-            ends.append(counts)
+            times[place] = np.maximum(think + sign * NORMAL_90 * error, LEAST_THINK * think)
+            moved = replace(some, demands=replace(some.demands, think=times))
+            ends.append(MovedVolumes(read=moved, places=moves, chosen=chosen[moves]))
     for axis in law.axes:
         for sign in (1.0, -1.0):
             inflation, gap = law.moved(axis, sign * NORMAL_90)
-            end = replace(alone, law=replace(law, inflation=inflation, redrive_time=gap))
-            ends.append(end.counts(target)[rows, chosen])
-    return np.array(ends).reshape(-1, chosen.size)
+            moved = replace(alone, law=replace(law, inflation=inflation, redrive_time=gap))
+            ends.append(MovedVolumes(read=moved, places=every, chosen=chosen))
+    return ends
 
 
-def _response(found: PredictedRows) -> Array:
-    times: Array = found.queue / found.rate + found.service
-    return times
-
-
-def _stack(rows: Sequence[Array], sweep: NDArray[np.int64]) -> Array:
-    return np.array(rows).reshape(len(rows), sweep.size)
+def counts_at_ends(read: Readings, chosen: NDArray[np.int64], law: Law, target: Target) -> Array:
+    """Counts of many volumes at the ends of `ends_of`, (ends, volumes); nan where a volume has no such end."""
+    ends = ends_of(read, chosen, law)
+    found = np.full((len(ends), chosen.size), np.nan)
+    for row, end in zip(found, ends, strict=True):
+        row[end.places] = end.counts(target)
+    return found
 
 
 def band(
@@ -129,11 +90,16 @@ def band(
     for k, (up, down) in enumerate(zip(shifts[::2], shifts[1::2], strict=True)):
         step = steps[:, k, None] / NORMAL_90
         found += step * (up - down) / 2 + step**2 * (up + down) / 2
-    error = law.model_error * min(max(strain, 1.0), MOST_STRAIN)
+    error = law.model_error * min(max(strain, 1.0), 10.0)
     low, high = central(smeared(found, error))
     least = np.minimum(values.min(axis=0), chosen) * np.exp(np.minimum(low, 0.0))
     most = np.where(bounded, np.maximum(values.max(axis=0), chosen) * np.exp(np.maximum(high, 0.0)), np.inf)
-    value = chosen.copy()
+    return through(Interval(least, chosen.copy(), most), known, rising=rising)
+
+
+def through(band: Interval, known: Mapping[int, Interval], *, rising: bool = False) -> Interval:
+    """A band through what was measured at some counts; `rising` ends do not fall with more aliases."""
+    least, value, most = band
     for count, interval in known.items():
         if count < value.size and not math.isnan(interval.value):
             least[count], value[count], most[count] = interval
@@ -169,7 +135,7 @@ def span(counts: Sequence[int], rule_of_thumb: int | None) -> tuple[int, int]:
 
 def spaced(queued: Interval) -> Interval:
     """A queue whose value does not lie on an end, as sharpening by the response may leave it."""
-    room = LEAST_ROOM * (queued.high - queued.low)
+    room = 0.02 * (queued.high - queued.low)  # of the width of an interval, to either side of its value
     room = np.where(np.isfinite(room), room, 0.0)
     return Interval(
         np.minimum(queued.low, queued.value - room),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Final
 
 import numpy as np
 
@@ -17,14 +16,12 @@ from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
-from planner.sizing.answer import AnswerParts, NamedReading, Remarks
-from planner.sizing.bounds import NORMAL_90, measured_rate, measured_response, spaced
+from planner.sizing.answer import AliasAnswer, NamedReading
+from planner.sizing.bounds import NORMAL_90, measured_rate, measured_response, spaced, through
 from planner.sizing.comparison import Gain
 from planner.sizing.sized import Sized, tries_of
 from planner.sizing.volumes import alike
-from planner.sizing.wording import bursty_remarks
-
-MANY: Final = 16  # aliases of one volume with which hardly anything of it waits
+from planner.sizing.wording import of_bursty_pool
 
 
 class SizedDraws(Sized):
@@ -98,9 +95,9 @@ class SizedDraws(Sized):
         """The pool as one demand."""
         return _named(self.pool, count, float(rows.io_rate[count]))
 
-    def remarks(self, answer_of: AnswerParts) -> Remarks:
-        """Sentences."""
-        return bursty_remarks(self.runs, answer_of, growth=self.growth)
+    def sentences(self, answer: AliasAnswer) -> tuple[Sequence[str], Sequence[str], bool]:
+        """How it was read, who gains."""
+        return of_bursty_pool(self.runs, answer), (), True
 
 
 def size_bursty_pools(
@@ -175,7 +172,7 @@ def _rows(pool: PoolReadings, counts: Array) -> Performance:
 
 def _bands(pool: PoolReadings, rows: Performance, runs: Sequence[Run]) -> tuple[Interval, Interval]:
     read = pool.readings
-    many = read.predict([MANY]).rate[..., 0]
+    many = read.predict([16]).rate[..., 0]  # aliases of one volume with which hardly anything of it waits
     known = np.isfinite(many) & (read.weight > 0)
     weight, rates = np.where(known, read.weight, 0.0), np.where(known, many, 0.0)
     mean = (weight * rates).sum(axis=1)
@@ -185,17 +182,10 @@ def _bands(pool: PoolReadings, rows: Performance, runs: Sequence[Run]) -> tuple[
     least, most = np.maximum(rows.io_rate - half * served, 0.0), rows.io_rate + half * served
     worse, better = (pool.queued(counts, share) for share in (HIGHEST, LOWEST))
     slow, fast = rows.service_time + worse / rows.io_rate, rows.service_time + better / rows.io_rate
-    rate, response = rows.io_rate.copy(), rows.response_time.copy()
-    for run in runs:
-        k = run.aliases
-        if k < counts.size:
-            least[k], rate[k], most[k] = measured_rate(run)
-            fast[k], response[k], slow[k] = measured_response(run)
-    least = np.maximum.accumulate(least)
-    most = np.minimum.accumulate(most[::-1])[::-1]
+    seen, answered = ({run.aliases: of(run) for run in runs} for of in (measured_rate, measured_response))
     return (
-        Interval(np.minimum(least, rate), rate, np.maximum(most, rate)),
-        Interval(np.minimum(fast, response), response, np.maximum(slow, response)),
+        through(Interval(least, rows.io_rate.copy(), most), seen, rising=True),
+        through(Interval(fast, rows.response_time.copy(), slow), answered),
     )
 
 

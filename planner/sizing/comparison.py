@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import render
+from planner.answer import record
 from planner.devices import Performance, Pool
 from planner.measurements import Run
+from planner.quantity import column
 from planner.units import MILLISECOND, readable
 
 LEAST_GAIN: Final = 0.005  # of the response time; less is no gain
@@ -36,13 +38,7 @@ class Gain:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data with unit suffixes."""
-        return {
-            "volumes": self.volumes,
-            "io_rate_before": self.rate_before,
-            "io_rate_after": self.rate_after,
-            "response_before_ms": self.response_before / MILLISECOND,
-            "response_after_ms": self.response_after / MILLISECOND,
-        }
+        return record(self, FIGURES)
 
     def __str__(self) -> str:
         """Say it in words."""
@@ -55,6 +51,12 @@ class Gain:
             f"{head} from {readable(self.rate_before)} to {readable(self.rate_after)}/s, "
             f"{_shown(self.response_before)} to {_shown(self.response_after)} ms"
         )
+
+
+FIGURES: Final = (
+    column("volumes"), column("io_rate_before", of="rate_before"), column("io_rate_after", of="rate_after"),
+    *(column(name, "ms", of=name) for name in ("response_before", "response_after")),
+)  # fmt: skip
 
 
 def _shown(response: float) -> str:

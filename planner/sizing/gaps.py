@@ -9,7 +9,7 @@ from typing import Final
 from planner import render
 from planner.errors import InputError
 from planner.measurements import Devices, Run
-from planner.render.text import counted
+from planner.render.text import counted, listed
 from planner.reports.membership import Membership
 from planner.reports.schema import Missing
 from planner.units import percent
@@ -50,9 +50,8 @@ class Gaps:
         if not self:
             return ()
         names = sorted({*self.volumes, *self.aliases})
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         out = "" if self.allowed else "; --allow-missing if that is known"
-        return (f"Without a readable row: {', '.join(names[:MOST_NAMED])}{more}{out}.",)
+        return (f"Without a readable row: {listed(names, MOST_NAMED)}{out}.",)
 
 
 NOTHING_MISSING: Final = Gaps()

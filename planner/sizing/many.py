@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
@@ -14,14 +14,14 @@ from planner.errors import PlannerError
 from planner.measurements import Run
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
 from planner.quantity import Quantity, column
-from planner.render.text import word
-from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured
+from planner.render.text import listed, word
+from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured, words_of
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import helped
-from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons
+from planner.sizing.gaps import FLOOR, MOST_NAMED, Gaps
 from planner.sizing.need import Need
 from planner.sizing.sized import Sized
-from planner.sizing.subsystem import Traffic
+from planner.sizing.subsystem import PoolCount, Traffic, changes_of, doubtful, figure
 from planner.units import MILLISECOND, percent, readable
 
 GAINS: Final = "gains"
@@ -36,22 +36,12 @@ NO_ANSWER: Final = "no answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class VolumeRow:
-    """One of many volumes: measured, aliases, `then` with these, what it is `sized` from; or its `problem`."""
+class VolumeRow(PoolCount):
+    """One of many volumes, which is a pool of one: its `verdict`, and what it is `sized` from."""
 
-    name: str
     verdict: str
-    in_use: int = 0
-    recommended: int | None = None
-    range: tuple[int, int] | None = None
-    now: Traffic | None = None
-    then: Traffic | None = None
     interval: str = ""
     strain: float = 0.0
-    doubts: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    problem: str = ""
-    exit_code: int = 0
     sized: Sized | None = field(default=None, repr=False)
 
     @property
@@ -82,7 +72,6 @@ def volume_row(run: Run, found: Need | None) -> VolumeRow:
         name=run.name, verdict=_verdict(sized.saturated, count, run.aliases, helps, run.waiting), in_use=run.aliases,
         recommended=count, range=(found.low, found.high), now=now, then=then, interval=run.interval,
         strain=sized.residual, notes=run.notes, sized=sized,
-        doubts=tuple(reasons(run.aliases, count, *(float(rows.service_time[k]) for k in at))),
     )  # fmt: skip
 
 
@@ -150,8 +139,7 @@ class VolumesAnswer(Answer):
     @property
     def changes(self) -> list[tuple[str, int]]:
         """Names, and how many aliases more each takes; none of what stays."""
-        found = [(row.name, (row.recommended or 0) - row.in_use) for row in self.listed]
-        return [(name, change) for name, change in found if change]
+        return changes_of(self.listed)
 
     @property
     def exit_code(self) -> int:
@@ -195,12 +183,11 @@ class VolumesAnswer(Answer):
     def notes(self) -> tuple[str, ...]:
         """Where aliases may not be the problem, what has no answer, how it was read, where to look closer."""
         seen = [f"{row.name}: {row.problem}" for row in self.unanswered]
-        if doubtful := [row for row in self.listed if row.doubts]:
-            shown = _listed([f"{row.name} ({'; '.join(row.doubts)})" for row in doubtful])
-            seen.insert(0, f"Perhaps no alias problem: {shown}. {LOOK}")
+        if said := doubtful(self.listed, MOST_NAMED):
+            seen.insert(0, said)
         strained = [row.name for row in self.listed if row.strain > 1.0]
         if strained:
-            seen.append(f"No demand explains the measurement of {_listed(strained)}.")
+            seen.append(f"No demand explains the measurement of {listed(strained, MOST_NAMED)}.")
         if self.below:
             seen.append(
                 f"Not listed: {render.counted(len(self.below), 'volume')} with fewer than {readable(self.floor)} "
@@ -209,9 +196,8 @@ class VolumesAnswer(Answer):
         common = dict.fromkeys(
             note for row in self.listed for note in row.notes if note in (NO_QUEUE, OWN_RESPONSE)
         )
-        model = () if self.law is None or not self.law.words else (self.law.words,)
         return (
-            *self.gaps.notes, *seen, *self.remarks, *common, *model, SCOPE,
+            *self.gaps.notes, *seen, *self.remarks, *common, *words_of(self.law), SCOPE,
             "Next: one by itself (--device) is shown in full, with what else its numbers could mean.",
         )  # fmt: skip
 
@@ -239,7 +225,10 @@ class VolumesAnswer(Answer):
             "growth": self.growth,
             "floor": self.floor,
             "volumes_missing": len(self.gaps.volumes),
-            "volumes": [{"device": a.name, "verdict": verdict(a), **a.to_dict()} for a in self.answers],
+            "volumes": [
+                {"device": row.name, "verdict": row.verdict, **each.to_dict()}
+                for row, each in zip(self.listed, self.answers, strict=True)
+            ],
             "below_floor": [row.name for row in self.below],
             "commands": [command for command, _ in self.commands],
             "problems": [{"device": row.name, "problem": row.problem} for row in self.unanswered],
@@ -249,36 +238,23 @@ class VolumesAnswer(Answer):
 
 def _table(rows: Sequence[VolumeRow], *, shown: bool = False) -> render.Table:
     """One row a volume; as `shown`, what fits a terminal: the verdict in a word, second, and no queue."""
-
-    def traffic(of: Callable[[Traffic], float], when: str) -> Callable[[VolumeRow], float | None]:
-        def found(row: VolumeRow) -> float | None:
-            there: Traffic | None = getattr(row, when)
-            return None if there is None or math.isnan(value := of(there)) else value
-
-        return found
-
     columns: tuple[Quantity, ...] = (
         column("device", of=lambda row: row.name),
         column("in_use", "", "in use", 0),
         column("recommended", "", "aliases", 0),
         column("recommended_low", "", "from", 0, lambda row: row.range and row.range[0]),
         column("recommended_high", "", "to", 0, lambda row: row.range and row.range[1]),
-        column("io_rate", "1/s", "I/O rate", 1, traffic(lambda t: t.io_rate, "now")),
-        column("io_rate_after", "1/s", "then", 1, traffic(lambda t: t.io_rate, "then")),
-        column("response", "ms", "response", 2, traffic(lambda t: t.response_time / MILLISECOND, "now")),
-        column("response_after", "ms", "then", 2, traffic(lambda t: t.response_time / MILLISECOND, "then")),
-        column("queued", "", "queued", 2, traffic(lambda t: t.queued, "now")),
+        column("io_rate", "1/s", "I/O rate", 1, figure("now", "io_rate")),
+        column("io_rate_after", "1/s", "then", 1, figure("then", "io_rate")),
+        column("response", "ms", "response", 2, figure("now", "response_time", MILLISECOND)),
+        column("response_after", "ms", "then", 2, figure("then", "response_time", MILLISECOND)),
+        column("queued", "", "queued", 2, figure("now", "queued")),
         column("verdict", "", " "),
     )
     if shown:
         said = column("verdict", of=lambda row: word(row.verdict))
         columns = (columns[0], said, *(each for each in columns[1:] if each.key not in ("queued", "verdict")))
     return tabled(rows, columns)
-
-
-def verdict(answer: AliasAnswer) -> str:
-    """Tell in a few words what aliases do for a volume."""
-    return _verdict(answer.saturated, answer.recommended, answer.in_use, answer.helps, answer.waiting)
 
 
 def _verdict(saturated: bool, recommended: int, in_use: int, helps: bool, waiting: bool | None) -> str:
@@ -291,7 +267,3 @@ def _verdict(saturated: bool, recommended: int, in_use: int, helps: bool, waitin
     if waiting is None:
         return UNKNOWN
     return LITTLE if waiting else CALM
-
-
-def _listed(names: Sequence[str], most: int = 6) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,6 +16,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.bursty_pool import size_bursty_pools
+from planner.sizing.gaps import below_floor
 from planner.sizing.pool import SizedPool, count_together, others_together, size_pools
 from planner.sizing.sized import Sized
 from planner.sizing.volume import size_volumes
@@ -172,3 +173,113 @@ def _unanswered(problem: PlannerError, sized: Sized | None) -> Need:
         count=None, low=None, high=None, decided=sized.decided if sized else "", problem=words,
         exit_code=problem.exit_code, sized=sized,
     )  # fmt: skip
+
+
+def aliases(
+    runs: Run | Sequence[Run], law: Law, *, target: Target | None = None, growth: float = 0.0
+) -> AliasAnswer:
+    """Find the smallest number of aliases that meets a target.
+
+    Parameters
+    ----------
+    runs : Run or sequence of Run
+        One measurement of a volume or pool, or several of the same system with different alias counts, of which
+        the last is the present state.
+    law : Law
+        Inflation and redrive gap, with their errors.
+    target : Target, optional
+        What must be achieved; by default queueing is gone.
+    growth : float, optional
+        Share by which the demand grows first.
+
+    Returns
+    -------
+    AliasAnswer
+        Counts are totals, aliases in use included.
+
+    Raises
+    ------
+    InputError
+        Growth below zero or not finite, measurements of different systems, or one that contradicts itself.
+    InfeasibleError
+        No count that a control unit has room for meets the target.
+    ConvergenceError
+        A pool could not be solved.
+    """
+    if not math.isfinite(growth) or growth < 0:
+        raise InputError("growth", growth, "a share of zero or more")
+    case = (runs,) if isinstance(runs, Run) else tuple(runs)
+    (sized,) = size([case], law, target or Target(), [growth])
+    if isinstance(sized, PlannerError):
+        raise sized
+    if sized is None:
+        raise InputError("runs", 0, "one measurement or more")
+    return sized.answer()
+
+
+FromSources = Sequence[tuple[str, Run]]
+"""Measurements of one volume or pool, each with the source that it comes from, in the order of time."""
+
+
+def worst_by_need(found: Sequence[Need], cases: Sequence[Case]) -> int | None:
+    """Place of the interval that needs most, of equals the busiest, then the first; None where none has a count."""
+
+    def rank(k: int) -> tuple[bool, int, float]:
+        run = cases[k][-1] if cases[k] else None
+        matters = run is not None and not below_floor(run)
+        return (
+            matters,
+            found[k].count or 0,
+            0.0 if run is None else float(run.io_rate.value @ run.service.value),
+        )
+
+    return max((k for k, each in enumerate(found) if each.count is not None), key=rank, default=None)
+
+
+def present_cases(
+    measured: Mapping[str, FromSources], law: Law, target: Target, growth: float
+) -> dict[str, tuple[Run, ...]]:
+    """Take of every source the interval that needs most, the last source being the present state."""
+    several = {name: rows for name, rows in measured.items() if len(rows) > 1}
+    flat = [(name, k) for name, rows in several.items() for k in range(len(rows))]
+    asked = [(several[name][k][1],) for name, k in flat]
+    counts = (
+        dict(zip(flat, need(asked, law, target, growth, ranges=False), strict=True))
+        if _ranked(several)
+        else {}
+    )
+
+    def worst(name: str, places: Sequence[int]) -> int:
+        if len(places) == 1:
+            return places[0]
+        found = [counts[name, k] for k in places]
+        at = worst_by_need(found, [(measured[name][k][1],) for k in places])
+        return places[-1 if at is None else at]
+
+    cases: dict[str, tuple[Run, ...]] = {}
+    for name, rows in measured.items():
+        by_source: dict[str, list[int]] = {}
+        for k, (source, _) in enumerate(rows):
+            by_source.setdefault(source, []).append(k)
+        by_count: dict[int, list[int]] = {}
+        for k in sorted(worst(name, places) for places in by_source.values()):
+            by_count.setdefault(rows[k][1].aliases, []).append(k)
+        kept = sorted(worst(name, places) for places in by_count.values())
+        cases[name] = tuple(
+            _chosen(rows[k][1], len(rows)) if len(kept) < len(rows) else rows[k][1] for k in kept
+        )
+    return cases
+
+
+def _ranked(several: Mapping[str, FromSources]) -> bool:
+    """Whether any volume or pool has intervals to choose among."""
+    return any(
+        len({source for source, _ in rows}) < len(rows) or len({run.aliases for _, run in rows}) < len(rows)
+        for rows in several.values()
+    )
+
+
+def _chosen(run: Run, many: int) -> Run:
+    """The run with which of its intervals it is."""
+    when = "" if run.start is None else f", {run.start:%Y-%m-%d %H:%M}"
+    return replace(run, interval=f"worst of {many:,} intervals{when}")

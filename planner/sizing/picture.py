@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from planner.sizing.answer import AliasAnswer
     from planner.sizing.many import VolumesAnswer
-    from planner.sizing.subsystem import Subsystem
+    from planner.sizing.subsystem import PoolCount, Subsystem
 
 MOST_NAMED: Final = 40  # rows of a picture
 MOST_IN_TITLE: Final = 2  # pools that a title names
@@ -95,66 +95,66 @@ def _removed(answer: AliasAnswer, panel: Axes) -> None:
         style.name_point(panel, f"{count}: {name} of the wait gone", place, style.COLORS[2])
 
 
+class CountRow(NamedTuple):
+    """A row of a picture: aliases needed, from `low` to `high`, and in use; its verdict, by the count where empty."""
+
+    name: str
+    needed: int
+    low: int
+    high: int
+    in_use: int
+    verdict: str = ""
+
+
 def draw_volumes(answer: VolumesAnswer, axes: Axes | None) -> Axes:
     """Many volumes with aliases of their own."""
-    rows = answer.answers
-    return draw_many(
-        answer.headline, [each.name for each in rows], [each.recommended for each in rows],
-        [each.range for each in rows], [each.in_use for each in rows], "volume", axes,
-    )  # fmt: skip
+    return draw_many(answer.headline, map(_count_row, answer.listed), "volume", axes)
 
 
 def draw_pools(answer: Subsystem, axes: Axes | None) -> Axes:
     """Many pools, those with an answer."""
-    rows = answer.answered
-    return draw_many(
-        answer.headline, [each.name for each in rows], [each.recommended or 0 for each in rows],
-        [each.range or (0, 0) for each in rows], [each.in_use for each in rows], "pool", axes,
-    )  # fmt: skip
+    return draw_many(answer.headline, map(_count_row, answer.answered), "pool", axes)
 
 
-def draw_many(
-    headline: str,
-    names: Sequence[str],
-    counts: Sequence[int],
-    spans: Sequence[tuple[int, int]],
-    in_use: Sequence[int],
-    what: str,
-    axes: Axes | None,
-    verdicts: Sequence[str] = (),
-) -> Axes:
+def _count_row(row: PoolCount) -> CountRow:
+    return CountRow(row.name, row.recommended or 0, *(row.range or (0, 0)), row.in_use)
+
+
+def draw_many(headline: str, rows: Iterable[CountRow], what: str, axes: Axes | None) -> Axes:
     """A row each, those that lack most first: aliases in use and needed, with range, in the color of the verdict."""
-    sure = bool(verdicts)  # what is to spare is then what the range leaves for sure
-    verdicts = verdicts or [judged(count, used) for count, used in zip(counts, in_use, strict=True)]
+    given = list(rows)
+    sure = any(row.verdict for row in given)  # what is to spare is then what the range leaves for sure
+    every = [row._replace(verdict=row.verdict or judged(row.needed, row.in_use)) for row in given]
     order = sorted(
-        range(len(names)),
-        key=lambda k: (list(style.VERDICTS).index(verdicts[k]), in_use[k] - counts[k], _counting(names[k])),
-    )
+        every,
+        key=lambda row: (
+            list(style.VERDICTS).index(row.verdict), row.in_use - row.needed, _counting(row.name)
+        ),
+    )  # fmt: skip
     shown = order[:MOST_NAMED]
-    short = [k for k in order if verdicts[k] == SHORT]
-    missing = sum(counts[k] - in_use[k] for k in short)
-    few = ", ".join(names[k] for k in short[:MOST_IN_TITLE])
-    who = (
-        few
-        if 0 < len(short) <= MOST_IN_TITLE and len(few) <= LONG
-        else f"{len(short)} of {len(names)} {what}s"
-    )
+    short = [row for row in order if row.verdict == SHORT]
+    missing = sum(row.needed - row.in_use for row in short)
+    few = ", ".join(row.name for row in short[:MOST_IN_TITLE])
+    brief = 0 < len(short) <= MOST_IN_TITLE and len(few) <= LONG
+    who = few if brief else f"{len(short)} of {len(order)} {what}s"
     lack = f"{who} {'needs' if len(short) == 1 else 'need'} {render.counted(missing, 'more alias', 'more aliases')}"
     title = lack if short else f"No {what} is short of aliases"
-    left = f" The {MOST_NAMED} shortest of {len(names)}." if len(order) > MOST_NAMED else ""
+    left = f" The {MOST_NAMED} shortest of {len(order)}." if len(order) > MOST_NAMED else ""
     (axes,) = style.begin(axes, f"{headline}{left}", title=title, height=1.5 + 0.26 * max(len(shown), 3))
-    for row, k in enumerate(shown):
-        color, (low, high) = style.VERDICTS[verdicts[k]], spans[k]
-        axes.plot([in_use[k], counts[k]], [row, row], color=color, linewidth=1.5, alpha=0.6)
-        axes.plot([low, high], [row, row], color=color, linewidth=7, alpha=style.BAND, solid_capstyle="butt")
-        axes.plot([counts[k]], [row], "o", color=color, markersize=7)
+    for at, row in enumerate(shown):
+        color, spare = style.VERDICTS[row.verdict], row.in_use - (row.high if sure else row.needed)
+        axes.plot([row.in_use, row.needed], [at, at], color=color, linewidth=1.5, alpha=0.6)
         axes.plot(
-            [in_use[k]], [row], "D", color=style.MEASURED, markersize=6, fillstyle="none", zorder=style.ABOVE
+            [row.low, row.high], [at, at], color=color, linewidth=7, alpha=style.BAND, solid_capstyle="butt"
         )
-        many = max(counts[k] - in_use[k], in_use[k] - (high if sure else counts[k]))
-        words = f"{verdicts[k]} {many}" if verdicts[k] in {SHORT, SPARE} else verdicts[k]
+        axes.plot([row.needed], [at], "o", color=color, markersize=7)
+        axes.plot(
+            [row.in_use], [at], "D", color=style.MEASURED, markersize=6, fillstyle="none", zorder=style.ABOVE
+        )
+        many = max(row.needed - row.in_use, spare)
+        words = f"{row.verdict} {many}" if row.verdict in {SHORT, SPARE} else row.verdict
         axes.annotate(
-            words, (max(counts[k], in_use[k], high), row), xytext=(9, 0), textcoords="offset points", va="center",
+            words, (max(row.needed, row.in_use, row.high), at), xytext=(9, 0), textcoords="offset points", va="center",
             color=color, fontsize="small",
         )  # fmt: skip
     axes.plot(
@@ -162,8 +162,8 @@ def draw_many(
     )
     axes.plot([], [], "o", color="0.4", markersize=7, linestyle="none", label="needed")
     axes.plot([], [], color="0.4", linewidth=7, alpha=style.BAND, label=f"its range, {style.NINETY}")
-    axes.set_yticks(range(len(shown)), [style.shortened(names[k], LONG) for k in shown])
-    most = max((max(*spans[k], in_use[k]) for k in shown), default=1)
+    axes.set_yticks(range(len(shown)), [style.shortened(row.name, LONG) for row in shown])
+    most = max((max(row.low, row.high, row.in_use) for row in shown), default=1)
     axes.set(xlabel="aliases", xlim=(-0.02 * most, 1.15 * most + 1), ylim=(max(len(shown), 3) - 0.4, -0.6))
     style.whole_numbers(axes)
     style.legend_below(axes)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,7 +20,7 @@ from planner.errors import ConvergenceError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
-from planner.sizing.answer import UNEQUAL, AnswerParts, NamedReading, Remarks
+from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedReading
 from planner.sizing.bounds import (
     LEAST_THINK,
     NORMAL_90,
@@ -45,7 +46,7 @@ from planner.sizing.volumes import (
     pool_of,
     think_in_use,
 )
-from planner.sizing.wording import pool_remarks
+from planner.sizing.wording import of_pool
 from planner.units import MILLISECOND, readable
 
 if TYPE_CHECKING:
@@ -56,12 +57,10 @@ MOST_CANDIDATES: Final = 6
 SOME: Final = (
     5  # counts at which other candidates and models are solved for the bands, beside those near the answer
 )
-LARGEST_FITTED_POPULATION: Final = 16
 WORSE_IN_A_ROW: Final = 3  # populations far behind the best before the search ends
 SAME_RATE: Final = 0.03  # several listings of one rate say nothing about the requesters
 FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which open arrivals are preferred
 SAME_THINK: Final = 1.02
-LEAST_SHARE: Final = 1e-6  # think time of a service time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -214,8 +213,8 @@ class SizedPool(Sized):
         found: list[int] = self.__dict__["counts"]
         return found
 
-    def brackets(self, pools: Sequence[Pool]) -> tuple[list[int], list[int], list[int]]:
-        """Largest counts worth trying of `demands` after the first and `moved`; those known to miss and to meet."""
+    def brackets(self, pools: Sequence[Pool]) -> list[tuple[int, int, int]]:
+        """Of `demands` after the first and `moved`: the largest count worth trying, those known to miss and to meet."""
         limits = [most_useful(pool, self.run.most_aliases) for pool in pools]
         missed, met = [-1] * len(pools), [limit + 1 for limit in limits]
         if "around" in self.__dict__:  # solved for the bands
@@ -225,7 +224,7 @@ class SizedPool(Sized):
                     ok = excess_of(self.target, each) <= 1.0
                     met[k] = int(few[np.argmax(ok)]) if ok.any() else met[k]
                     missed[k] = int(few[~ok][few[~ok] < met[k]].max(initial=-1))
-        return limits, missed, met
+        return list(zip(limits, missed, met, strict=True))
 
     def others(self) -> list[int]:
         """Every candidate, and what calibration and error of the model allow."""
@@ -245,7 +244,10 @@ class SizedPool(Sized):
             moved = []
         known = () if self.growth else self.runs
         found = []
-        for of, measured, rising in ((_io_rate, measured_rate, True), (_response, measured_response, False)):
+        for name, measured, rising in (
+            ("io_rate", measured_rate, True), ("response_time", measured_response, False)
+        ):  # fmt: skip
+            of: Callable[[Performance], Array] = attrgetter(name)
             chosen, plain = of(rows), of(model)
             values = np.array([chosen, *(between(of(each), chosen, few) for each in others)])
             ends = np.array([between(of(each), plain, few) for each in moved]).reshape(len(moved), last + 1)
@@ -280,12 +282,10 @@ class SizedPool(Sized):
         counts = [count, *self.counts]
         return tuple(_named(*each) for each in zip(self.candidates, counts, rates, strict=False))
 
-    def remarks(self, answer_of: AnswerParts) -> Remarks:
-        """Sentences."""
-        return pool_remarks(
-            self.runs, answer_of, growth=self.growth, pool=self.preferred.main, error=self.grouping_error,
-            left_out=self.left_out,
-        )  # fmt: skip
+    def sentences(self, answer: AliasAnswer) -> tuple[Sequence[str], Sequence[str], bool]:
+        """What was left out, who gains, how volumes were grouped."""
+        more = of_pool(answer, self.run.bases, len(self.preferred.main.classes))
+        return [*self.left_out, *more], (), len(answer.readings) > 1
 
 
 def count_together(sized: Sequence[SizedPool]) -> None:
@@ -341,28 +341,18 @@ def others_together(sized: Sequence[SizedPool]) -> None:
         else:
             each.unread = rows
     ready = [each for each in sized if each.unread is None]
-    pools: list[Pool] = []
-    guesses: list[int] = []
-    limits: list[int] = []
-    missed: list[int] = []
-    met: list[int] = []
-    for each in ready:
-        own = [demand.main for demand in each.demands[1:]] + each.moved
-        pools += own
-        guesses += [each.count] * len(own)
-        useful, below, enough = each.brackets(own)
-        limits += useful
-        missed += below
-        met += enough
+    own = [[*(demand.main for demand in each.demands[1:]), *each.moved] for each in ready]
+    pools = [pool for some in own for pool in some]
+    brackets = [bracket for each, some in zip(ready, own, strict=True) for bracket in each.brackets(some)]
+    limits, missed, met = zip(*brackets, strict=True) if brackets else ((), (), ())
     found = iter(
         fewest(
-            lambda places, counts: solve_pools([pools[k] for k in places], counts), sized[0].target, guesses, limits,
-            missed, met,
+            lambda places, counts: solve_pools([pools[k] for k in places], counts), sized[0].target,
+            [each.count for each, some in zip(ready, own, strict=True) for _ in some], limits, missed, met,
         )
     )  # fmt: skip
-    for each in ready:
-        many = len(each.demands) - 1 + len(each.moved)
-        counts = [next(found) for _ in range(many)]
+    for each, some in zip(ready, own, strict=True):
+        counts = [next(found) for _ in some]
         each.counts = [count if isinstance(count, int) else each.run.most_aliases for count in counts]
 
 
@@ -442,14 +432,6 @@ def _denied(runs: Sequence[Run], law: Law) -> bool:
         return False
     (read,) = read_pools([row_of(next(run for run in known if not run.aliases))], law=law, many=1)
     return any(read.denies(row_of(each)) for each in others)
-
-
-def _io_rate(rows: Performance) -> Array:
-    return rows.io_rate
-
-
-def _response(rows: Performance) -> Array:
-    return rows.response_time
 
 
 def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedReading:
@@ -557,7 +539,7 @@ def _of_readings(read: Readings, groups: Indices, law: Law) -> list[Candidate]:
         here = np.arange(read.volumes), columns
         alone = read.service_time[here]
         opened = np.array([read.kind(int(column)) == "poisson" for column in columns])
-        think = np.maximum(read.demands.think[here], LEAST_SHARE) * alone
+        think = np.maximum(read.demands.think[here], 1e-6) * alone  # think time of a service time
         pool = pool_of(
             law, alone[groups], population=np.where(opened, np.nan, read.demands.population[here])[groups],
             think_time=np.where(opened, np.nan, think)[groups],
@@ -628,7 +610,7 @@ def fitted(runs: Sequence[Run], law: Law) -> tuple[list[Fit], tuple[str, ...]]:
     fixed = {"inflation": law.inflation, "redrive_time": law.redrive_time}
     fits: list[Fit] = []
     least = max(observe(run).fewest_requesters for run in runs)
-    for population in range(least, max(least, LARGEST_FITTED_POPULATION) + 1):
+    for population in range(least, max(least, 16) + 1):
         fits.append(fit(runs, population=population, fixed=fixed, intervals=False))
         behind = [item.chi_square > min(f.chi_square for f in fits) + CHI_SQUARE_95 for item in fits]
         if behind[-WORSE_IN_A_ROW:] == [True] * WORSE_IN_A_ROW:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -39,10 +40,9 @@ from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.gaps import FLOOR, NOTHING_MISSING, Gaps, below_floor, checked_floor, gaps
 from planner.sizing.many import VolumeRow, VolumesAnswer, unanswered, volume_row
-from planner.sizing.need import need
-from planner.sizing.search import aliases as search
+from planner.sizing.need import aliases as search
+from planner.sizing.need import need, present_cases
 from planner.sizing.subsystem import MeasuredPool, Subsystem, subsystem
-from planner.sizing.worst import present_cases
 
 SERVICE_PARTS: Final = 3  # a printed service time is the sum of three rounded parts
 WORST_TAKEN: Final = (
@@ -88,28 +88,18 @@ class Numbers:
     def rows(self, many: int) -> list[Numbers]:
         """The numbers of each row; what is missing in an array (None, nan) was not measured."""
         columns = {
-            name: list(value) if _is_array(value := getattr(self, name)) else [value] * many
+            name: [_known(each, name) for each in (value if _is_array(value) else [value] * many)]
             for name in self.given
+            if (value := getattr(self, name)) is not None
         }
-        known = {
-            name: [None if _missing(value) else value for value in column] for name, column in columns.items()
-        }
-        for name in ("in_use", "volumes"):
-            if name in known:
-                known[name] = [_whole(value, name) for value in known[name]]
-        return [Numbers(**{name: column[k] for name, column in known.items()}) for k in range(many)]
+        return [Numbers(**{name: column[k] for name, column in columns.items()}) for k in range(many)]
 
     def run(self, *, pool: bool) -> Run:
         """The measurement that they are."""
-        for argument, value, example in (
-            ("rate", self.rate, "755/s"),
-            ("service", self.service, "1.3ms"),
-        ):
-            if value is None:
-                raise InputError(
-                    argument, None, f"a quantity such as {example}; it is needed with the other numbers"
-                )
-        assert self.rate is not None and self.service is not None
+        for argument, example in (("rate", "755/s"), ("service", "1.3ms")):
+            if getattr(self, argument) is None:
+                wanted = f"a quantity such as {example}; it is needed with the other numbers"
+                raise InputError(argument, None, wanted)
         volumes = 1 if self.volumes is None else self.volumes
         if volumes < 1:
             raise InputError("volumes", volumes, "a count of at least 1")
@@ -135,15 +125,15 @@ def _is_array(value: Any) -> bool:
     return not isinstance(value, str) and hasattr(value, "__len__")
 
 
-def _missing(value: Any) -> bool:
-    return value is None or (not isinstance(value, str) and math.isnan(value))
-
-
-def _whole(value: Any, argument: str) -> int | None:
-    """A count of an array, which a missing one beside it may have made a float."""
-    if value is None or int(value) == value:
-        return None if value is None else int(value)
-    raise InputError(argument, value, "whole numbers")
+def _known(value: Any, argument: str) -> Any:
+    """One of an array, None where it is missing; a count, which a missing one beside it may have made a float."""
+    if value is None or (not isinstance(value, str) and math.isnan(value)):
+        return None
+    if argument not in ("in_use", "volumes"):
+        return value
+    if int(value) != value:
+        raise InputError(argument, value, "whole numbers")
+    return int(value)
 
 
 def quantity(given: Quantity, dimension: units.Dimension | None, argument: str, parts: int = 1) -> Interval:
@@ -308,37 +298,22 @@ def aliases(
     measured = read(source, membership, system=system, start=start, end=end, interval=which, map=map)
     if isinstance(service, (str, float, int)):
         measured = with_service(measured, quantity(service, "time", "service"))
-    alone = archive or len(sources) == 1
-    every = _intervals(measured, membership, named)
-    lost = Lost(measured.missing, allow_missing)
+    asked = MeasuredQuestion(
+        every=_intervals(measured, membership, named), question=question, notes=measured.notes,
+        missing=measured.missing, allowed=allow_missing, alone=archive or len(sources) == 1,
+        exclude=_devices(exclude, "exclude"), progress=progress or silent,
+    )  # fmt: skip
     try:
-        if (kind or _kind(every)) == "volume":
-            only = None if device is None else Devices(device, "device")
-            return _volumes(
-                every,
-                only,
-                _devices(exclude, "exclude"),
-                question,
-                measured.notes,
-                progress,
-                lost,
-                alone=alone,
-            )
-        chosen = (
-            _devices(bases if bases is not None else device, "bases"),
-            None if alias_devices is None else Devices(alias_devices, "aliases", labels=False),
-            _devices(exclude, "exclude"),
-        )
-        return _pools(every, chosen, membership, pool, question, measured.notes, progress, lost, alone=alone)
+        if (kind or _kind(asked.every)) == "volume":
+            return _volumes(asked, _devices(device, "device"))
+        only = _devices(bases if bases is not None else device, "bases")
+        shared = None if alias_devices is None else Devices(alias_devices, "aliases", labels=False)
+        return _pools(asked, only, shared, membership, pool)
     except InputError as error:
-        why = (
-            [f"{counted(len(lost.missing), 'row')} could not be read, see planner read"]
-            if lost.missing
-            else []
-        )
-        why += (
-            measured.notes[:1] if error.expected.endswith("there is none") else []
-        )  # what was left out of it
+        lost = len(asked.missing)
+        why = [f"{counted(lost, 'row')} could not be read, see planner read"] if lost else []
+        if error.expected.endswith("there is none"):  # what was left out of it
+            why += measured.notes[:1]
         raise InputError(error.argument, error.value, "; ".join([error.expected, *why]), error.unit) from None
 
 
@@ -409,17 +384,54 @@ class AliasQuestion:
         return replace(run, together=self.joined)
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """Rows that could not be `read`, and whether the user `allowed` that."""
+@dataclass(frozen=True, kw_only=True)
+class MeasuredQuestion:
+    """A question to `every` interval, `alone` if they are of one source; rows `missing`, `allowed` if known."""
 
+    every: Sequence[Rows]
+    question: AliasQuestion
+    notes: Sequence[str]
     missing: Sequence[Missing]
     allowed: bool
+    alone: bool
+    exclude: Devices | None
+    progress: Progress
 
+    @cached_property
+    def names(self) -> set[str]:
+        """Devices, and labels of volumes without a number, of all intervals."""
+        return {name for rows in self.every for name in rows.names}
 
-def _names(every: Sequence[Rows]) -> set[str]:
-    """Devices, and labels of volumes without a number, of all intervals."""
-    return {name for rows in every for name in rows.names}
+    def with_io(self, only: Devices | None) -> list[Rows]:
+        """Intervals in which any of the volumes asked for did I/O; of a source without such ones all."""
+
+        def busy(rows: Rows) -> bool:
+            asked = rows.is_base if only is None else rows.is_base & only.chosen(rows)
+            asked = asked if self.exclude is None else asked & ~self.exclude.chosen(rows)
+            return bool((np.nan_to_num(rows.numbers["io_rate"].value[asked], nan=1.0) > 0).any())
+
+        found = [(rows, self.alone or rows.file, busy(rows)) for rows in self.every]
+        there = {source for _, source, is_busy in found if is_busy}
+        return [rows for rows, source, is_busy in found if is_busy or source not in there]
+
+    def source(self, rows: Rows) -> str:
+        """Where an interval comes from, where there are several sources."""
+        return "" if self.alone else str(rows.file)
+
+    def cases(
+        self, runs: Mapping[str, Sequence[tuple[str, Run]]]
+    ) -> tuple[dict[str, tuple[Run, ...]], list[str]]:
+        """Of each volume or pool the interval that needs most; notes, which say so."""
+        asked = self.question
+        found = present_cases(runs, asked.law, asked.target, asked.growth)
+        chosen = any(case[-1].interval for case in found.values())
+        return found, [*self.notes, *([WORST_TAKEN] if chosen else [])]
+
+    def gaps(self, volumes: int, only: Devices | None, **pool: Any) -> Gaps:
+        """What could not be read of so many volumes, or of a pool."""
+        return gaps(
+            self.missing, self.names, volumes, only=only, exclude=self.exclude, allowed=self.allowed, **pool
+        )
 
 
 def _one_system(measured: Measured) -> None:
@@ -446,45 +458,22 @@ def _kind(every: Sequence[Rows]) -> str:
     return "volume" if all(int(rows.is_base.sum()) == 1 for rows in every) else "pool"
 
 
-def _volumes(
-    every: Sequence[Rows], only: Devices | None, exclude: Devices | None, question: AliasQuestion,
-    notes: Sequence[str], progress: Progress | None, lost: Lost, *, alone: bool,
-) -> AliasAnswer | VolumesAnswer:  # fmt: skip
+def _volumes(asked: MeasuredQuestion, only: Devices | None) -> AliasAnswer | VolumesAnswer:
     """Each volume with aliases of its own; one alone is answered in full."""
+    question = asked.question
     systems: dict[str, list[tuple[str, Run]]] = {}
-    for rows in _with_io(every, only, exclude, alone=alone):
-        for run in volume_runs(rows, only, exclude):
-            one = ("" if alone else str(rows.file), question.declared(run))
-            systems.setdefault(run.name, []).append(one)
-    several = list(present_cases(systems, question.law, question.target, question.growth).values())
-    notes = _with_worst(notes, several)
-    short = gaps(lost.missing, _names(every), len(several), only=only, exclude=exclude, allowed=lost.allowed)
+    for rows in asked.with_io(only):
+        for run in volume_runs(rows, only, asked.exclude):
+            systems.setdefault(run.name, []).append((asked.source(rows), question.declared(run)))
+    cases, notes = asked.cases(systems)
+    several, short = list(cases.values()), asked.gaps(len(cases), only)
     if len(several) == 1:
         return question.alone(several[0], notes, short)
-    with (progress or silent)("Volumes", len(several)) as done:
+    with asked.progress("Volumes", len(several)) as done:
         found = question.volume_rows(several)
         done(len(several))
     ranked = sorted(found, key=lambda row: (row.recommended is None, -row.rank))
     return question.volumes(ranked, notes, short)
-
-
-def _with_io(
-    every: Sequence[Rows], only: Devices | None, exclude: Devices | None, *, alone: bool
-) -> list[Rows]:
-    """Intervals in which any of the volumes asked for did I/O; of a source without such ones all."""
-
-    def busy(rows: Rows) -> bool:
-        asked = rows.is_base if only is None else rows.is_base & only.chosen(rows)
-        asked = asked if exclude is None else asked & ~exclude.chosen(rows)
-        return bool((np.nan_to_num(rows.numbers["io_rate"].value[asked], nan=1.0) > 0).any())
-
-    found = [busy(rows) for rows in every]
-    there = {alone or rows.file for rows, is_busy in zip(every, found, strict=True) if is_busy}
-    return [
-        rows
-        for rows, is_busy in zip(every, found, strict=True)
-        if is_busy or (alone or rows.file) not in there
-    ]
 
 
 def _of_numbers(
@@ -524,61 +513,48 @@ def _rows(numbers: Sequence[Numbers], question: AliasQuestion, *, pooled: bool) 
     return question.volumes([(found | wrong)[k] for k in range(len(numbers))])
 
 
-def _with_worst(notes: Sequence[str], cases: Sequence[Sequence[Run]]) -> list[str]:
-    """Say so where an interval was chosen."""
-    return [*notes, *([WORST_TAKEN] if any(runs[-1].interval for runs in cases) else [])]
-
-
 def _pools(
-    every: Sequence[Rows], chosen: tuple[Devices | None, Devices | None, Devices | None],
-    membership: Membership | None, name: str | None, question: AliasQuestion, said: Sequence[str],
-    progress: Progress | None, lost: Lost, *, alone: bool,
+    asked: MeasuredQuestion, bases: Devices | None, shared: Devices | None, membership: Membership | None,
+    name: str | None,
 ) -> AliasAnswer | Subsystem:  # fmt: skip
     """One pool in full, or a row for each of several."""
-    bases, aliases_, exclude = chosen
-    if aliases_ is not None and all(rows.of_kind(VOLUME).all() for rows in every):
+    if shared is not None and all(rows.of_kind(VOLUME).all() for rows in asked.every):
         raise InputError(
-            "aliases", aliases_.text, "it with a listing only; a table has pools and aliases in its columns"
+            "aliases", shared.text, "it with a listing only; a table has pools and aliases in its columns"
         )
+    question, present = asked.question, asked.names
     pools: dict[str, MeasuredPool] = {}
-    present = _names(every)
     measured: dict[str, list[tuple[str, Run]]] = {}
-    notes = list(said)
-    for rows in _with_io(every, bases, exclude, alone=alone):
-        found, told = pool_runs(rows, bases, aliases_, exclude)
-        notes += [note for note in told if note not in notes]
+    said: dict[str, None] = {}
+    for rows in asked.with_io(bases):
+        found, told = pool_runs(rows, bases, shared, asked.exclude)
+        said |= dict.fromkeys(told)
         for each in found:
-            volumes = each.volumes
-            run = each.run
+            volumes, run = each.volumes, each.run
             if membership is not None:  # members that the listing does not show are devices without I/O
-                volumes = max(volumes, len(membership.of(each.name, "base")))
-                volumes -= len(set(membership.of(each.name, "base")) - present)
+                members = membership.of(each.name, "base")
+                volumes = max(volumes, len(members)) - len(set(members) - present)
                 run = None if run is None else replace(run, idle=volumes - run.bases)
             pools[each.name] = MeasuredPool(name=each.name, volumes=volumes, aliases=each.aliases, runs=())
-            measured.setdefault(each.name, [])
+            own = measured.setdefault(each.name, [])
             if run is not None:
-                measured[each.name].append(("" if alone else str(rows.file), question.declared(run)))
+                own.append((asked.source(rows), question.declared(run)))
     if name is not None and name not in pools:
         raise InputError("pool", name, f"one of {', '.join(pools)}")
     wanted = {each: runs for each, runs in measured.items() if name in (None, each)}
-    with_io = {each: runs for each, runs in wanted.items() if runs}
-    cases = present_cases(with_io, question.law, question.target, question.growth)
+    asked = replace(asked, notes=list(dict.fromkeys([*asked.notes, *said])))
+    cases, notes = asked.cases({each: runs for each, runs in wanted.items() if runs})
     several = [replace(pools[each], runs=cases.get(each, ())) for each in wanted]
     several = [replace(each, aliases=each.runs[-1].aliases) if each.runs else each for each in several]
-    notes = _with_worst(notes, list(cases.values()))
     short = {
-        each.name: gaps(
-            lost.missing, present, each.volumes, pool=each.name, membership=membership, only=bases, exclude=exclude,
-            allowed=lost.allowed,
-        )
-        for each in several
-    }  # fmt: skip
+        each.name: asked.gaps(each.volumes, bases, pool=each.name, membership=membership) for each in several
+    }
     if len(several) == 1:
         (only,) = several
         if not only.runs:
             raise InputError("io_rate", 0.0, f"a volume of pool {only.name} with I/O; there is none", "1/s")
         return question.alone(only.runs, notes, short[only.name])
-    with (progress or silent)("Pools", len(several)) as done:
+    with asked.progress("Pools", len(several)) as done:
         answer = subsystem(
             several, question.law, target=question.target, growth=question.growth, notes=notes, done=done
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
@@ -16,10 +17,11 @@ from planner.errors import InfeasibleError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
-from planner.sizing.answer import AliasAnswer, AnswerParts, NamedReading, Remarks
+from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import Correction, holding
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of
+from planner.sizing.wording import remarks
 from planner.units import MILLISECOND, readable
 
 ROWS_BEYOND: Final = 2
@@ -38,7 +40,6 @@ class Sized(ABC):
     saturated = False
     residual = 0.0  # normalized residual of the nearest demand: 1 and less fits
     grouping_error = 0.0
-    rule_scales = True  # whether the rule of thumb knows a grown queue
 
     def __init__(self, runs: tuple[Run, ...], law: Law, target: Target, growth: float) -> None:
         self.runs, self.law, self.target, self.growth = runs, law, target, growth
@@ -77,8 +78,8 @@ class Sized(ABC):
         """The demands in words, the preferred one first, with the rate that `rows` has."""
 
     @abstractmethod
-    def remarks(self, answer_of: AnswerParts) -> Remarks:
-        """Sentences."""
+    def sentences(self, answer: AliasAnswer) -> tuple[Sequence[str], Sequence[str], bool]:
+        """What to say before and after the notes on the measurement; whether another measurement would decide."""
 
     @property
     def together(self) -> Interval | None:
@@ -207,20 +208,18 @@ class Sized(ABC):
         rows, model = self.with_tries(rows.some(slice(last + 1))), model.some(slice(last + 1))
         rate, response = self.bands(rows, model)
         named = self.named(count, rows)
-        helps = helped(rows, run.aliases, count)
-        parts = AnswerParts(
-            count=count, helps=helps, named=named, gains=self.gains(rows, count), classic=self.classic()
-        )
-        return AliasAnswer(
+        found = AliasAnswer(
             name=run.name, interval=run.interval, recommended=count, range=self.range,
             rule_of_thumb=self.rule_of_thumb, in_use=run.aliases, measured=tuple(each.aliases for each in self.runs),
             target=self.target, growth=self.growth, readings=named, rows=rows, rate=holding(rate, rows.io_rate),
-            response=holding(response, rows.response_time), saturated=self.saturated, helps=helps,
-            together=self.together, together_count=self.together_count,
+            response=holding(response, rows.response_time), saturated=self.saturated,
+            helps=helped(rows, run.aliases, count), together=self.together, together_count=self.together_count,
             joined=run.bases > 1 and not np.isnan(run.together).any(), strain=self.residual,
-            waiting=run.waiting, assumed=run.assumed, classic=parts.classic, gains=parts.gains,
-            grouping_error=self.grouping_error, remarks=self.remarks(parts), law=self.law,
+            waiting=run.waiting, assumed=run.assumed, classic=self.classic(), gains=self.gains(rows, count),
+            grouping_error=self.grouping_error, law=self.law,
         )  # fmt: skip
+        before, after, open_yet = self.sentences(found)
+        return replace(found, remarks=remarks(self.runs, found, before, after, open_yet=open_yet))
 
     def _out_of_reach(self, rows: Performance) -> str:
         """What the largest count comes to."""

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from planner import render
-from planner.answer import Answer, tabled
+from planner.answer import Answer, record, tabled
 from planner.demand import Law, Target
 from planner.devices import Performance
 from planner.errors import InputError, PlannerError
 from planner.quantity import column
-from planner.sizing.answer import SCOPE, unmeasured
+from planner.render.text import listed
+from planner.sizing.answer import SCOPE, unmeasured, words_of
 from planner.sizing.commands import Command, section
-from planner.sizing.gaps import LOOK, Gaps, all_missing, all_notes, first_words, reasons, worst_code
+from planner.sizing.gaps import (
+    LOOK,
+    NOTHING_MISSING,
+    Gaps,
+    all_missing,
+    all_notes,
+    first_words,
+    reasons,
+    worst_code,
+)
 from planner.sizing.need import Need, need
 from planner.sizing.wording import LEAST_ERROR
 from planner.units import MILLISECOND, percent, readable
@@ -141,8 +151,7 @@ class Subsystem(Answer):
     @property
     def changes(self) -> list[tuple[str, int]]:
         """Names, and how many aliases more each takes; none of what stays."""
-        found = [(pool.name, (pool.recommended or 0) - pool.in_use) for pool in self.answered]
-        return [(name, change) for name, change in found if change]
+        return changes_of(self.answered)
 
     @property
     def exit_code(self) -> int:
@@ -183,11 +192,6 @@ class Subsystem(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as `--json` prints it."""
-
-        def data(pool: PoolCount) -> dict[str, Any]:
-            (row,) = table_of([pool]).records()
-            return {**row, "grouping_error": pool.grouping_error}
-
         return {
             "headline": self.headline,
             "target": str(self.target),
@@ -195,16 +199,16 @@ class Subsystem(Answer):
             "volumes_missing": all_missing(self.gaps),
             "pools": [
                 {
-                    **data(pool),
+                    **pool.to_dict(),
                     "notes": list(pool.notes),
                     "problem": pool.problem,
-                    "volumes_missing": len(self.gaps[pool.name].volumes) if pool.name in self.gaps else 0,
+                    "volumes_missing": len(self.gaps.get(pool.name, NOTHING_MISSING).volumes),
                 }
                 for pool in self.pools
             ],
-            "all": data(self.total()),
+            "all": self.total().to_dict(),
             "commands": [command for command, _ in self.commands],
-            "notes": [*self.remarks, *self._model(), SCOPE],
+            "notes": [*self.remarks, *words_of(self.law), SCOPE],
         }
 
     @property
@@ -240,16 +244,8 @@ class Subsystem(Answer):
         """What is wrong where, what it saves, what to move."""
         total = self.total()
         found = []
-        doubtful = {
-            pool.name: reasons(
-                pool.in_use, pool.recommended or 0, pool.now.service_time, pool.then.service_time
-            )
-            for pool in self.answered
-            if pool.now is not None and pool.then is not None
-        }
-        if shown := [f"{name} ({'; '.join(words)})" for name, words in doubtful.items() if words]:
-            rest = f" and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""
-            found.append(f"Perhaps no alias problem: {', '.join(shown[:MOST_NAMED])}{rest}. {LOOK}")
+        if said := doubtful(self.answered, MOST_NAMED):
+            found.append(said)
         if self.growth:
             found.append(f"Demand grown by {percent(self.growth)} first.")
         if total.saved is not None and total.saved > 0:
@@ -278,10 +274,7 @@ class Subsystem(Answer):
         if len(self.answered) < len(self.pools):
             missing = render.counted(len(self.pools) - len(self.answered), "pool")
             found.append(f"The sums leave out {missing} without an answer.")
-        return (*all_notes(self.gaps), *found, *self._pool_notes(), *self.remarks, *self._model(), SCOPE)
-
-    def _model(self) -> tuple[str, ...]:
-        return () if self.law is None or not self.law.words else (self.law.words,)
+        return (*all_notes(self.gaps), *found, *self._pool_notes(), *self.remarks, *words_of(self.law), SCOPE)
 
     def _pool_notes(self) -> list[str]:
         """Notes of the pools, each once."""
@@ -296,12 +289,7 @@ class Subsystem(Answer):
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:MOST_NAMED])
-    return (
-        f"pool {shown}"
-        if len(names) == 1
-        else f"pools {shown}" + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
-    )
+    return f"pool{'s' * (len(names) > 1)} {listed(names, MOST_NAMED)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,11 +308,12 @@ class MeasuredPool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
-    """What a listing would show of a pool: `io_rate` [1/s], mean `response_time` [s], I/Os `queued`."""
+    """What a listing would show of a pool: `io_rate` [1/s], mean response and service time [s], I/Os `queued`."""
 
     io_rate: float
     response_time: float
     queued: float
+    service_time: float = math.nan
 
     @classmethod
     def measured(cls, run: Run) -> Traffic:
@@ -332,22 +321,14 @@ class Traffic:
         known = run.queue_known
         return cls(
             io_rate=float(run.total_rate.value), response_time=run.mean_response if known else math.nan,
-            queued=float(run.total_queue.value) if known else 0.0,
+            queued=float(run.total_queue.value) if known else 0.0, service_time=float(run.mean_service.value),
         )  # fmt: skip
 
     @classmethod
     def of(cls, rows: Performance, count: int) -> Traffic:
         """With a count of aliases, or with the largest that was solved."""
         k = min(count, rows.aliases.size - 1)
-        return cls(
-            io_rate=float(rows.io_rate[k]), response_time=float(rows.response_time[k]), queued=float(rows.queued[k])
-        )  # fmt: skip
-
-    @property
-    def service_time(self) -> float:
-        """Response time less wait [s]; nan where the queue grows without bound."""
-        bounded = math.isfinite(self.response_time) and self.io_rate > 0
-        return self.response_time - self.queued / self.io_rate if bounded else math.nan
+        return cls(**{each.name: float(getattr(rows, each.name)[k]) for each in fields(cls)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -369,8 +350,8 @@ class PoolCount:
     """
 
     name: str
-    volumes: int
-    in_use: int
+    volumes: int = 1
+    in_use: int = 0
     recommended: int | None = None
     range: tuple[int, int] | None = None
     rule_of_thumb: int | None = None
@@ -389,16 +370,36 @@ class PoolCount:
             return None
         return self.classic - self.recommended
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data with unit suffixes."""
+        return record(self, (*COLUMNS, column("grouping_error")))
 
-Value = Callable[[PoolCount], Any]
+    @property
+    def doubts(self) -> list[str]:
+        """Why more aliases may not be the answer, in a few words each."""
+        if self.now is None or self.then is None:
+            return []
+        return reasons(self.in_use, self.recommended or 0, self.now.service_time, self.then.service_time)
 
 
-def _of(when: str, name: str, unit: float = 1.0) -> Value:
+def changes_of(rows: Sequence[PoolCount]) -> list[tuple[str, int]]:
+    """Names, and how many aliases more each takes; none of what stays."""
+    found = [(row.name, (row.recommended or 0) - row.in_use) for row in rows]
+    return [(name, change) for name, change in found if change]
+
+
+def doubtful(rows: Sequence[PoolCount], most: int) -> str:
+    """Where aliases may not be the problem; empty where nothing speaks for that."""
+    shown = [f"{row.name} ({'; '.join(row.doubts)})" for row in rows if row.doubts]
+    return f"Perhaps no alias problem: {listed(shown, most)}. {LOOK}" if shown else ""
+
+
+def figure(when: str, name: str, unit: float = 1.0) -> Callable[[PoolCount], float | None]:
     """A figure of the traffic now or then; None where there is none."""
 
-    def value(pool: PoolCount) -> float | None:
-        traffic = getattr(pool, when)
-        return None if traffic is None else getattr(traffic, name) / unit
+    def value(row: PoolCount) -> float | None:
+        found = getattr(getattr(row, when), name, math.nan)
+        return None if math.isnan(found) else found / unit
 
     return value
 
@@ -413,12 +414,12 @@ COLUMNS: Final = (
     column("rule_of_thumb", "", "rule", 0),
     column("classic_aliases", "", "classic", 0, lambda p: p.classic),
     column("saved", decimals=0),
-    column("io_rate", "1/s", "I/O rate", 1, _of("now", "io_rate")),
-    column("io_rate_after", "1/s", "then", 1, _of("then", "io_rate")),
-    column("response", "ms", "response", 2, _of("now", "response_time", MILLISECOND)),
-    column("response_after", "ms", "then", 2, _of("then", "response_time", MILLISECOND)),
-    column("queued", "", "queued", 2, _of("now", "queued")),
-    column("queued_after", "", "then", 2, _of("then", "queued")),
+    column("io_rate", "1/s", "I/O rate", 1, figure("now", "io_rate")),
+    column("io_rate_after", "1/s", "then", 1, figure("then", "io_rate")),
+    column("response", "ms", "response", 2, figure("now", "response_time", MILLISECOND)),
+    column("response_after", "ms", "then", 2, figure("then", "response_time", MILLISECOND)),
+    column("queued", "", "queued", 2, figure("now", "queued")),
+    column("queued_after", "", "then", 2, figure("then", "queued")),
 )
 
 

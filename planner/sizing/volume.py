@@ -29,19 +29,19 @@ from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
-from planner.sizing.answer import AnswerParts, NamedReading, Remarks
+from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import (
     NORMAL_90,
-    Draws,
     band,
-    draw_counts,
+    counts_at_ends,
+    ends_of,
     measured_rate,
     measured_response,
     spaced,
 )
 from planner.sizing.pool import FAR_FROM_SATURATED, SAME_RATE, fitted
 from planner.sizing.sized import Sized, finite, tries_of
-from planner.sizing.wording import volume_remarks
+from planner.sizing.wording import of_volume
 
 if TYPE_CHECKING:
     from planner.calibrate import Fit
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 ALWAYS: Final = 0.99  # share of the time from which on requesters are as good as always active
 SHORT_WAIT: Final = 5.0  # service times up to which a wait speaks for few requesters
 MOST_REQUESTERS: Final = 16  # of whom the tries are told
-MOST_EXACT: Final = 8  # requesters, of more of whom it hardly matters whom a gap follows
 LEAST_THINK: Final = 1e-6  # of the service time
 NO_QUEUE: Final = 1e-12  # I/Os queued, below which one alias more changes nothing
 AT_ONCE: Final = 8  # counts of an open station that are solved together
@@ -133,14 +132,9 @@ class SizedVolume(Sized):
         return _predicted(read, self.chosen, counts)
 
     @cached_property
-    def draws(self) -> Draws:
-        """The chosen candidate at both ends of what the model leaves open, at every count of the sweep."""
-        return Draws.of(self.read, self.chosen, self.law, np.arange(self.sweep[0].aliases.size))
-
-    @cached_property
-    def draw_counts(self) -> list[int]:
+    def moved_counts(self) -> list[int]:
         """Counts at both ends of what the model leaves open."""
-        return self.draws.counts(self.target)
+        return finite(counts_at_ends(self.read, self.counts.chosen, self.law, self.target)[:, 0].tolist())
 
     def others(self) -> list[int]:
         """All candidates that count for the range, and what the calibration leaves open."""
@@ -149,7 +143,7 @@ class SizedVolume(Sized):
         ends = finite(self.counts.each[0, counting(self.read)].tolist())
         if not self.fitted:
             ends += [int(self.counts.low[0]), int(self.counts.high[0])]
-        return ends if self.saturated else [*ends, *self.draw_counts]
+        return ends if self.saturated else [*ends, *self.moved_counts]
 
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Over the candidates that count, widened by the errors of the model."""
@@ -157,14 +151,17 @@ class SizedVolume(Sized):
         solved = self.read.predict(np.arange(many))
         keep = counting(self.read)
         known = () if self.growth else self.runs
-        draws = self.draws  # which has as many counts, as a rule
-        if draws.rate.shape[-1] < many:
-            draws = Draws.of(self.read, self.chosen, self.law, np.arange(many))
-        rates, responses = draws.rate[:, :many], draws.response[:, :many]
+        moved = [
+            each.read.predict(np.arange(many)) for each in ends_of(self.read, self.counts.chosen, self.law)
+        ]
+        rates, responses = (
+            np.array([each[0, self.chosen] for each in some]).reshape(-1, many)
+            for some in ([each.rate for each in moved], [each.response for each in moved])
+        )
         return (
             band(solved.rate[0, keep], rows.io_rate, rates, self.law, self.residual, self.run.aliases,
                  {each.aliases: measured_rate(each) for each in known}, rising=True),
-            band((solved.queue / solved.rate + solved.service)[0, keep], rows.response_time, responses, self.law,
+            band(solved.response[0, keep], rows.response_time, responses, self.law,
                  self.residual, self.run.aliases, {each.aliases: measured_response(each) for each in known}),
         )  # fmt: skip
 
@@ -188,12 +185,11 @@ class SizedVolume(Sized):
             )  # fmt: skip
         return tuple(found)
 
-    def remarks(self, answer_of: AnswerParts) -> Remarks:
-        """Sentences."""
-        return volume_remarks(
-            self.runs, answer_of, self.counts, growth=self.growth, bursty=not bool(self.read.steady[0]),
-            left_out=self.left_out,
-        )  # fmt: skip
+    def sentences(self, answer: AliasAnswer) -> tuple[Sequence[str], Sequence[str], bool]:
+        """What was left out; what the demand leaves open."""
+        several = len({each.count for each in answer.readings}) > 1
+        more = of_volume(self.runs, self.counts, bursty=not self.read.steady[0], several=several)
+        return self.left_out, more, several or len(answer.readings) > 1
 
 
 def size_volumes(
@@ -259,9 +255,9 @@ def _solve_together(volumes: Mapping[int, SizedVolume], read: Readings) -> None:
     some = [place for place, each in volumes.items() if not each.saturated and each.target.of_waits]
     if some:
         chosen, first = np.array([volumes[place].chosen for place in some]), volumes[some[0]]
-        ends = draw_counts(read.of(np.array(some)), chosen, first.law, first.target)
+        ends = counts_at_ends(read.of(np.array(some)), chosen, first.law, first.target)
         for place, counts in zip(some, ends.T, strict=True):
-            volumes[place].__dict__["draw_counts"] = finite(counts.tolist())
+            volumes[place].__dict__["moved_counts"] = finite(counts.tolist())
 
 
 def _predicted_together(read: Readings, chosen: NDArray[np.int64], many: int) -> list[Performance]:
@@ -270,32 +266,25 @@ def _predicted_together(read: Readings, chosen: NDArray[np.int64], many: int) ->
     rate, service, queued = (np.empty((chosen.size, many)) for _ in range(3))
     alone = read.service_time[np.arange(chosen.size), chosen]
     classes = [_steady_class(read, int(column), k) for k, column in enumerate(chosen)]
-    steady = [None if part is None or part.population > MOST_EXACT else part for part in classes]
-    for where, given in (
-        ([k for k, part in enumerate(steady) if part is not None and math.isnan(part.population)], "open"),
-        (
-            [k for k, part in enumerate(steady) if part is not None and not math.isnan(part.population)],
-            "closed",
-        ),
-        ([k for k, part in enumerate(steady) if part is None], "other"),
-    ):
-        if not where:
+    # of more requesters it hardly matters whom a gap follows
+    steady = [None if part is None or part.population > 8 else part for part in classes]  # noqa: PLR2004
+    solvers = [
+        None if part is None else _open_station if math.isnan(part.population) else _closed_station
+        for part in steady
+    ]
+    for solve in dict.fromkeys(solvers):
+        index = np.flatnonzero([each is solve for each in solvers])
+        parts = [part for k in index if (part := steady[k]) is not None]
+        if solve is not None:
+            rate[index], service[index], queued[index] = solve(read.law, parts, alone[index], counts)
             continue
-        index = np.array(where)
-        if given == "other":
-            only = np.zeros_like(read.weight[index])
-            only[np.arange(index.size), chosen[index]] = 1.0
-            solved = replace(read.of(index), weight=only).predict(np.arange(many))
-            place = (np.arange(index.size), chosen[index])
-            rate[index], service[index], queued[index] = (
-                each[place] for each in (solved.rate, solved.service, solved.queue)
-            )
-            continue
-        parts = [
-            part for part in steady if part is not None and math.isnan(part.population) == (given == "open")
-        ]
-        solve = _open_station if given == "open" else _closed_station
-        rate[index], service[index], queued[index] = solve(read.law, parts, alone[index], counts)
+        place = np.arange(index.size), chosen[index]
+        only = np.zeros_like(read.weight[index])
+        only[place] = 1.0
+        solved = replace(read.of(index), weight=only).predict(np.arange(many))
+        rate[index], service[index], queued[index] = (
+            each[place] for each in (solved.rate, solved.service, solved.queue)
+        )
     nothing = np.full(counts.shape, np.nan)
     return [
         Performance(

@@ -20,12 +20,9 @@ from planner.results import Array
 from planner.sizing.fewest import first_guess
 
 TOLERANCE: Final = 0.02  # relative error of the wait of a volume that grouping may make
-MOST_CLASSES: Final = 16
 FEW_CLASSES: Final = 16  # of equal volumes, up to which nothing is grouped further
-EQUAL: Final = 1e-6
 EQUAL_SERVICE: Final = 0.02  # relative difference of service times below which they are one
 LEAST_THINK: Final = 1e-3  # think time over service time
-SPREAD_IN_USE: Final = 0.25  # relative difference of rates within a class, where aliases are in use
 PASSES: Final = 4
 
 Indices = NDArray[np.int64]
@@ -90,12 +87,12 @@ def grown(pool: Pool, growth: float) -> tuple[list[Pool], list[float]]:
 def grouped(pool: Pool, most_aliases: int) -> tuple[Pool, Indices, float]:
     """Group volumes of nearly equal demand: classes, the class of each (-1 where idle), and the error of the wait."""
     rows, service, present = _rows(pool)
-    groups = group_volumes(**rows, spread=EQUAL)
+    groups = group_volumes(**rows, spread=1e-6)
     if groups.volumes.size <= FEW_CLASSES:
         return _of_groups(pool, groups, service), _classes(present, groups), 0.0
     guess = min(first_guess(_of_groups(pool, groups, service)), most_aliases)
     solved = alias_pool_of_volumes(
-        guess, tolerance=TOLERANCE, most_classes=MOST_CLASSES, inflation=pool.inflation,
+        guess, tolerance=TOLERANCE, most_classes=16, inflation=pool.inflation,
         redrive_time=pool.redrive_time, **{"service_time": float(service.mean()), **rows},  # type: ignore[arg-type]
     )  # fmt: skip
     return _of_groups(pool, solved.groups, service), _classes(present, solved.groups), solved.error
@@ -176,7 +173,8 @@ def think_in_use(
     if np.all(rates == mean):
         return np.full(rates.size, think_time)
     population = np.full(rates.size, people)
-    groups = group_volumes(population=population, think_time=1.0 / rates, spread=SPREAD_IN_USE)
+    # relative difference of rates within a class, where aliases are in use
+    groups = group_volumes(population=population, think_time=1.0 / rates, spread=0.25)
     class_rate = 1.0 / groups.think_time
     floor = LEAST_THINK * service
     think = np.maximum(people / class_rate - people * rates.size / rates.sum() + think_time, floor)

@@ -10,10 +10,8 @@ import numpy as np
 
 from planner import render
 from planner.demand import Counts
-from planner.devices import Pool
 from planner.measurements import Run
-from planner.sizing.answer import AnswerParts, NamedReading, Remarks
-from planner.sizing.comparison import Gain
+from planner.sizing.answer import AliasAnswer, NamedReading, Remarks
 from planner.units import percent, readable
 
 LEAST_ERROR: Final = 0.005  # of a wait; less is negligible
@@ -44,18 +42,9 @@ def _short(reading: NamedReading) -> str:
     return f"{words}: {count} and {readable(reading.io_rate)}/s"
 
 
-def volume_remarks(
-    runs: Sequence[Run],
-    answer: AnswerParts,
-    counts: Counts,
-    *,
-    growth: float,
-    bursty: bool,
-    left_out: Sequence[str] = (),
-) -> Remarks:
-    """Sentences for one volume."""
+def of_volume(runs: Sequence[Run], counts: Counts, *, bursty: bool, several: bool) -> list[str]:
+    """Sentences for one volume; `several` says that its demands want several counts."""
     more = []
-    several = len({reading.count for reading in answer.named}) > 1
     if bursty and several and len(runs) == 1:
         more.append(
             "One row of averages does not tell how the I/Os come together, hence the range. A row with another number "
@@ -75,28 +64,24 @@ def volume_remarks(
             "More than 3 I/Os in service at once, as many as the model was measured with: from there on the growth of "
             "the service time is extrapolated."
         )
-    return _remarks(runs, answer, left_out, more, growth=growth, open_yet=several or len(answer.named) > 1)
+    return more
 
 
-def _remarks(
-    runs: Sequence[Run], answer: AnswerParts, first: Sequence[str], more: Sequence[str] = (), *, growth: float,
-    open_yet: bool,
-) -> Remarks:  # fmt: skip
+def remarks(
+    runs: Sequence[Run], answer: AliasAnswer, first: Sequence[str], more: Sequence[str], *, open_yet: bool
+) -> Remarks:
     """The demand in words, sentences before and after those of the measurement, and the next step."""
     run = runs[-1]
+    grown = [f"Demand grown by {percent(answer.growth)} first."] if answer.growth else []
     return Remarks(
-        why=demand(answer.named, answer.count),
-        more=(*first, *_joined(run), *run.notes, *more, *_grown(growth), *behind(run)),
-        step=next_step(runs, answer.count, helps=answer.helps, open_yet=open_yet),
+        why=demand(answer.readings, answer.recommended),
+        more=(*first, *_joined(run), *run.notes, *more, *grown, *behind(run)),
+        step=next_step(runs, answer.recommended, helps=answer.helps, open_yet=open_yet),
     )
 
 
 def _most(count: int) -> str:
     return f"{count} aliases" if count < 255 else "more than there are addresses for"  # noqa: PLR2004
-
-
-def _grown(growth: float) -> list[str]:
-    return [f"Demand grown by {percent(growth)} first."] if growth else []
 
 
 def joined_words(share: float) -> str:
@@ -172,45 +157,35 @@ def next_step(  # noqa: PLR0911 - one sentence a case
     return "Next: nothing; the aliases in use are enough, and none is spare."
 
 
-def pool_remarks(
-    runs: Sequence[Run],
-    answer: AnswerParts,
-    *,
-    growth: float,
-    pool: Pool,
-    error: float,
-    left_out: Sequence[str] = (),
-) -> Remarks:
-    """Sentences for one pool."""
-    more = [*left_out, *_classic(answer.classic, answer.count), *_gained(answer.gains, answer.count)]
+def of_pool(answer: AliasAnswer, volumes: int, classes: int) -> list[str]:
+    """Sentences for one pool of steady demand, whose volumes were taken as so many classes."""
+    more, error = gained(answer), answer.grouping_error
     if error >= LEAST_ERROR:
-        classes = render.counted(len(pool.classes), "class", "classes")
+        shown = render.counted(classes, "class", "classes")
         bound = f"about {percent(error)}" if math.isfinite(error) else "an unknown share"
         more.append(
-            f"{runs[-1].bases} volumes taken as {classes}, by which the wait of a volume may be off by {bound}."
+            f"{volumes} volumes taken as {shown}, by which the wait of a volume may be off by {bound}."
         )
-    return _remarks(runs, answer, more, growth=growth, open_yet=len(answer.named) > 1)
+    return more
 
 
-def _classic(classic: int | None, recommended: int) -> list[str]:
-    """What classic PAV would take."""
-    if classic is None or classic <= recommended:
-        return []
-    saved = render.counted(classic - recommended, "device number")
-    return [f"Classic PAV would take {classic} aliases for the same target: the pool saves {saved}."]
+def gained(answer: AliasAnswer) -> list[str]:
+    """What classic PAV would take; which volumes gain, where they are unequal and some do."""
+    found, recommended, gains = [], answer.recommended, answer.gains
+    if answer.classic is not None and answer.classic > recommended:
+        saved = render.counted(answer.classic - recommended, "device number")
+        found.append(
+            f"Classic PAV would take {answer.classic} aliases for the same target: the pool saves {saved}."
+        )
+    if len(gains) > 1 and recommended and any(gain.gains for gain in gains):
+        shown = "; ".join(str(gain) for gain in gains[:MOST_NAMED])
+        rest = sum(gain.volumes for gain in gains[MOST_NAMED:])
+        more = f"; {render.counted(rest, 'further volume')}" if rest else ""
+        found.append(f"Gain with {recommended}: {shown}{more}.")
+    return found
 
 
-def _gained(gains: Sequence[Gain], recommended: int) -> list[str]:
-    """Which volumes gain, where they are unequal and some do."""
-    if len(gains) <= 1 or recommended == 0 or not any(gain.gains for gain in gains):
-        return []
-    shown = "; ".join(str(gain) for gain in gains[:MOST_NAMED])
-    rest = sum(gain.volumes for gain in gains[MOST_NAMED:])
-    more = f"; {render.counted(rest, 'further volume')}" if rest else ""
-    return [f"Gain with {recommended}: {shown}{more}."]
-
-
-def bursty_remarks(runs: Sequence[Run], answer: AnswerParts, *, growth: float) -> Remarks:
+def of_bursty_pool(runs: Sequence[Run], answer: AliasAnswer) -> list[str]:
     """Sentences for a pool with bursty volumes."""
     more = [
         "Volumes are bursty: each is read for itself, and the pool drawn many times with one reading of each. The "
@@ -220,5 +195,4 @@ def bursty_remarks(runs: Sequence[Run], answer: AnswerParts, *, growth: float) -
         more.append(
             "Draws count as far as they have the queues that were measured with the other numbers of aliases."
         )
-    more += [*_classic(answer.classic, answer.count), *_gained(answer.gains, answer.count)]
-    return _remarks(runs, answer, more, growth=growth, open_yet=True)
+    return [*more, *gained(answer)]

@@ -15,7 +15,7 @@ from planner.demand import Law
 from planner.errors import InputError
 from planner.measurements import Run
 from planner.quantity import column
-from planner.render.text import word
+from planner.render.text import listed, word
 from planner.reports.supply import Counts, PoolSupply
 from planner.supply.fit import (
     FEWEST_FAILS,
@@ -109,8 +109,8 @@ COLUMNS: Final = (
     column("aliases_needed", "", "needed", 0), column("needed_low", "", "from", 0),
     column("needed_high", "", "to", 0), column("removable", "", "removable", 0),
     column("removable_without_fails", "", "unused", 0, lambda pool: pool.unused),
-    column("tries_rate", "1/s", "tries"), column("fail_fraction", "share", "failed", 4),
-    column("fail_low", "share", "from", 4), column("fail_high", "share", "to", 4),
+    column("tries_rate", "1/s", "tries"), column("fail_fraction", "share", "failed"),
+    column("fail_low", "share", "from"), column("fail_high", "share", "to"),
 )  # fmt: skip
 
 
@@ -174,9 +174,7 @@ class SupplyAnswer(Answer):
 
 
 def _named(pools: Sequence[PoolAnswer]) -> str:
-    names = ", ".join(pool.pool for pool in pools[:MOST_NAMED])
-    more = f" and {len(pools) - MOST_NAMED} more" if len(pools) > MOST_NAMED else ""
-    return f"pool{'' if len(pools) == 1 else 's'} {names}{more}"
+    return f"pool{'' if len(pools) == 1 else 's'} {listed([pool.pool for pool in pools], MOST_NAMED)}"
 
 
 def _advice(pool: PoolAnswer, no_alias: float) -> tuple[str, ...]:

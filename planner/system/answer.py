@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer, tabled
@@ -15,9 +15,6 @@ from planner.system.figures import COSTS, OUTSIDE, STATION, Found, Number, solve
 from planner.system.schema import TABLES
 from planner.system.spread import COST_FACTOR
 from planner.units import GIB, MILLISECOND, ends, percent, readable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MOVED: Final = 1e-9  # change of the throughput that is none
 SENSITIVE: Final = 10.0  # elasticity from which an answer is not one
@@ -46,6 +43,8 @@ class SystemAnswer(Answer):
 
     `system`: as described, completed by models; `found`: its figures.
     """
+
+    PICTURE: ClassVar[str] = "planner.system.pictures:draw_system"
 
     system: System
     found: Found
@@ -146,12 +145,6 @@ class SystemAnswer(Answer):
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as ``--json`` prints it."""
         return as_dict(self.system, self.found, self.notes)
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the throughput with its 90 % interval beside the bounds."""
-        from planner.system.pictures import bounds_picture
-
-        return bounds_picture(self.headline, self.system.name, self.unit, self.found, axes)
 
 
 def throughput_unit(system: System) -> str:
@@ -303,10 +296,9 @@ def _releases(system: System) -> Iterator[str]:
 
 def numbers_of(system: System) -> Mapping[str, float | str]:
     """Every number and word by label."""
-    found: dict[str, float | str] = {}
-    for entry in system.entries:
-        found |= {f"{entry.label}.{key}": each.value for key, each in entry.values.items()}
-    return found
+    return {
+        f"{each.label}.{key}": value.value for each in system.entries for key, value in each.values.items()
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,6 +308,8 @@ class SystemComparison(Answer):
     `one` and `two`: the answers; `inputs`: what differs: label, both values as text, and the relative change of the
     throughput that it brings alone, None where it cannot be told alone.
     """
+
+    PICTURE: ClassVar[str] = "planner.system.pictures:draw_comparison"
 
     one: SystemAnswer
     two: SystemAnswer
@@ -400,13 +394,6 @@ class SystemComparison(Answer):
             ],
             "notes": list(self.notes),
         }
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the bounds and the throughput of both."""
-        from planner.system.pictures import comparison_picture
-
-        pairs = [(name, each.found) for name, each in zip(self.names, (self.one, self.two), strict=True)]
-        return comparison_picture(self.headline, pairs, self.one.unit, axes)
 
 
 def _signed(share: float | None) -> str:

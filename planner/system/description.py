@@ -116,6 +116,10 @@ class System:
         """A table by its name, which has been checked."""
         return next(entry for entry in self.of(table) if entry.name == name)
 
+    def pool_of(self, entry: Entry) -> Entry | None:
+        """The pool of a group of devices, None where it names none."""
+        return self.named("pool", entry.word("pool")) if entry.word("pool") else None
+
     @property
     def name(self) -> str:
         """How people know it."""
@@ -236,7 +240,7 @@ def _references(system: System) -> None:
     for entry in system.of("guests"):
         _check_guests(entry)
     for entry in system.of("paging"):
-        pool = system.named("pool", entry.word("pool")) if entry.word("pool") else None
+        pool = system.pool_of(entry)
         timed = pool is not None and pool.number("service_time") is not None
         _need(entry, ("pages_per_transfer",) if timed else ("service_time", "pages_per_transfer"))
         if entry.word("pool") and entry.origin.get("depth") == GIVEN:
@@ -245,7 +249,7 @@ def _references(system: System) -> None:
                 f"{entry.label}: depth or pool, not both: in a pool a device works on one, an alias on one more",
             )
     for entry in system.of("volumes"):
-        pool = system.named("pool", entry.word("pool")) if entry.word("pool") else None
+        pool = system.pool_of(entry)
         if pool is not None and entry.origin.get("aliases") == GIVEN:
             raise _fail(entry, f"{entry.label}: aliases or pool, not both")
         if entry.number("service_time") is None and (pool is None or pool.number("service_time") is None):

@@ -14,9 +14,9 @@ from planner.interval import Interval
 from planner.results import Array
 from planner.system.description import Entry, System
 from planner.system.law import SystemFigures, SystemScenarios, outcome_of
-from planner.system.spread import Direction, directions, law_error
+from planner.system.spread import Direction, Place, directions, law_error
+from planner.units import FRAME
 
-BASES: Final = ("given", "arithmetic", "calibrated", "predicted", "outside")
 BLOCK: Final = 512  # scenarios solved side by side: what they need stays in the cache
 STEP: Final = 0.01  # relative change that elasticities are taken of
 NOISE: Final = 1e-9  # elasticity that is none
@@ -44,6 +44,7 @@ class Number(Interval):
 
 
 OUTSIDE: Final = Number(None, None, None)
+Move = Callable[[dict[Place, Array]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,9 +96,7 @@ class _Sets:
         """Sets of a scenario."""
         return 1 + 2 * len(self.ways)
 
-    def scenarios(
-        self, moves: Sequence[Callable[[dict[tuple[str, str, str], Array]], None]] = ()
-    ) -> SystemScenarios:
+    def scenarios(self, moves: Sequence[Move] = ()) -> SystemScenarios:
         """All sets of all scenarios; each move of `moves` repeats them with changed numbers."""
         base = _stacked(self.systems, self.width)
         cost = np.ones(len(self.systems) * self.width)
@@ -119,19 +118,19 @@ class _Sets:
         return SystemScenarios(system=self.systems[0], values=joined, cost=np.tile(cost, len(parts)))
 
 
-def _ratio(values: Array, first: System, place: tuple[str, str, str]) -> Array:
+def _ratio(values: Array, first: System, place: Place) -> Array:
     reference = _numbers(first).get(place, 0.0)
     return values / reference if reference else np.ones_like(values)
 
 
-def _numbers(system: System) -> dict[tuple[str, str, str], float]:
+def _numbers(system: System) -> dict[Place, float]:
     found = {(e.table, e.name, key): value for e in system.entries for key, value in e.numbers.items()}
     if (entry := system.one("processors")) is not None and "guaranteed" in entry.numbers:
         found["processors", "", "usable"] = entry.numbers["count"]
     return found
 
 
-def _stacked(systems: Sequence[System], width: int) -> dict[tuple[str, str, str], Array]:
+def _stacked(systems: Sequence[System], width: int) -> dict[Place, Array]:
     rows = [_numbers(system) for system in systems]
     return {place: np.repeat([row[place] for row in rows], width) for place in rows[0]}
 
@@ -204,43 +203,28 @@ def _together(systems: Sequence[System], *, elastic: bool) -> list[Found | str]:
     return _together(systems[:half], elastic=elastic) + _together(systems[half:], elastic=elastic)
 
 
-Move = Callable[[dict[tuple[str, str, str], Array]], None]
-
-
 def _moves(system: System) -> dict[str, tuple[Move, Move]]:
     """What elasticities are taken in: storage, service times, guests; each a little less and a little more."""
 
-    def scaled(places: Sequence[tuple[str, str, str]], factor: float) -> Move:
-        def move(values: dict[tuple[str, str, str], Array]) -> None:
-            for place in places:
-                values[place] *= factor
+    def scaled(place: Place, factor: float) -> Move:
+        return lambda values: values.update({place: values[place] * factor})
 
-        return move
+    def counted(place: Place, step: float) -> Move:
+        return lambda values: values.update({place: np.maximum(values[place] + step, 1.0)})
 
-    def counted(place: tuple[str, str, str], step: float) -> Move:
-        def move(values: dict[tuple[str, str, str], Array]) -> None:
-            values[place] = np.maximum(values[place] + step, 1.0)
+    def named(entry: Entry, key: str) -> str:
+        return f"{entry.table if len(system.of(entry.table)) == 1 else entry.label}.{key}"
 
-        return move
-
+    entries = [entry for table in ("storage", "paging", "pool", "volumes") for entry in system.of(table)]
+    moved = [(entry, "real" if entry.table == "storage" else "service_time") for entry in entries]
     found: dict[str, tuple[Move, Move]] = {}
-    if system.one("storage") is not None:
-        place = [("storage", "", "real")]
-        found["storage.real"] = (scaled(place, 1 - STEP), scaled(place, 1 + STEP))
-    for table in ("paging", "pool", "volumes"):
-        entries = [e for e in system.of(table) if "service_time" in e.numbers]
-        for entry in entries:
-            label = (
-                f"{table}.service_time"
-                if len(system.of(table)) == 1
-                else f"{table}[{entry.name}].service_time"
-            )
-            places = [(table, entry.name, "service_time")]
-            found[label] = (scaled(places, 1 - STEP), scaled(places, 1 + STEP))
+    for entry, key in moved:
+        if key in entry.numbers:
+            place = (entry.table, entry.name, key)
+            found[named(entry, key)] = (scaled(place, 1 - STEP), scaled(place, 1 + STEP))
     for guest in system.of("guests"):
-        label = "guests.count" if len(system.of("guests")) == 1 else f"guests[{guest.name}].count"
         counts = ("guests", guest.name, "count")
-        found[label] = (counted(counts, -1.0), counted(counts, 1.0))
+        found[named(guest, "count")] = (counted(counts, -1.0), counted(counts, 1.0))
     return found
 
 
@@ -343,20 +327,17 @@ class _Maker:
         return found
 
     def _storage(self, system: System, k: int) -> dict[str, Number]:
-        from planner.units import FRAME
-
         storage = self.outcome.storage
         if storage is None:
             return {}
-        found = {
-            "overcommitment": self.interval(storage.overcommitment, k, "arithmetic", law=False),
-            "frames_for_pages": self.interval(storage.frames / FRAME, k, "arithmetic", law=False),
-            "pages_without_frame": self.interval(storage.missing / FRAME, k, "arithmetic", law=False),
-            "storage_without_paging": self.interval(storage.needed, k, "arithmetic", law=False),
+        figures = {
+            "overcommitment": storage.overcommitment,
+            "frames_for_pages": storage.frames / FRAME,
+            "pages_without_frame": storage.missing / FRAME,
+            "storage_without_paging": storage.needed,
+            **{f"guests_that_fit {name}": fit for name, fit in storage.fit.items()},
         }
-        for name in storage.fit:
-            found[f"guests_that_fit {name}"] = self.interval(storage.fit[name], k, "arithmetic", law=False)
-        return found
+        return {name: self.interval(each, k, "arithmetic", law=False) for name, each in figures.items()}
 
     def _miss(self, system: System, k: int) -> Number:
         """Misses per page visit of all guests: given, none because all pages have a frame, or by the law."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from planner import render
 from planner.answer import Answer, tabled
@@ -17,9 +17,6 @@ from planner.system.description import Entry, System
 from planner.system.figures import Found, solve_all
 from planner.system.reading import Range, recheck
 from planner.units import EXACT, MICROSECOND, MILLISECOND, given
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +29,8 @@ class SystemGrid(Answer):
     * `systems`: the system of each row.
     * `found`: figures of each row, or why it cannot run.
     """
+
+    PICTURE: ClassVar[str] = "planner.system.pictures:draw_grid"
 
     system: System
     ranges: tuple[Range, ...]
@@ -59,11 +58,16 @@ class SystemGrid(Answer):
         _, k = max(rows, key=lambda row: (row[0], -row[1]))  # the first of equal ones
         at = self.found[k]
         assert isinstance(at, Found)
-        where = ", ".join(
-            f"{r.target.label} {r.target.key.worded(v)}"
-            for r, v in zip(self.ranges, self.settings[k], strict=True)
-        )
-        return f"{name}most, {said(at.throughput)} {throughput_unit(self.system)} (90 %), at {where}."
+        where = f"{throughput_unit(self.system)} (90 %), at {', '.join(self.named(k))}"
+        return f"{name}most, {said(at.throughput)} {where}."
+
+    def named(self, k: int) -> list[str]:
+        """What varies, with its value in a row."""
+        return [f"{r.target.label} {text}" for r, text in zip(self.ranges, self._texts(k), strict=True)]
+
+    def _texts(self, k: int) -> list[str]:
+        """Values of a row as people read them."""
+        return [r.target.key.worded(value) for r, value in zip(self.ranges, self.settings[k], strict=True)]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -71,9 +75,7 @@ class SystemGrid(Answer):
         stopped = [k for k, each in enumerate(self.found) if isinstance(each, str)]
         lines = []
         for k in stopped[:1]:
-            where = ", ".join(
-                r.target.key.worded(v) for r, v in zip(self.ranges, self.settings[k], strict=True)
-            )
+            where = ", ".join(self._texts(k))
             lines.append(
                 f"{len(stopped)} of {len(self.found)} cannot run; the first, {where}: {self.found[k]}."
             )
@@ -104,24 +106,16 @@ class SystemGrid(Answer):
                         station(name, "response", "ms", MILLISECOND)]  # fmt: skip
         columns.append(column("bottleneck", of=_bottleneck))
         found = [each if isinstance(each, Found) else None for each in self.found]
-        settings = [self._setting(k) for k in range(len(self.ranges))]
+        settings = [self.setting(k) for k in range(len(self.ranges))]
         return render.Table(columns=(*settings, *tabled(found, columns).columns))
 
-    def _setting(self, k: int) -> render.Column:
+    def setting(self, k: int) -> render.Column:
+        """Values of what varies, as a column."""
         target = self.ranges[k].target
         unit, factor = target.key.shown if target.key.unit != "us" else ("us", MICROSECOND)
-        values = [
-            row[k]
-            if isinstance(row[k], str)
-            else "unlimited"
-            if math.isinf(float(row[k]))
-            else float(row[k]) / factor
-            for row in self.settings
-        ]
-        if not any(isinstance(value, str) for value in values) and target.key.whole:
-            values = [int(value) for value in values]
+        values = [_plain(self.ranges[k], row[k], factor) for row in self.settings]
         if any(isinstance(value, str) for value in values):
-            values = [value if isinstance(value, str) else given(value) for value in values]
+            values = [value if isinstance(value, str) else given(float(value)) for value in values]
         return render.Column(name=target.label, unit=unit, values=values, digits=EXACT)
 
     def to_dict(self) -> dict[str, Any]:
@@ -138,30 +132,6 @@ class SystemGrid(Answer):
         return {"name": self.system.name, "over": [r.target.label for r in self.ranges], "scenarios": scenarios,
                 "notes": list(self.notes)}  # fmt: skip
 
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the throughput over the first range with its 90 % band, one line for each value of the others."""
-        from planner.system.pictures import grid_picture
-
-        lines: dict[str, list[tuple[float, float, float, float]]] = {}
-        first = self._setting(0)
-        for k, each in enumerate(self.found):
-            others = ", ".join(
-                f"{r.target.label} {r.target.key.worded(v)}"
-                for r, v in zip(self.ranges[1:], self.settings[k][1:], strict=True)
-            )
-            number = each.throughput if isinstance(each, Found) else None
-            if number is None or number.value is None:
-                continue
-            x = first.values[k] if not isinstance(first.values[k], str) else k
-            lines.setdefault(others, []).append(
-                (float(x), number.value, number.low or 0.0, number.high or 0.0)
-            )
-        unit = f" [{first.unit}]" if first.unit else ""
-        words = [str(v) for v in first.values] if any(isinstance(v, str) for v in first.values) else None
-        return grid_picture(
-            self.headline, f"{first.name}{unit}", throughput_unit(self.system), lines, words, axes
-        )
-
 
 def _bottleneck(found: Found | None) -> str:
     if found is None:
@@ -169,12 +139,12 @@ def _bottleneck(found: Found | None) -> str:
     return next((name for name, _ in found.ranked()), "-")
 
 
-def _plain(of: Range, value: float | str) -> float | str | int:
+def _plain(of: Range, value: float | str, factor: float = 1.0) -> float | str | int:
     if isinstance(value, str):
         return value
     if math.isinf(value):
         return "unlimited"
-    return int(value) if of.target.key.whole else value
+    return int(value) if of.target.key.whole else value / factor
 
 
 def over(system: System, ranges: Sequence[Range]) -> SystemGrid:

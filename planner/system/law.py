@@ -51,9 +51,8 @@ class SystemScenarios:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storage:
-    """What storage says, shape (scenarios,): bytes of pages and frames; `miss` and `fit` by name of the guests."""
+    """What storage says, shape (scenarios,): bytes of frames; `miss` and `fit` by name of the guests."""
 
-    pages: Array
     frames: Array
     missing: Array
     needed: Array
@@ -79,7 +78,6 @@ class SystemFigures:
     processors: Floats
     bounds: Floats
     exact: bool = True
-    remarks: tuple[str, ...] = field(default=())
 
 
 def storage_of(case: SystemScenarios) -> Storage | None:
@@ -107,7 +105,6 @@ def storage_of(case: SystemScenarios) -> Storage | None:
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(pages > 0, np.minimum(missing / pages, 1.0), 0.0)
     return Storage(
-        pages=pages,
         frames=frames,
         missing=missing,
         needed=case.at(entry, "real") - frames + pages,
@@ -182,7 +179,6 @@ def _scaling(case: SystemScenarios) -> Array:
     if entry is None or not case.known(entry, "measured") or not case.known(entry, "coherency"):
         return np.ones(len(case))
     alpha, beta = case.at(entry, "contention"), case.at(entry, "coherency")
-
     there, measured = case.at(entry, "count"), case.at(entry, "measured")
     return np.asarray(there / usl(there, 1.0, alpha, beta) * usl(measured, 1.0, alpha, beta) / measured)
 
@@ -236,7 +232,7 @@ def _cycle(case: SystemScenarios, guest: Entry, storage: Storage | None) -> Cycl
 
 def _timed(case: SystemScenarios, entry: Entry) -> tuple[Entry | None, Callable[[str], Array]]:
     """The pool of a group of devices, and what takes its times: from the group, or else from the pool."""
-    pool = case.system.named("pool", entry.word("pool")) if entry.word("pool") else None
+    pool = case.system.pool_of(entry)
     return pool, lambda key: case.at(entry if pool is None or case.known(entry, key) else pool, key)
 
 

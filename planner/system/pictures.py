@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from planner import style
-from planner.system.figures import Found
+from planner.system.answer import throughput_unit
+from planner.system.figures import OUTSIDE, Found
 from planner.units import readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ASIDE: Final = 0.3  # of a row: two systems side by side
+    from planner.system.answer import SystemAnswer, SystemComparison
+    from planner.system.grid import SystemGrid
 
 
-def bounds_picture(headline: str, name: str, unit: str, found: Found, axes: Axes | None) -> Axes:
+def draw_system(answer: SystemAnswer, axes: Axes | None) -> Axes:
     """Throughput with its 90 % interval beside what each part would allow."""
-    return comparison_picture(headline, [(name, found)], unit, axes)
+    return _bounds(answer.headline, [(answer.system.name, answer.found)], answer.unit, axes)
 
 
-def comparison_picture(
-    headline: str, pairs: Sequence[tuple[str, Found]], unit: str, axes: Axes | None
-) -> Axes:
+def draw_comparison(answer: SystemComparison, axes: Axes | None) -> Axes:
+    """The same of both systems."""
+    pairs = [(name, each.found) for name, each in zip(answer.names, (answer.one, answer.two), strict=True)]
+    return _bounds(answer.headline, pairs, answer.one.unit, axes)
+
+
+def _bounds(headline: str, pairs: Sequence[tuple[str, Found]], unit: str, axes: Axes | None) -> Axes:
     """Bounds as hollow points and the throughput as a full one with its interval, for one system or two."""
     names = [n for n in dict.fromkeys(n for _, f in pairs for n, _ in f.ranked())]
     labels, several = ["throughput", *names], len(pairs) > 1
@@ -35,7 +41,8 @@ def comparison_picture(
     for k, (name, (_, found), color, (marker, size)) in enumerate(
         zip(named, pairs, cycle(style.COLORS), cycle(style.MARKERS), strict=False)
     ):
-        bounds, off = dict(found.ranked()), (k - (len(pairs) - 1) / 2) * ASIDE
+        # of a row: two systems side by side
+        bounds, off = dict(found.ranked()), (k - (len(pairs) - 1) / 2) * 0.3
         places = [labels.index(n) + off for n in bounds]
         axes.plot(
             list(bounds.values()), places, marker, color=color, markersize=min(size, 8), fillstyle="none",
@@ -68,13 +75,19 @@ def _apart(names: Sequence[str]) -> list[str]:
     ]
 
 
-def grid_picture(
-    headline: str, along: str, unit: str, lines: Mapping[str, Sequence[tuple[float, float, float, float]]],
-    words: Sequence[str] | None, axes: Axes | None,
-) -> Axes:  # fmt: skip
+def draw_grid(answer: SystemGrid, axes: Axes | None) -> Axes:
     """Throughput over what varies, one line for each combination of the rest, with the 90 % band; most is marked."""
-    asked, _, result = headline.partition(": ")
-    (axes,) = style.begin(axes, headline, title=f"{result[:1].upper()}{result[1:]}", below=f"{asked}.")
+    first = answer.setting(0)
+    words = [str(v) for v in first.values] if any(isinstance(v, str) for v in first.values) else None
+    lines: dict[str, list[tuple[float, float, float, float]]] = {}
+    for k, each in enumerate(answer.found):
+        number = each.throughput if isinstance(each, Found) else OUTSIDE
+        if number.value is not None:
+            x = k if isinstance(first.values[k], str) else first.values[k]
+            point = (float(x), number.value, number.low or 0.0, number.high or 0.0)
+            lines.setdefault(", ".join(answer.named(k)[1:]), []).append(point)
+    asked, _, result = answer.headline.partition(": ")
+    (axes,) = style.begin(axes, answer.headline, title=f"{result[:1].upper()}{result[1:]}", below=f"{asked}.")
     top, best, named = 0.0, (0.0, 0.0, ""), []
     looks = zip(lines.items(), cycle(style.COLORS), cycle(style.MARKERS), cycle(style.LINES), strict=False)
     for k, ((label, points), color, (marker, size), line) in enumerate(looks):
@@ -102,7 +115,10 @@ def grid_picture(
         axes.set_xticks(range(len(words)), words)
     elif all(float(at).is_integer() for at in places):
         style.whole_numbers(axes)
-    axes.set(xlabel=along, ylabel=f"throughput [{unit}]", ylim=(0, 1.1 * top or 1.0))
+    along = f"{first.name}{f' [{first.unit}]' if first.unit else ''}"
+    axes.set(
+        xlabel=along, ylabel=f"throughput [{throughput_unit(answer.system)}]", ylim=(0, 1.1 * top or 1.0)
+    )
     style.name_lines(axes, named)
     style.legend_below(axes)
     return axes

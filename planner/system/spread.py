@@ -14,7 +14,6 @@ from planner.system.description import BROUGHT, PER_PAGE, Entry, System
 
 NINETY: Final = 1.6448536269514722  # standard deviations of a normal distribution to that end
 LAW: Final = "system-xiv-serialized"  # whose error is that of the coupled law
-POOL_ERROR: Final = 0.02  # of the law of volumes and pools, where no model says more
 COST_FACTOR: Final = (
     3.0  # processor times of a mode that was not measured: none at all, up to so many times the known
 )
@@ -121,7 +120,7 @@ def law_error(system: System) -> float:
     if system.of("paging"):
         errors.append(_error(system.models.get(LAW) or library.read_model(LAW)))
     if system.of("volumes"):
-        errors.append(NINETY * POOL_ERROR)
+        errors.append(NINETY * 0.02)  # of the law of volumes and pools, where no model says more
     errors += [_error(model) for model in system.models.values() if model.kind in {"pool", "volume"}]
     return max(errors, default=0.0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Protocol
 
 import numpy as np
@@ -15,11 +16,14 @@ from planner.errors import InfeasibleError, InputError
 from planner.queueing import _linearizer
 from planner.queueing._product_form import Network, Rest, StationGroup, paces
 from planner.queueing.multiclass import LARGEST_EXACT, LARGEST_POPULATION
-from planner.queueing.spread_pool import spread_pace
+from planner.queueing.pools.solve import solve_pools
 from planner.results import Array
 from planner.system.description import Entry
 
 NEARLY: Final = 1 - 1e-9  # share of a station that open requests may take while a root is sought
+LOADS: Final = (
+    1 - np.geomspace(1.0, 0.05, 10)[1:]
+)  # of its limit, at which random arrivals at a pool are solved
 SAME: Final = 11  # significant digits by which two pools count as one
 
 
@@ -131,13 +135,51 @@ class PagingGroup:
         gap = np.round(self.gap[at] / self.service[at], 9)
         rows = np.stack([self.devices[at], self.aliases[at], np.round(self.inflation[at], 9), gap], axis=-1)
         unique, inverse = np.unique(rows, axis=0, return_inverse=True)
-        found = [
-            spread_pace(int(devices), int(aliases), max(far, 1), inflation=float(inflation), gap=float(gap))[
-                0
-            ]
-            for devices, aliases, inflation, gap in unique
-        ]
-        return np.array(found)[np.ravel(inverse)]
+        return pool_paces(unique, max(far, 1))[np.ravel(inverse)]
+
+
+def pool_paces(pools: Array, most: int) -> Array:
+    """Pace of pools by the requests in them, 1 to `most`, each sent to any volume with the same chance; (pools, most).
+
+    A row of `pools` is volumes, aliases, inflation, gap over service time. A request finds about what one request fewer
+    would hold (the arrival theorem), so with n of them a response is that of random arrivals at a mean of n - 1 in the
+    pool; beyond the loads that are solved the pool nears its limit. Nothing waits while aliases and one base are enough
+    for all. Exact without aliases; else up to 6 % below simulations.
+    """
+    requests, found = np.arange(1.0, most + 1), []
+    rows = pools.tolist()
+    for (_, aliases, *_), (limit, present, service, wait) in zip(
+        rows, _random(tuple(map(tuple, rows))), strict=True
+    ):
+        far = max(present[-1], most) * 20.0  # times what they hold, where a pool works at its limit
+        known, ends = np.append(present, far), (service[-1], far / limit - service[-1])
+        time, waits = (
+            np.interp(requests - 1, known, np.append(each, end))
+            for each, end in zip((service, wait), ends, strict=True)
+        )
+        found.append(np.minimum(requests / (time + np.where(requests <= 1 + aliases, 0.0, waits)), limit))
+    return np.asarray(np.maximum.accumulate(found, axis=-1))
+
+
+@lru_cache(maxsize=64)
+def _random(pools: tuple[tuple[float, ...], ...]) -> list[tuple[float, Array, Array, Array]]:
+    """Limit of each pool, and requests present, service and wait of random arrivals, from none to nearly the limit."""
+    volumes, aliases, inflation, gap = np.array(pools).T
+    each = 1 + aliases / volumes
+    limit = each / (1 + inflation * (each - 1)) / (1 + gap)
+    rate = limit[:, None] * LOADS
+    steady = solve_pools(
+        aliases[:, None], volumes=volumes[:, None, None], arrival_rate=rate[..., None], service_time=1.0,
+        inflation=inflation[:, None], redrive_time=gap[:, None],
+    )  # fmt: skip
+    service = np.where(inflation[:, None] > 0, steady.service_time[..., 0], 1.0)
+    wait = steady.queue_length[..., 0] / rate
+    found = []
+    for k, known in enumerate(steady.converged & np.isfinite(wait)):
+        one, late = np.append(1.0, service[k, known]), np.append(0.0, wait[k, known])
+        present = volumes[k] * np.append(0.0, rate[k, known]) * (one + late)
+        found.append((float(volumes[k] * limit[k]), present, one, late))
+    return found
 
 
 class Loop(Protocol):

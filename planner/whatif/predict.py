@@ -349,7 +349,7 @@ def _completed(model: Model, base: dict[str, Value], over: Mapping[str, Sequence
 def _wanted(question: Quantity, low: float, high: float) -> str:
     what = " or ".join(question.words) if question.words else "a count" if question.whole else "a value"
     measured = "" if math.isnan(low) else f": the model was measured with {low:g} to {high:g} {question.key}"
-    return f"{what}, such as {question.example}{measured}"
+    return f"{what}, such as --set {question.example}{measured}"
 
 
 def _values(model: Model, asked: Sequence[Scenario]) -> dict[str, Interval]:

@@ -18,7 +18,6 @@ import polars as pl
 import psutil
 
 from planner import parallel
-from planner.demand import Law, Target
 from planner.measurements.collect import collect
 from planner.parallel import run
 from planner.site import parts
@@ -53,8 +52,7 @@ def main() -> None:
         ).write_parquet(rows)
         archive = Path(folder) / "archive"
         collect([rows], archive)
-        asked = {"law": Law.from_model("hyperpav"), "target": Target(), "meet": 0.99, "curves": False}
-        every, *_ = parts_of(archive, members=None, system=None, start=None, end=None, pool=None, asked=asked)
+        every, *_ = parts_of(archive)
         took = {}
         for count in (1, 2):
             with cluster(workers=count) as (address, workers):

@@ -219,12 +219,15 @@ def test_a_damaged_model_file_is_told_with_the_path_to_the_key(
         ),
         (["paging-eckd", "--set", "think_time=1"], "a unit is missing"),
         (["paging-eckd", "--set", "outstanding"], "KEY=VALUE such as outstanding=2"),
-        (["disk-xedit-emulated-fba"], "expected off or cached, such as mode=cached"),
+        (["disk-xedit-emulated-fba"], "expected off or cached, such as --set mode=cached"),
         (["disk-iozone-native-scsi", "--set", "mode=cached"], "mode = 'cached': expected one of off"),
         (["channel-program"], "expected 31 or 64"),
         (["channel-program", "--set", "bits=64", "--set", "data_rate=50"], "a unit is missing"),
         (["processors", "--set", "processors=2.5"], "a count of at least 1"),
-        (["processors"], "a count, such as processors=14: the model was measured with 3 to 12 processors"),
+        (
+            ["processors"],
+            "a count, such as --set processors=14: the model was measured with 3 to 12 processors",
+        ),
     ],
 )
 def test_bad_questions_are_told(words: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:

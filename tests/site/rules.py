@@ -45,7 +45,7 @@ def judged(drawn: SimulatedPool) -> Judged | None:
         target=Target(),
         meet=1.0,
     )
-    (found,) = need_of(part).pools
+    (found,) = need_of(part)
     if found.needed_worst is None:
         return None
     queues = np.ceil(np.round(drawn.rows[:, 2].sum(axis=1), 6)).astype(int)

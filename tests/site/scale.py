@@ -20,7 +20,7 @@ from planner.measurements.choose import groups_of, rows_of
 from planner.measurements.collect import collect
 from planner.measurements.over_time import over_time
 from planner.site.question import site
-from planner.sizing.search import aliases
+from planner.sizing.need import aliases
 from tests.site.large_site import SORTS, site_rows
 
 WHOLE = 3  # intervals of each pool answered in whole

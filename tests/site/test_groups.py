@@ -37,7 +37,7 @@ def need(frame: pl.DataFrame) -> object:
     part = SitePart(
         name="one", groups=tuple(groups), frame=rows_of(frame.lazy(), groups), law=LAW, target=Target()
     )
-    (found,) = need_of(part).pools
+    (found,) = need_of(part)
     return found
 
 

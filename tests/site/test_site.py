@@ -28,8 +28,7 @@ from planner.site.pool_need import time_quantile
 from planner.site.question import combine, need_of, site
 from planner.site.track import track_record
 from planner.sizing import need as sizing_need
-from planner.sizing.need import Need
-from planner.sizing.search import aliases
+from planner.sizing.need import Need, aliases
 from tests.site.large_site import pool_rows, site_rows
 
 LAW = Law(inflation=0.16, redrive_time=5e-5, model_error=0.02)
@@ -38,7 +37,6 @@ KEYS = [
     "verdict", "worst_start", "intervals", "busy_intervals", "solved_in_full",
 ]  # fmt: skip
 P1 = Group("SYS1", POOL, "P1")
-ASKED = {"law": LAW, "target": Target()}
 
 
 def test_pools_without_an_answer_are_no_success(frame: pl.DataFrame) -> None:
@@ -140,9 +138,7 @@ def test_a_pool_that_could_not_be_solved_says_so_and_the_others_are_answered(
 
 def test_parts_pickle_and_join_to_the_same_answer(frame: pl.DataFrame) -> None:
     """What is sent to another process comes back the same."""
-    parts, notes, _ = parts_of(
-        frame, members=None, system=None, start=None, end=None, pool="P1", asked={**ASKED, "meet": 0.99}
-    )
+    parts, notes, _ = parts_of(frame, pool="P1")
     (part,) = parts
     there = pickle.loads(pickle.dumps(part))
     results = [pickle.loads(pickle.dumps(need_of(each))) for each in (part, there)]

@@ -116,8 +116,7 @@ class StorageBudget:
         )
 
     def _limits(self, resident_pages: Fraction) -> list[StorageLimit]:
-        below = [below_2gb_limit(self.real_storage)] if self.release.pgmbks_below_2gb else []
-        limits = [*below, real_storage_limit(self.real_storage, resident_pages), ptrm_limit(self.ptrm_spaces)]
+        limits = limits_of(self.release, self.real_storage, resident_pages, self.ptrm_spaces)
         return [replace(limit, in_use=self.in_use) for limit in limits]
 
     def _pages_before_ptrm(self) -> int | None:
@@ -150,6 +149,17 @@ class StorageBudget:
                 "release may have more (--ptrm-spaces)."
             )
         return notes
+
+
+def limits_of(
+    row: Release, real_storage: int | None, resident_pages: Fraction | None, ptrm_spaces: int
+) -> list[StorageLimit]:
+    """Every limit that follows from the given numbers; of PGMBKs below 2 GB, that all of it is there."""
+    real = 2 * GIB if real_storage is None else real_storage
+    limits = [below_2gb_limit(real)] if row.pgmbks_below_2gb else []
+    if real_storage is not None and resident_pages is not None:
+        limits.append(real_storage_limit(real, resident_pages))
+    return [*limits, ptrm_limit(ptrm_spaces)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render, style
-from planner.advice.storage.limits import LIMIT, gigabytes
+from planner.advice.storage.limits import LIMIT, gigabytes, limits_of
 from planner.answer import Answer, tabled
 from planner.devices.storage import (
     BEYOND,
@@ -19,12 +19,9 @@ from planner.devices.storage import (
     REAL_STORAGE,
     Release,
     StorageLimit,
-    below_2gb_limit,
     count,
     first_met,
     pages_per_segment,
-    ptrm_limit,
-    real_storage_limit,
     size,
 )
 from planner.devices.storage import release as find_release
@@ -39,7 +36,6 @@ if TYPE_CHECKING:
     from planner.measurements import Measured
     from planner.reports.dspacesh import DataSpace, DataSpaceListing
 
-TWO_GB: Final = 2 * GIB
 SPANS: Final = {"day": 1.0, "hour": 1 / 24, "minute": 1 / 1440, "s": 1 / 86_400}  # days
 
 
@@ -344,11 +340,9 @@ def _limits(
             "real_storage, resident_pages", "one of them", "both, for the limit of real storage, or none"
         )
     real = None if real_storage is None else size("real_storage", real_storage)
-    limits = [below_2gb_limit(TWO_GB if real is None else real)] if row.pgmbks_below_2gb else []
-    if real is not None and resident_pages is not None:
-        limits.append(real_storage_limit(real, pages_per_segment("resident_pages", resident_pages)))
-    limits.append(ptrm_limit(row.ptrm_spaces if ptrm_spaces is None else count("ptrm_spaces", ptrm_spaces)))
-    return limits
+    pages = None if resident_pages is None else pages_per_segment("resident_pages", resident_pages)
+    spaces = row.ptrm_spaces if ptrm_spaces is None else count("ptrm_spaces", ptrm_spaces)
+    return limits_of(row, real, pages, spaces)
 
 
 def _remarks(listings: Sequence[DataSpaceListing], row: Release, *, assumed: bool) -> list[str]:

@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from planner import render
-from planner.answer import Answer, tabled
+from planner.answer import Answer, record
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.quantity import column
-from planner.site.growth.dates import HORIZON, Future, Limit, check_given, iso
+from planner.site.growth.dates import DETAILS, FIGURES, HORIZON, Future, Limit, check_given, iso
 from planner.site.growth.draws import TrendDraws
 from planner.site.growth.goals import ENDS, Goal, answers, fitted
 from planner.site.growth.wording import AHEAD, loads, notes_on_days, sentence, signed
-from planner.site.series import Daily
+from planner.site.series import Daily, SeriesLabel
 from planner.sizing.gaps import Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import percent, readable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MOST_LOADS: Final = 12  # whose levels, shifts and patterns the text shows
 TWO_YEARS: Final = 730  # measured days from which a season could be told from a trend
@@ -32,6 +28,10 @@ TWO_YEARS: Final = 730  # measured days from which a season could be told from a
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Growth(Answer):
     """From when on each limit no longer holds, in order of date."""
+
+    PICTURE: ClassVar[str] = "planner.site.growth.pictures:draw"
+    COLUMNS: ClassVar = FIGURES
+    ROWS: ClassVar = "limits"
 
     limits: tuple[Limit, ...]  # what breaks first comes first
     horizon: int  # days ahead that were looked at
@@ -91,11 +91,6 @@ class Growth(Answer):
             found.append("Less than two years cannot tell a yearly season from a trend.")
         return tuple(found)
 
-    def table(self) -> render.Table:
-        """Lay out the limits with all keys of ``--json``."""
-        records = [each.record() for each in self.limits]
-        return tabled(records, map(column, records[0] if records else ("system",)))
-
     def sections(self) -> tuple[render.Section, ...]:
         """Lay out limits, levels ahead, level shifts and the pattern of the week."""
         from planner.site.growth import wording
@@ -115,54 +110,34 @@ class Growth(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
-        levels = [
-            {
-                "system": each.grows.system, "what": each.grows.what, "days": ahead,
-                "date": iso(each.last + timedelta(days=ahead)), "level": level.value, "level_low": level.low,
-                "level_high": level.high,
-            }
-            for each in loads(self.limits)
-            for ahead, level in zip(AHEAD, each.levels, strict=False)
-        ]  # fmt: skip
-        needs = [
-            {
-                "system": each.measured.system, "what": each.measured.what, "days": ahead,
-                "date": iso(each.last + timedelta(days=ahead)), "needed": need.value, "needed_low": need.low,
-                "needed_high": need.high,
-            }
-            for each in self.limits
-            for ahead, need in zip(AHEAD, each.needs, strict=False)
-        ]  # fmt: skip
-        shifts = [
-            {
-                "system": each.grows.system, "what": each.grows.what, "date": iso(shift.day),
-                "size": shift.size.value, "size_low": shift.size.low, "size_high": shift.size.high,
-            }
-            for each in loads(self.limits)
-            for shift in each.shifts
-        ]  # fmt: skip
+
+        def said(label: SeriesLabel, day: date, name: str, size: Interval, **more: int) -> dict[str, Any]:
+            ends = {name: size.value, f"{name}_low": size.low, f"{name}_high": size.high}
+            return {"system": label.system, "what": label.what, **more, "date": iso(day), **ends}
+
+        def ahead(
+            each: Limit, label: SeriesLabel, name: str, sizes: Sequence[Interval]
+        ) -> list[dict[str, Any]]:
+            return [
+                said(label, each.last + timedelta(days=days), name, size, days=days)
+                for days, size in zip(AHEAD, sizes, strict=False)
+            ]
+
+        grow = loads(self.limits)
         return {
-            "limits": [each.record() for each in self.limits],
-            "levels": levels,
-            "needs": needs,
-            "shifts": shifts,
-            "series": [each.details() for each in loads(self.limits)],
+            "limits": [record(each, FIGURES) for each in self.limits],
+            "levels": [row for each in grow for row in ahead(each, each.grows, "level", each.levels)],
+            "needs": [
+                row for each in self.limits for row in ahead(each, each.measured, "needed", each.needs)
+            ],
+            "shifts": [said(each.grows, it.day, "size", it.size) for each in grow for it in each.shifts],
+            "series": [record(each, DETAILS) for each in grow],
             "volumes_missing": all_missing(self.gaps),
             "horizon_days": self.horizon,
             "growth_per_year": self.rate,
             "events": [{"date": iso(day), "factor": factor} for day, factor in self.events],
             "notes": list(self.notes),
         }
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the series with trend, band, limit and date; of several limits, all in order of date."""
-        from planner.site.growth.pictures import draw_limits, draw_series
-
-        if len(self.limits) > 1:
-            return draw_limits(self.limits, self.horizon, axes)
-        return draw_series(
-            self.limits[0], self.order[0], self.daily, self.fit, self.future, self.horizon, axes
-        )
 
     def level(self, ahead: int, series: int = 0) -> Interval:
         """Busy-day level some days after the last one."""

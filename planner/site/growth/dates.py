@@ -7,20 +7,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import InputError
 from planner.interval import Interval
+from planner.quantity import column
 from planner.results import Array
 from planner.site.growth.draws import TrendDraws
 from planner.site.growth.model import YEAR
 from planner.site.series import SeriesLabel
 
 NEVER = np.inf
-FAR = 1e9  # days
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Future:
                 )
             else:
                 found = np.full(np.broadcast_shapes(level.shape, own.shape), -np.inf)
-        return np.asarray(np.clip(np.nan_to_num(found), -FAR, FAR))
+        return np.asarray(np.clip(np.nan_to_num(found), -1e9, 1e9))  # days
 
 
 def passing_days(
@@ -233,43 +233,27 @@ class Limit:
     unlike: tuple[date, ...]  # days unlike all others (holidays, outages), left out of the fit
     correlation: float  # of the noise of one day with that of the next
 
-    def record(self) -> dict[str, Any]:
-        """The limit as ``--json`` shows it."""
-        trend = self.trend
-        return {
-            "system": self.measured.system,
-            "what": self.measured.what,
-            "unit": self.measured.unit,
-            "now": self.now,
-            "trend_per_year": None if trend is None else float(trend.value),
-            "trend_low": None if trend is None else float(trend.low),
-            "trend_high": None if trend is None else float(trend.high),
-            "limit": self.limit,
-            "date": iso(self.reached),
-            "date_low": iso(self.reached_low),
-            "date_high": iso(self.reached_high),
-            "verdict": self.verdict,
-        }
-
-    def details(self) -> dict[str, Any]:
-        """What the limit rests on, as ``--json`` shows it."""
-        month = self.month_end
-        return {
-            "system": self.grows.system,
-            "what": self.grows.what,
-            "first_day": iso(self.first),
-            "last_day": iso(self.last),
-            "days": self.days,
-            "week": list(self.week),
-            "month_end": None if month is None else month[0],
-            "month_end_factor": None if month is None else month[1].value,
-            "month_end_low": None if month is None else month[1].low,
-            "month_end_high": None if month is None else month[1].high,
-            "unlike_days": [iso(day) for day in self.unlike],
-            "correlation": self.correlation,
-        }
-
 
 def iso(day: date | None) -> str | None:
     """A date as ``--json`` shows it."""
     return None if day is None else day.isoformat()
+
+
+FIGURES: Final = (
+    *(column(name, of=f"measured.{name}") for name in ("system", "what", "unit")), column("now"),
+    *(column(key, of=f"trend.{end}") for key, end in
+      (("trend_per_year", "value"), ("trend_low", "low"), ("trend_high", "high"))),
+    column("limit"), column("date", of=lambda each: iso(each.reached)),
+    column("date_low", of=lambda each: iso(each.reached_low)),
+    column("date_high", of=lambda each: iso(each.reached_high)), column("verdict"),
+)  # fmt: skip
+DETAILS: Final = (
+    *(column(name, of=f"grows.{name}") for name in ("system", "what")),
+    column("first_day", of=lambda each: iso(each.first)), column("last_day", of=lambda each: iso(each.last)),
+    column("days"), column("week", of=lambda each: list(each.week)),
+    column("month_end", of=lambda each: each.month_end and each.month_end[0]),
+    column("month_end_factor", of=lambda each: each.month_end and each.month_end[1].value),
+    column("month_end_low", of=lambda each: each.month_end and each.month_end[1].low),
+    column("month_end_high", of=lambda each: each.month_end and each.month_end[1].high),
+    column("unlike_days", of=lambda each: [iso(day) for day in each.unlike]), column("correlation"),
+)  # fmt: skip

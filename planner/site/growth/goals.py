@@ -20,8 +20,6 @@ FEWEST_DAYS: Final = 15  # 14 days are two of each weekday: too few for a trend
 WIDEST_TREND: Final = 2.0  # a year; a 90 % interval wider than from -100 % to +100 % says nothing
 ENDS: Final = (0.05, 0.5, 0.95)
 DRAWS: Final = 400
-DOUBTFUL_REACH: Final = 7  # days
-LEAST_BEFORE: Final = 0.01  # of the first level: less is no level that a shift can be a share of
 LIKELIER: Final = 0.5  # probability from which a doubtful shift is named
 MONTH_ENDS: Final = (
     "last working day", "last two working days", "last three working days", "first working day",
@@ -155,9 +153,10 @@ def _shifts(daily: Daily, fit: TrendDraws, series: int) -> tuple[Shift, ...]:
     if there.mean() > LIKELIER:
         days.setdefault(int(np.median(fit.shift_day[series, there, -1])), there)
     found = []
-    least = LEAST_BEFORE * float(np.median(np.abs(fit.first_level[series])))
+    # of the first level: less is no level that a shift can be a share of
+    least = 0.01 * float(np.median(np.abs(fit.first_level[series])))
     for day, draws in sorted(days.items()):
-        reach = 0 if draws.all() else DOUBTFUL_REACH  # a doubtful one may lie some days off
+        reach = 0 if draws.all() else 7  # a doubtful one may lie some days off
         before, after = fit.path(series, np.array([day - 1 - reach, day + reach]))[draws].T
         found.append(
             Shift(day=daily.day(day), size=_interval(np.maximum(after, 0.0) / np.maximum(before, least) - 1))

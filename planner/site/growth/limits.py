@@ -18,6 +18,7 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.measurements.choose import groups_of, refuse_twice
 from planner.measurements.read import Measured
+from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
 from planner.results import Array
@@ -25,7 +26,7 @@ from planner.site.growth.answer import Growth, answer_goals, future_of
 from planner.site.growth.dates import HORIZON
 from planner.site.growth.goals import ENDS, Goal, fitted
 from planner.site.growth.pools import PoolQuestion, answer_pools, no_answer
-from planner.site.growth.wording import AHEAD, listed
+from planner.site.growth.wording import AHEAD, NAMED
 from planner.site.members import check_together, declared
 from planner.site.parts import DEFAULT_MEET
 from planner.site.series import SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
@@ -68,11 +69,12 @@ def site_growth(
         refuse_twice(table)
     said_together = check_together(given.together, groups_of(measured.devices.lazy()))
     measured = replace(measured, devices=declared(measured.devices, given.together))
-    parts, notes = _pool_series(measured.devices)
-    volumes, more = _volume_series(measured.devices)
-    storage, told = _storage_series(measured.storage)
-    notes = [*said_together, *measured.notes, *notes, *more, *told]
-    series, off = _of_one_clock([*parts, *volumes, *storage])
+    notes = [*said_together, *measured.notes]
+    every = [
+        *_pool_series(measured.devices, notes), *_volume_series(measured.devices, notes),
+        *_storage_series(measured.storage, notes),
+    ]  # fmt: skip
+    series, off = _of_one_clock(every)
     notes += off
     if not series:
         raise InputError(
@@ -106,7 +108,7 @@ def site_growth(
         raise InputError(
             "measurements", "; ".join(said) or "nothing with a limit", "a pool, a volume or storage"
         )
-    said = list(dict.fromkeys([*said, *([f"{listed(away)}."] if away else [])]))
+    said = list(dict.fromkeys([*said, *([f"{listed(away, NAMED)}."] if away else [])]))
     answer = answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
     return replace(answer, basis=_basis(pools, series), gaps=gaps or {})
 
@@ -205,18 +207,26 @@ class StorageLoad(GrowingLoad):
         return goals
 
 
-def _pool_series(devices: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]:
+def _load(
+    kind: type[GrowingLoad], label: SeriesLabel, sums: pl.DataFrame, rows: pl.DataFrame, notes: list[str]
+) -> GrowingLoad:
+    """A load by the column `load` of its sums in order of time; where its unit seems to change, `notes` say so."""
+    first, levels, hours = busy_hours(sums["start"].to_numpy(), sums["load"].to_numpy())
+    notes += jump_note(label.name, first, levels)
+    return kind(measured=label, first=first, levels=levels, hours=hours, rows=rows)
+
+
+def _pool_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
     """I/O rate of each pool, interval by interval."""
     import polars as pl
 
     rows = devices.filter(pl.col("pool").is_not_null() & pl.col("start").is_not_null())
     found: list[GrowingLoad] = []
-    notes: list[str] = []
     one = ["system", "pool"]
     totals = (
         with_moments(rows.drop_nulls("io_rate"), *one)
         .group_by(*one, MOMENT)
-        .agg(pl.col("start").first(), pl.col("io_rate").sum(), pl.len().alias("members"))
+        .agg(pl.col("start").first(), pl.col("io_rate").sum().alias("load"), pl.len().alias("members"))
         .sort("start", MOMENT)
     )
     over_time = totals.partition_by(one, as_dict=True, maintain_order=True)
@@ -229,18 +239,16 @@ def _pool_series(devices: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]:
         if whole.height < sums.height:
             left = sums.height - whole.height
             notes.append(f"Pool {pool}: {left} intervals without half of its volumes are left out.")
-        first, levels, hours = busy_hours(whole["start"].to_numpy(), whole["io_rate"].to_numpy())
         measured = SeriesLabel(system=system or "", what=f"I/O rate of pool {pool}", unit="1/s")
-        notes += jump_note(measured.name, first, levels)
+        found.append(_load(PoolLoad, measured, whole, part, notes))
         worked = part.filter((pl.col("io_rate") > 0) & (pl.col("service") > 0))
         if worked.height:
             name = f"service time of pool {pool}" + (f" of {system}" if system else "")
             notes += jump_note(name, *daily_medians(worked["start"].to_numpy(), worked["service"].to_numpy()))
-        found.append(PoolLoad(measured=measured, first=first, levels=levels, hours=hours, rows=part))
-    return found, notes
+    return found
 
 
-def _volume_series(devices: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]:
+def _volume_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
     """Busy share of each volume in no pool."""
     import polars as pl
 
@@ -248,25 +256,18 @@ def _volume_series(devices: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]
         pl.col("pool").is_null()
         & pl.col("start").is_not_null()
         & pl.col("kind").is_in([schema.BASE, schema.VOLUME])
-    ).with_columns((pl.col("io_rate") * pl.col("service").fill_null(0.0)).alias("busy"))
+    ).with_columns((pl.col("io_rate") * pl.col("service").fill_null(0.0)).alias("load"))
     found: list[GrowingLoad] = []
-    notes: list[str] = []
     for (system, device, label), part in rows.partition_by(
         "system", "device", "label", as_dict=True, maintain_order=True
     ).items():
-        ordered = part.sort("start")
-        first, levels, hours = busy_hours(ordered["start"].to_numpy(), ordered["busy"].to_numpy())
-        if not np.isfinite(levels).any():
-            continue
-        measured = SeriesLabel(
-            system=system or "", what=f"busy share of volume {device or label}", unit="share"
-        )
-        notes += jump_note(measured.name, first, levels)
-        found.append(BusyLoad(measured=measured, first=first, levels=levels, hours=hours))
-    return found, notes
+        what = f"busy share of volume {device or label}"
+        measured = SeriesLabel(system=system or "", what=what, unit="share")
+        found.append(_load(BusyLoad, measured, part.sort("start"), part, notes))
+    return [each for each in found if np.isfinite(each.levels).any()]
 
 
-def _storage_series(storage: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]:
+def _storage_series(storage: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
     """In-use virtual storage of each system, by the resident pages of its PTRM data spaces."""
     import polars as pl
 
@@ -274,13 +275,10 @@ def _storage_series(storage: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]
         (pl.col("owner") == "SYSTEM") & pl.col("name").str.starts_with("PTRM") & pl.col("start").is_not_null()
     )
     found: list[GrowingLoad] = []
-    notes: list[str] = []
     for (system,), part in rows.partition_by("system", as_dict=True, maintain_order=True).items():
         every = with_moments(part).group_by(MOMENT)
-        sums = every.agg(pl.col("start").first(), pl.col("resident").sum()).sort("start", MOMENT)
-        in_use = sums["resident"].to_numpy() * SEGMENT / FRAMES_PER_PGMBK / GIB
-        first, levels, hours = busy_hours(sums["start"].to_numpy(), in_use)
+        in_use = (pl.col("resident").sum() * SEGMENT / FRAMES_PER_PGMBK / GIB).alias("load")
+        sums = every.agg(pl.col("start").first(), in_use).sort("start", MOMENT)
         measured = SeriesLabel(system=system or "", what="in-use virtual storage", unit="GB")
-        notes += jump_note(measured.name, first, levels)
-        found.append(StorageLoad(measured=measured, first=first, levels=levels, hours=hours, rows=part))
-    return found, notes
+        found.append(_load(StorageLoad, measured, sums, part, notes))
+    return found

@@ -6,7 +6,7 @@ product is linearized about the last estimate and fitted by generalized least sq
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -17,7 +17,6 @@ from planner.results import Array
 YEAR: Final = 365.25  # days
 STEPS: Final = 6  # certain level shifts of one series
 MONTH_SIZE: Final = 0.3
-FIRST_NOISE: Final = 0.1  # share of the level
 LEAST_NOISE: Final = 1e-4  # share of the level: what the printed digits leave of a series without noise
 LEAST_FACTOR: Final = 0.02
 
@@ -44,31 +43,16 @@ class SeriesState:
 
     def pick(self, these: NDArray[np.intp]) -> SeriesState:
         """Only these series."""
-        rows = MeasuredDays(self.rows.there[these], self.rows.before[these], self.rows.gap[these])
-        return SeriesState(
-            self.values[these], rows, self.years[these], self.weekday, self.month_forms, self.level[these],
-            self.week[these], self.growth[these], self.month[these], self.month_form[these], self.busy[these],
-            self.spread[these], self.form[these], [self.steps[k] for k in these], [self.pulses[k] for k in these],
+        return replace(
+            self, rows=self.rows.pick(these), steps=[self.steps[k] for k in these],
+            pulses=[self.pulses[k] for k in these], **{name: getattr(self, name)[these] for name in BY_SERIES},
         )  # fmt: skip
 
     def put(self, these: NDArray[np.intp], other: SeriesState) -> None:
         """Write these series back."""
-        for name in (
-            "values",
-            "years",
-            "level",
-            "week",
-            "growth",
-            "month",
-            "month_form",
-            "busy",
-            "spread",
-            "form",
-        ):
+        for name in BY_SERIES:
             getattr(self, name)[these] = getattr(other, name)
-        self.rows.there[these], self.rows.before[these], self.rows.gap[these] = (
-            other.rows.there, other.rows.before, other.rows.gap,
-        )  # fmt: skip
+        self.rows.put(these, other.rows)
         for index, k in enumerate(these):
             self.steps[k], self.pulses[k] = other.steps[index], other.pulses[index]
 
@@ -87,6 +71,12 @@ class SeriesState:
         """What the noise of a day is not in proportion to: the rows are multiplied by it."""
         factor = self.factor
         return np.where(form[:, None] == 0, 1.0, np.where(form[:, None] == 1, factor, factor * self.level))
+
+
+# What a state holds of each series in an array of its own.
+BY_SERIES: Final = (
+    "values", "years", "level", "week", "growth", "month", "month_form", "busy", "spread", "form",
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -186,7 +176,7 @@ def solve(state: SeriesState, model: Linear, phi: float) -> Solved:
     response: Array = gram[:, size, size]
     count = np.maximum(model.count, 1)
     # The ridge is in units of the noise variance: of a first guess, a tenth of the level, and of what that leaves.
-    first = ridge_of(model, FIRST_NOISE**2 * response / count)
+    first = ridge_of(model, 0.1**2 * response / count)  # share of the level
     _, _, rest = posterior(plain, both, response, first, count)
     ridge = ridge_of(model, rest / count)
     covariance, mean, rest = posterior(plain, both, response, ridge, count)
@@ -229,6 +219,14 @@ class MeasuredDays:
         before = np.concatenate([np.full((series, 1), -1), last[:, :-1]], axis=1)
         gap = np.where(before < 0, 0, day - before)
         return MeasuredDays(there, np.where(before < 0, day, before), gap)
+
+    def pick(self, these: NDArray[np.intp]) -> MeasuredDays:
+        """Only these series."""
+        return MeasuredDays(self.there[these], self.before[these], self.gap[these])
+
+    def put(self, these: NDArray[np.intp], other: MeasuredDays) -> None:
+        """Write these series back."""
+        self.there[these], self.before[these], self.gap[these] = other.there, other.before, other.gap
 
     def lag(self, columns: Array) -> Array:
         """Each column at the measured day before; shape (series, days, columns)."""

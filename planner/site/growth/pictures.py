@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,25 +13,18 @@ from planner.site.growth.wording import MANY, amount
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from planner.site.growth.dates import Future, Limit
-    from planner.site.growth.draws import TrendDraws
-    from planner.site.series import Daily
-
-MOST_LIMITS: Final = 40  # rows that one picture can show
-BEYOND: Final = 90  # days drawn after the date
-SHORT_VIEW: Final = 365
+    from planner.site.growth.answer import Growth
+    from planner.site.growth.dates import Limit
 
 
-def draw_series(
-    limit: Limit,
-    series: int,
-    daily: Daily,
-    fit: TrendDraws,
-    future: Future,
-    horizon: int,
-    axes: Axes | None = None,
-) -> Axes:
+def draw(answer: Growth, axes: Axes | None) -> Axes:
+    """A series with trend, band, limit and date; of several limits, all in order of date."""
+    return _limits(answer, axes) if len(answer.limits) > 1 else _series(answer, axes)
+
+
+def _series(answer: Growth, axes: Axes | None) -> Axes:
     """Measured days, the busy-day level with its 90 % band, the limit and the date it is reached."""
+    limit, series, daily, fit = answer.limits[0], answer.order[0], answer.daily, answer.fit
     what = f"Busy hour of each day, its level and trend, {style.NINETY} bands."
     (axes,) = style.begin(
         axes, f"{_title(limit)}. {_ends(limit)}{what}", title=_title(limit), below=_ends(limit) + what
@@ -42,9 +34,10 @@ def draw_series(
     points.plot([daily.day(at) for at in measured], daily.values[series, measured], ".", color=style.MEASURED,
               markersize=3, label="measured, busy hour of each day", zorder=style.ABOVE)  # fmt: skip
     last = int(fit.last[series])
-    end = min(_end(limit.reached_high or limit.reached, daily.day(last)), horizon)
+    end = min(_end(limit.reached_high or limit.reached, daily.day(last)), answer.horizon)
     past = np.arange(int(fit.first[series]), last + 1)
     ahead = np.unique(np.linspace(0, end, 200).astype(int))
+    future = answer.future
     levels = np.array([future.at(int(step))[series] for step in ahead[1:]])
     draws = np.concatenate([fit.path(series, past), levels.T], axis=1)
     days = [daily.day(at) for at in (*past, *(last + ahead[1:]))]
@@ -68,7 +61,8 @@ def draw_series(
 
 def _end(reached: date | None, last: date) -> int:
     """Days to draw after the last one."""
-    return SHORT_VIEW if reached is None else max((reached - last).days + BEYOND, SHORT_VIEW)
+    # days drawn after the date
+    return 365 if reached is None else max((reached - last).days + 90, 365)
 
 
 def _mark_date(
@@ -112,10 +106,11 @@ def _ends(limit: Limit) -> str:
     return f"{style.NINETY}: {limit.reached_low:%B %Y} {high}. "
 
 
-def draw_limits(limits: Sequence[Limit], horizon: int, axes: Axes | None = None) -> Axes:
+def _limits(answer: Growth, axes: Axes | None) -> Axes:
     """What breaks first: one row a limit, its date as a mark and the 90 % range as a bar."""
+    limits = answer.limits
     dated = [limit for limit in limits if limit.reached_low is not None or limit.reached is not None]
-    shown = dated[:MOST_LIMITS]
+    shown = dated[:40]  # rows that one picture can show
     first = next((limit for limit in shown if limit.reached is not None), None)
     title = "No limit is reached within the horizon"
     if first is not None and first.reached is not None:
@@ -137,7 +132,7 @@ def draw_limits(limits: Sequence[Limit], horizon: int, axes: Axes | None = None)
     (axes,) = style.begin(axes, words, title=title, height=1.8 + 0.32 * max(len(shown), 2))
     points: Any = axes
     begin = max(limit.last for limit in limits)
-    end = begin + timedelta(days=horizon)
+    end = begin + timedelta(days=answer.horizon)
     several = len({limit.measured.system for limit in shown}) > 1
     for row, limit in enumerate(shown):
         if limit.reached_low is not None:

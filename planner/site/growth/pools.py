@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 POOLS_AT_ONCE: Final = 12  # a part: all processes are busy to the end
 NEARNESS: Final = 0.005  # of a load that a limit is met at
 UNSOLVED: Final = 0.1  # of a load from which on none is solved
-INSIDE: Final = 4  # loads between two that have a limit between them, asked at once
-MOST_GROWN: Final = 100.0  # times the load of today
-LEAST_GROWN: Final = 1e-3
 
 Wanted = tuple[set[float], set[float]]
 """Multiples of a load at which counts are wanted, and those at which ranges are."""
@@ -93,7 +90,7 @@ class DecidedPool:
 
     def times(self, load: float) -> float:
         """Multiple of the load of today."""
-        return min(load / self.asked.now, MOST_GROWN)
+        return min(load / self.asked.now, 100.0)  # times the load of today
 
     def first(self) -> Wanted:
         """Multiples to ask first: today, and ahead; ranges at the ends of what lies ahead."""
@@ -225,10 +222,11 @@ def _step(counts: dict[float, float], limit: int) -> tuple[float, float]:
 def _between(counts: dict[float, float], limit: int) -> set[float]:
     """Loads inside of the bracket of a step; none where it is narrow enough, or there is no step."""
     low, high = _step(counts, limit)
-    low = max(low, LEAST_GROWN)
+    low = max(low, 1e-3)
     if math.isinf(high) or high <= low * (1 + (UNSOLVED if math.isnan(counts[high]) else NEARNESS)):
         return set()
-    return set(np.geomspace(low, high, INSIDE + 2)[1:-1].tolist())
+    # loads between two that have a limit between them, asked at once
+    return set(np.geomspace(low, high, 6)[1:-1].tolist())
 
 
 def decided_pools(part: PoolQuestions) -> list[DecidedPool | str]:

@@ -28,8 +28,6 @@ from planner.site.growth.model import (
     solve,
 )
 
-ROUNDS: Final = 14
-SETTLING: Final = 3  # linearizations after the last step was found
 PULSE_ODDS: Final = 1 / 300  # prior odds that one day is unlike the others: a holiday, an outage
 SPELL_ODDS: Final = 1 / 5000  # prior odds of each length on each day
 MONTH_ODDS: Final = 1 / 20  # prior odds of each form of a month end
@@ -40,7 +38,6 @@ MEASURED_OF_WEEK: Final = 4
 TINY: Final = 1e-300  # in place of no load, which nothing can be a share of
 SPREADS: Final = (0.002, 0.01, 0.03, 0.1)  # of the factors of weekdays that are about as busy as the busiest
 COARSE: Final = slice(2, None, 3)  # of `PHIS`, where the likeliest one is enough
-FORMS: Final = 3  # of noise: in proportion to load, to the level only, of one size
 
 
 def refine(state: SeriesState, solved: list[Solved]) -> None:
@@ -99,7 +96,7 @@ def start(values: Array, weekday: NDArray[np.intp], month_forms: Array) -> Serie
 def choose_form(state: SeriesState) -> None:
     """Take the form of the noise that the measurements are likeliest under."""
     evidence = []
-    for form in range(FORMS):
+    for form in range(3):  # of noise: in proportion to load, to the level only, of one size
         model = linear(state, np.full(len(state.values), form), proportional=True)
         evidence.append(log_sum(np.array([solve(state, model, phi).evidence for phi in PHIS[COARSE]])))
     state.form = np.argmax(np.array(evidence), axis=0)
@@ -118,7 +115,7 @@ def choose_spread(state: SeriesState) -> None:
 def search(state: SeriesState) -> None:
     """Add steps, month ends and unlike days one by one until none is certain."""
     active = np.arange(len(state.values))
-    for number in range(ROUNDS):
+    for number in range(14):
         part = state.pick(active)
         for _ in range(2 if number == 0 else 1):
             model = linear(part, part.form, proportional=True)
@@ -133,7 +130,7 @@ def search(state: SeriesState) -> None:
         active = active[changed]
         if active.size == 0:
             break
-    for _ in range(SETTLING):
+    for _ in range(3):  # linearizations after the last step was found
         model = linear(state, state.form, proportional=True)
         refine(state, [solve(state, model, phi) for phi in PHIS[COARSE]])
 

@@ -11,13 +11,12 @@ from planner import render
 from planner.answer import tabled
 from planner.interval import Interval
 from planner.quantity import column
-from planner.render.text import counted
+from planner.render.text import counted, listed
 from planner.site.growth.dates import Limit
-from planner.site.series import SeriesLabel
+from planner.site.series import WEEKDAYS, SeriesLabel
 from planner.units import ends, given, percent, readable
 
 AHEAD: Final = (90, 180, 365)  # days: three, six and twelve months
-WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 NAMED: Final = 5  # days or series that a sentence lists
 TOO_MANY: Final = "too many"
 MANY: Final = ("aliases", "addresses")  # units whose limits are spoken of in the plural
@@ -72,12 +71,12 @@ def _between(limit: Limit) -> str:
 def _trend(limit: Limit) -> str:
     if limit.trend is None:
         return "no trend: too few days"
-    low, value, high = limit.trend
-    ends = f"(90 %: {percent(low)} to {percent(high)})"
-    if low <= 0 <= high:
-        return f"no clear trend, {percent(value)} a year {ends}"
+    low, value, high = ends(limit.trend * 100, 1)
+    year = f"{value.removeprefix('-')} % a year (90 %: {low} % to {high} %)"
+    if limit.trend.low <= 0 <= limit.trend.high:
+        return f"no clear trend, {'-' * value.startswith('-')}{year}"
     what = "its load" if limit.needs else "it"
-    return f"{what} {'grows' if value > 0 else 'falls'} by {percent(abs(value))} a year {ends}"
+    return f"{what} {'grows' if limit.trend.value > 0 else 'falls'} by {year}"
 
 
 def notes_on_days(limits: Sequence[Limit]) -> list[str]:
@@ -88,7 +87,7 @@ def notes_on_days(limits: Sequence[Limit]) -> list[str]:
     if unlike:
         days = sum(len(each.unlike) for each in unlike)
         which = (
-            listed([str(day) for day in unlike[0].unlike])
+            listed([str(day) for day in unlike[0].unlike], NAMED)
             if len(unlike) == 1
             else f"in {len(unlike)} series; --json has them"
         )
@@ -99,14 +98,14 @@ def notes_on_days(limits: Sequence[Limit]) -> list[str]:
     last = max((each.last for each in limits), default=date.min)
     ended = [each for each in each_load if (last - each.last) > timedelta(days=7)]
     if ended:
-        names = listed([f"{each.grows.name} ({each.last})" for each in ended])
+        names = listed([f"{each.grows.name} ({each.last})" for each in ended], NAMED)
         found.append(
             f"Not measured up to the last day, {last}: {names}. Dates count from the own last day of each."
         )
     first = min((each.first for each in limits), default=date.min)
     later = [each for each in each_load if (each.first - first) > timedelta(days=7)]
     if later:
-        names = listed([f"{each.grows.name} ({each.first})" for each in later])
+        names = listed([f"{each.grows.name} ({each.first})" for each in later], NAMED)
         found.append(f"Measured only from a later day on: {names}.")
     shifts = [each for each in each_load if each.shifts]
     if shifts:
@@ -121,12 +120,6 @@ def notes_on_days(limits: Sequence[Limit]) -> list[str]:
             "Give the growth with --growth, as 20%/year, or measure longer: a trend needs months of days."
         )
     return found
-
-
-def listed(names: Sequence[str]) -> str:
-    """The first few of them, and how many more."""
-    rest = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def limit_table(limits: Sequence[Limit]) -> render.Table:

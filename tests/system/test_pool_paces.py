@@ -8,10 +8,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from planner import InputError
 from planner.queueing import closed_network
 from planner.queueing._product_form import Network, StationGroup
-from planner.queueing.spread_pool import spread_pace
+from planner.system.stations import pool_paces
+
+
+def pace_of(
+    volumes: int, aliases: int, most: int, inflation: float = 0.0
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Pace of one pool."""
+    return pool_paces(np.array([[volumes, aliases, inflation, 0.0]]), most)[0]
 
 
 def throughput(pace: np.ndarray, population: int, think: float) -> float:  # type: ignore[type-arg]
@@ -62,19 +68,18 @@ def simulated(volumes: int, aliases: int, population: int, think: float, *, seed
 
 @pytest.mark.parametrize("volumes", [1, 2, 8, 20])
 def test_without_aliases_it_is_the_closed_form(volumes: int) -> None:
-    pace, solved = spread_pace(volumes, 0, 12)
+    pace = pace_of(volumes, 0, 12)
     counts = np.arange(1, 13)
-    assert solved == 12
     assert np.allclose(pace, counts * volumes / (volumes + counts - 1), rtol=1e-10)
 
 
 def test_with_an_alias_for_each_request_nothing_waits() -> None:
-    pace, _ = spread_pace(4, 20, 21)
+    pace = pace_of(4, 20, 21)
     assert np.allclose(pace, np.arange(1, 22), rtol=1e-12)
 
 
 def test_more_aliases_and_more_requests_never_slow_it_and_the_limit_holds() -> None:
-    paces = [spread_pace(8, aliases, 40)[0] for aliases in (0, 1, 3, 6)]
+    paces = [pace_of(8, aliases, 40) for aliases in (0, 1, 3, 6)]
     for aliases, pace in zip((0, 1, 3, 6), paces, strict=True):
         assert (np.diff(pace) >= 0).all()
         assert pace[-1] <= 8 + aliases
@@ -82,7 +87,7 @@ def test_more_aliases_and_more_requests_never_slow_it_and_the_limit_holds() -> N
 
 
 def test_one_volume_is_nearly_a_queue_with_as_many_servers() -> None:
-    pace, _ = spread_pace(1, 3, 10)
+    pace = pace_of(1, 3, 10)
     assert np.isclose(
         throughput(pace, 10, 2.0), closed_network([[1.0]], [10], 2.0, [4]).throughput[0], rtol=0.01
     )
@@ -93,13 +98,52 @@ def test_one_volume_is_nearly_a_queue_with_as_many_servers() -> None:
     [(8, 4, 20, 0.5), (8, 2, 20, 0.5), (20, 10, 40, 0.1), (4, 2, 30, 1.0)],
 )
 def test_a_simulation(volumes: int, aliases: int, population: int, think: float) -> None:
-    """Aliases by turns instead of evenly shared, and beyond the chains: 0 to 3 % low (error of the runs about .5 %)."""
-    pace, _ = spread_pace(volumes, aliases, population)
+    """A request finds what one fewer would hold: 0 to 3 % low (error of the runs about .5 %)."""
+    pace = pace_of(volumes, aliases, population)
     rate = simulated(volumes, aliases, population, think, seed=1, events=60_000)
     assert -0.035 <= throughput(pace, population, think) / rate - 1 <= 0.005
 
 
-@pytest.mark.parametrize("arguments", [(0, 1, 1), (1, -1, 1), (1, 1, 0)])
-def test_bad_counts(arguments: tuple[int, int, int]) -> None:
-    with pytest.raises(InputError, match="a count of at least"):
-        spread_pace(*arguments)
+def circling(volumes: int, aliases: int, requests: int, inflation: float, *, events: int) -> float:
+    """Rate of so many requests that come back at once, each to any volume; service 1 in each that is alone."""
+    rng = np.random.default_rng(1)
+    base, aliased = np.zeros(volumes, dtype=int), np.zeros(volumes, dtype=int)
+    waiting: list[int] = []
+    free, took = aliases, 0.0
+    for step in range(-requests, events):
+        if step >= 0:
+            served = base + aliased
+            rates = served / (1 + inflation * np.maximum(served - 1, 0))
+            took += 1 / rates.sum()
+            at = int(np.searchsorted(np.cumsum(rates), rng.random() * rates.sum()))
+            if rng.random() * served[at] < base[at]:
+                if at in waiting:
+                    waiting.remove(at)
+                else:
+                    base[at] = 0
+            else:
+                aliased[at] -= 1
+                if waiting:
+                    aliased[waiting.pop(0)] += 1
+                else:
+                    free += 1
+        where = int(rng.integers(volumes))
+        if not base[where]:
+            base[where] = 1
+        elif free:
+            free -= 1
+            aliased[where] += 1
+        else:
+            waiting.append(where)
+    return events / took
+
+
+@pytest.mark.parametrize(
+    ("volumes", "aliases", "requests", "inflation"),
+    [(8, 4, 5, 0.16), (8, 4, 8, 0.0), (8, 4, 40, 0.3), (4, 2, 12, 0.16), (20, 10, 20, 0.16)],
+)
+def test_the_pace_beside_a_simulation(volumes: int, aliases: int, requests: int, inflation: float) -> None:
+    """At the knee, where the first requests wait, random arrivals hold the most against circling ones: 6 % low."""
+    pace = pace_of(volumes, aliases, requests, inflation)[-1]
+    rate = circling(volumes, aliases, requests, inflation, events=30_000)
+    assert -0.06 <= pace / rate - 1 <= 0.012
