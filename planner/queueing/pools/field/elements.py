@@ -223,6 +223,9 @@ class State(ElementArrays):
             elif item.name.endswith("_given"):
                 values = _longer(values, totals)
             changed[item.name] = values
+        # What another size changes is no swing.
+        changed["change"], changed["odds_error"] = np.zeros_like(self.change), np.zeros_like(self.odds_error)
+        changed["odds_gain"] = np.maximum(self.odds_gain, 0.5 * ODDS_GAIN)
         if more > 0 and self.alias_ends.shape[-1] > 1:
             slope = np.maximum(self.alias_ends[..., -1:] - self.alias_ends[..., -2:-1], 0.0)
             changed["alias_ends"][..., -more:] += slope * np.arange(1.0, more + 1.0)

@@ -266,7 +266,8 @@ def _averages(
     turned = _kept(change, state.change) < -TURNS
     error = _odds_error(elements, outcome, mean(parts.waiting * parts.alias_share))
     kept = _kept(error, state.odds_error)
-    grows = np.square(error).sum(axis=1) > np.square(state.odds_error).sum(axis=1)
+    last = np.square(state.odds_error).sum(axis=1)
+    grows = (last > 0.0) & (np.square(error).sum(axis=1) > last)
     slower = (kept < -TURNS) | grows & (state.passes >= DAMPED)
     faster = np.where(slower, LESS, np.where((kept > CREEPS) & (state.passes >= LATE), MORE, 1.0))
     odds_gain = np.minimum(faster * state.odds_gain, ODDS_GAIN)
