@@ -22,6 +22,8 @@ OF_A_VOLUME: Final = (6.0, 4.0)
 """The same of a volume that its base alone could serve, and a number more: few Poisson numbers exceed it."""
 ODDS_GAIN: Final = 0.6
 """Share of the error of the odds that a pass corrects at first: what follows from them comes a pass later."""
+CAREFUL: Final = 0.15
+"""The same after an element has failed."""
 
 
 @dataclass(eq=False)
@@ -152,6 +154,7 @@ class State(ElementArrays):
     """Where the iteration stands; D is counted from 0."""
 
     passes: NDArray[np.int64]  # Passes that the element went through, shape (elements,) [1]
+    again: NDArray[np.bool_]  # Whether the element has failed once, shape (elements,)
     damped: NDArray[np.bool_]  # Whether rates go half of the way, shape (elements,)
     nobody_waits: NDArray[np.bool_]  # Whether aliases are so many that volumes do not meet, shape (elements,)
     answer: Array  # Throughput and queue of one volume, shape (elements, 2, classes)
@@ -179,8 +182,8 @@ class State(ElementArrays):
     ends_given: Array  # I/Os that the aliases of the pool end given D, shape (elements, D) [1/service time]
 
     @classmethod
-    def first(cls, elements: Elements, size: Size) -> State:
-        """Some of the I/Os beyond the base wait."""
+    def first(cls, elements: Elements, size: Size, *, again: bool = False) -> State:
+        """Some of the I/Os beyond the base wait; `again` after the element has failed, in smaller steps."""
         count, classes = elements.volumes.shape
         beyond, pace = np.arange(float(size.beyond)), 1.0 / elements.service[..., None]
         picks = np.where(beyond > 0.0, 0.3, 0.0)
@@ -188,13 +191,14 @@ class State(ElementArrays):
         most = np.minimum(elements.most_beyond, size.totals - 1.0)
         return cls(
             passes=np.zeros(count, dtype=np.int64),
-            damped=np.zeros(count, dtype=bool),
+            again=np.full(count, again),
+            damped=np.full(count, again),
             nobody_waits=np.zeros(count, dtype=bool),
             answer=np.zeros((count, 2, classes)),
             change=np.zeros((count, 2, classes)),
             log_odds=np.zeros((count, classes)),
             odds_error=np.zeros((count, classes)),
-            odds_gain=np.full(count, ODDS_GAIN),
+            odds_gain=np.full(count, CAREFUL if again else ODDS_GAIN),
             base_gap=np.zeros((count, classes)),
             alias_gap=np.zeros((count, classes)),
             mean_total=0.3 * most,
@@ -225,7 +229,7 @@ class State(ElementArrays):
             changed[item.name] = values
         # What another size changes is no swing.
         changed["change"], changed["odds_error"] = np.zeros_like(self.change), np.zeros_like(self.odds_error)
-        changed["odds_gain"] = np.maximum(self.odds_gain, 0.5 * ODDS_GAIN)
+        changed["odds_gain"] = np.maximum(self.odds_gain, np.where(self.again, CAREFUL, 0.5 * ODDS_GAIN))
         if more > 0 and self.alias_ends.shape[-1] > 1:
             slope = np.maximum(self.alias_ends[..., -1:] - self.alias_ends[..., -2:-1], 0.0)
             changed["alias_ends"][..., -more:] += slope * np.arange(1.0, more + 1.0)

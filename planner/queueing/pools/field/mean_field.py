@@ -149,19 +149,21 @@ def _settle(
         spent = (number >= MOST_PASSES) | (number * cells > MOST_WORK)
         enough = np.where(spent, STILL_GOOD, SETTLED)
         settled = ~larger & ~lost & (change <= enough) & (number >= FIRST)
-        again = lost & ~state.damped
-        leaves = settled | (lost & ~again) | spent | too_large
+        fails = ~settled & (lost | spent | too_large)
+        again = fails & ~state.again
+        leaves = settled | (fails & ~again)
         outcome.write(which[leaves], replace(found.outcome, residual=change).take(leaves))
         converged[which[leaves]] = settled[leaves]
         passes[which[leaves]] = number[leaves]
-        larger &= ~leaves
+        larger &= ~(leaves | again)
         state = found.state
         for bigger, index in _by_size(totals[larger], beyond[larger], tilts[larger]) if larger.any() else []:
             at = np.flatnonzero(larger)[index]
             moved.append((bigger, which[at], state.take(at).resized(bigger)))
         if again.any():
-            begun = State.first(here.take(again), size)
-            moved.append((size, which[again], replace(begun, damped=np.ones_like(begun.damped))))
+            part = here.take(again)
+            for first, index in _by_size(*first_sizes(part), np.ones(again.sum(), dtype=np.int64)):
+                moved.append((first, which[again][index], State.first(part.take(index), first, again=True)))
         stays = ~(leaves | larger | again)
         if not stays.all():
             which, here, state = which[stays], here.take(stays), state.take(stays)
