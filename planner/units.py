@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from typing import Final, Literal, NamedTuple, get_args
+from numbers import Real
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from planner.errors import InputError
 
@@ -381,3 +382,9 @@ def parse_ratio(text: str, *, argument: str = "value") -> float:
     if one + other == 0:
         raise InputError(argument, text, "read to written, at least one of them above zero")
     return one / (one + other)
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is one real number: no text, no truth value, no array of several."""
+    value = value.item() if getattr(value, "ndim", None) == 0 else value
+    return isinstance(value, Real) and not isinstance(value, bool)

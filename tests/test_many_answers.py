@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -253,3 +254,26 @@ def test_commands_are_for_the_recommended_count(capsys: pytest.CaptureFixture[st
         assert main([*given, *more]) == 2
         assert problem in capsys.readouterr().err
     assert expanded("5251-5253,5250,5252") == [0x5251, 0x5252, 0x5253, 0x5250]
+
+
+@pytest.mark.parametrize(
+    ("source", "given", "expected"),
+    [
+        (None, {"queued": [1.0, 2.0]}, "queued = [1.0, 2.0]: expected a target"),
+        (None, {"queued": True}, "queued = True: expected a target"),
+        (None, {"in_use": "two"}, "in_use = 'two': expected whole numbers"),
+        (None, {"volumes": 2.5}, "volumes = 2.5: expected whole numbers"),
+        (None, {"service": object()}, ": expected a time"),
+        (None, {"floor": "5%"}, "floor = '5%': expected I/Os"),
+        (None, {"target": "2ms"}, "target = '2ms': expected a planner.Target"),
+        (POOL, {"exclude": ["522A"]}, "exclude = ['522A']: expected device numbers in one text"),
+        (POOL, {"start": 2026}, "start = 2026: expected a time"),
+        (POOL, {"map": ["io_rate"]}, "map = ['io_rate']: expected columns"),
+        (POOL, {"model": None}, "model = None: expected the name of a model"),
+    ],
+)
+def test_a_value_of_another_type_is_named(source: str | None, given: dict[str, Any], expected: str) -> None:
+    numbers = {} if source else {"rate": "755/s", "service": "1.3ms", "queue": 1.84}
+    with pytest.raises(InputError) as refused:
+        planner.aliases(source, **{**numbers, **given})
+    assert expected in str(refused.value)

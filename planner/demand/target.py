@@ -63,7 +63,7 @@ class Target:
                         else units.share(given, name)
                     )
                 object.__setattr__(self, name, value)
-            elif given is not None and not (math.isfinite(given) and given >= 0):
+            elif given is not None and not (units.is_number(given) and math.isfinite(given) and given >= 0):
                 raise InputError(
                     name, given, "a target of zero or more, such as wait='0.1ms' or no_alias='1%'"
                 )

@@ -12,7 +12,7 @@ from planner.measurements import Devices, Run
 from planner.render.text import counted, listed
 from planner.reports.membership import Membership
 from planner.reports.schema import Missing
-from planner.units import percent
+from planner.units import is_number, percent
 
 MOST_NAMED: Final = 6
 MOST_SHORT: Final = 3  # pools with missing members that a first line names
@@ -135,7 +135,7 @@ LOOK: Final = (
 
 def checked_floor(floor: float) -> float:
     """The floor, refused where it is none."""
-    if not 0.0 <= floor < float("inf"):
+    if not (is_number(floor) and 0.0 <= floor < float("inf")):
         raise InputError("floor", floor, "I/Os of zero or more, such as 0.05; 0 lists every volume")
     return floor
 

@@ -48,6 +48,15 @@ SERVICE_PARTS: Final = 3  # a printed service time is the sum of three rounded p
 WORST_TAKEN: Final = (
     "Of several intervals the one is answered that needs most aliases; --interval names another, or the mean."
 )
+DEVICES: Final = (str,), "device numbers in one text, such as '522A,5230-5234'"
+TIME: Final = (str, datetime), "a time, such as '2026-03-02 10:00'"
+TAKEN: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
+    "members": ((str, Path, Membership), "a file of members"), "pool": ((str, bool), "the name of a pool"),
+    "system": ((str,), "the name of a system"), "start": TIME, "end": TIME, "interval": TIME,
+    "target": ((Target,), "a planner.Target"), "model": ((str, Path), "the name of a model, or its file"),
+    "map": ((str, Mapping), "columns, such as 'io_rate=IOPS'"),
+}  # fmt: skip
+"""Types of arguments, DEVICES where none stands, and what is expected of others."""
 Quantity = str | float
 Quantities = Quantity | Sequence[Quantity] | NDArray[Any]
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
@@ -100,18 +109,19 @@ class Numbers:
             if getattr(self, argument) is None:
                 wanted = f"a quantity such as {example}; it is needed with the other numbers"
                 raise InputError(argument, None, wanted)
-        volumes = 1 if self.volumes is None else self.volumes
+        volumes, in_use = _known(self.volumes, "volumes"), _known(self.in_use, "in_use") or 0
+        volumes = 1 if volumes is None else volumes
         if volumes < 1:
             raise InputError("volumes", volumes, "a count of at least 1")
-        if self.in_use is not None and self.in_use < 0:
-            raise InputError("in_use", self.in_use, "a count of at least 0")
+        if in_use < 0:
+            raise InputError("in_use", in_use, "a count of at least 0")
         found = from_numbers(
             io_rate=quantity(self.rate, "rate", "rate"),
             service=quantity(self.service, "time", "service", SERVICE_PARTS),
             response=None if self.response is None else quantity(self.response, "time", "response"),
             queued=None if self.queue is None else quantity(self.queue, None, "queue"),
             volumes=volumes,
-            aliases=self.in_use or 0,
+            aliases=in_use,
             pool=pool,
         )
         if not found.queue_known:
@@ -127,19 +137,21 @@ def _is_array(value: Any) -> bool:
 
 def _known(value: Any, argument: str) -> Any:
     """One of an array, None where it is missing; a count, which a missing one beside it may have made a float."""
-    if value is None or (not isinstance(value, str) and math.isnan(value)):
+    count = argument in ("in_use", "volumes")
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
-    if argument not in ("in_use", "volumes"):
-        return value
-    if int(value) != value:
+    if count and not (units.is_number(value) and value % 1 == 0):
         raise InputError(argument, value, "whole numbers")
-    return int(value)
+    return int(value) if count else value
 
 
 def quantity(given: Quantity, dimension: units.Dimension | None, argument: str, parts: int = 1) -> Interval:
     """A quantity with what its digits leave open; a number is SI, a count has no unit."""
     text = given if isinstance(given, str) else None
     if text is None:
+        if not units.is_number(given):
+            example = "a count" if dimension is None else units.EXAMPLES[dimension]
+            raise InputError(argument, given, example)
         value, half = float(given), units.half_digit(repr(float(given)))
         if dimension is not None and not value > 0:
             raise InputError(argument, given, units.EXAMPLES[dimension] + ", greater than zero")
@@ -261,6 +273,15 @@ def aliases(
     >>> answer.recommended, answer.range
     (2, (2, 3))
     """
+    words = {
+        "device": device, "bases": bases, "alias_devices": alias_devices, "exclude": exclude, "members": members,
+        "pool": pool, "system": system, "start": start, "end": end, "interval": interval, "target": target,
+        "model": model, "map": map,
+    }  # fmt: skip
+    for name, value in words.items():
+        types, expected = TAKEN.get(name, DEVICES)
+        if not isinstance(value, types) and (value is not None or name == "model"):
+            raise InputError(name, value, expected)
     numbers = Numbers(
         rate=rate, service=service, response=response, queue=queue, in_use=in_use, volumes=volumes
     )
