@@ -367,6 +367,8 @@ def read_model(path: Path | str) -> Model:
     ReportError
         The file cannot be read, is not TOML, was written by a newer planner, or does not follow the layout.
     """
+    if not isinstance(path, str | Path):
+        raise InputError("model", path, "the name of a model, or its file")
     if isinstance(path, str) and Path(path).name == path and not Path(path).suffix:
         path = models_path(path)
     return _decode(_read_toml(Path(path)), Path(path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from planner.errors import InputError, ReportError
 from planner.reports import schema
@@ -88,17 +88,22 @@ WORST: Final = "worst"
 MEAN: Final = "mean"
 BY_TIME: Final = ("io_rate", "alias_rate", "avoided", "queued", "utilization")
 """The others are means over I/Os."""
-_WANTED: Final = "worst, mean, or a time such as 2026-03-01T10:15"
 
 
-def moment(text: str | datetime | None, argument: str) -> datetime | None:
+def moment(
+    text: str | datetime | None,
+    argument: str,
+    expected: str = "a day or a time such as 2026-03-01 or 2026-03-01T10:15",
+) -> datetime | None:
     """Read a time, with its offset from UTC where it has one."""
     if text is None or isinstance(text, datetime):
         return text
+    if not isinstance(text, str):
+        raise InputError(argument, text, expected)
     try:
         return read_moment(text)
     except ValueError:
-        raise InputError(argument, text, "a day or a time such as 2026-03-01 or 2026-03-01T10:15") from None
+        raise InputError(argument, text, expected) from None
 
 
 def within(frame: Frame, start: datetime | None, end: datetime | None) -> Frame:
@@ -153,10 +158,7 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
         return means(devices)
     if which == WORST:
         return _worst(devices)
-    try:
-        when = read_moment(which)
-    except ValueError:
-        raise InputError("interval", which, _WANTED) from None
+    when = cast(datetime, moment(which, "interval", "worst, mean, or a time such as 2026-03-01T10:15"))
     begin, clock = shown_by(when), when.replace(tzinfo=None)
     end = begin + pl.duration(microseconds=(pl.col("interval").fill_null(0.0) * 1e6).cast(pl.Int64))
     found = devices.filter((begin <= clock) & (end > clock))

@@ -116,6 +116,8 @@ def read(
     >>> measured.devices.select("device", "kind", "io_rate", "io_rate_high").rows()[0]
     ('522A', 'base', 552.0, 552.5)
     """
+    if not (system is None or isinstance(system, str)):
+        raise InputError("system", system, "the name of a system")
     span = Span(system, choose.moment(start, "start"), choose.moment(end, "end"))
     parts = list(read_parts(source, members, span, deltas=deltas, map=map))
     if not parts:
@@ -202,6 +204,10 @@ def membership(members: Membership | Path | str | None) -> Membership | None:
 
         source = Source(Path(members))
         return read_lsdasd(members) if is_lsdasd(source.head) else read_membership(members)
+    from planner.reports.membership import Membership
+
+    if not (members is None or isinstance(members, Membership)):
+        raise InputError("members", members, "a file of members")
     return members
 
 

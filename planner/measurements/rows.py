@@ -224,6 +224,8 @@ class Devices:
     """
 
     def __init__(self, text: str, argument: str, *, labels: bool = True) -> None:
+        if not isinstance(text, str):
+            raise InputError(argument, text, "device numbers in one text, such as '522A,5230-5234'")
         self.text, self.argument = text, argument
         self.ranges: list[tuple[int, int]] = []
         self.labels: set[str] = set()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from planner import render
 from planner.render.table import FIGURE_SPACE, plain
 from planner.render.text import STATES
-from planner.units import readable
+from planner.units import is_number, readable
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -226,7 +226,7 @@ def legend(heads: Sequence[Head], limits: Limits) -> str:
 def _order(value: Any) -> float | None:
     """A number to sort by; None where there is none."""
     value = plain(value, finite=False)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
+    if not is_number(value) or math.isnan(value):
         return None
     return float(value)
 

@@ -252,8 +252,10 @@ def asked_field(name: str) -> tuple[str, str]:
 
 def read_map(given: str | Mapping[str, str] | None) -> dict[str, str]:
     """Read which column is which field, as typed: ``io_rate=IOPS,service_ms="Svc Time"``."""
-    if given is None or not isinstance(given, str):
+    if given is None or isinstance(given, Mapping):
         pairs = list((given or {}).items())
+    elif not isinstance(given, str):
+        raise InputError("map", given, "columns, such as 'io_rate=IOPS'")
     else:
         pairs, at = [], 0
         while at < len(given):

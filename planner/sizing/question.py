@@ -48,15 +48,6 @@ SERVICE_PARTS: Final = 3  # a printed service time is the sum of three rounded p
 WORST_TAKEN: Final = (
     "Of several intervals the one is answered that needs most aliases; --interval names another, or the mean."
 )
-DEVICES: Final = (str,), "device numbers in one text, such as '522A,5230-5234'"
-TIME: Final = (str, datetime), "a time, such as '2026-03-02 10:00'"
-TAKEN: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
-    "members": ((str, Path, Membership), "a file of members"), "pool": ((str, bool), "the name of a pool"),
-    "system": ((str,), "the name of a system"), "start": TIME, "end": TIME, "interval": TIME,
-    "target": ((Target,), "a planner.Target"), "model": ((str, Path), "the name of a model, or its file"),
-    "map": ((str, Mapping), "columns, such as 'io_rate=IOPS'"),
-}  # fmt: skip
-"""Types of arguments, DEVICES where none stands, and what is expected of others."""
 Quantity = str | float
 Quantities = Quantity | Sequence[Quantity] | NDArray[Any]
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
@@ -273,15 +264,6 @@ def aliases(
     >>> answer.recommended, answer.range
     (2, (2, 3))
     """
-    words = {
-        "device": device, "bases": bases, "alias_devices": alias_devices, "exclude": exclude, "members": members,
-        "pool": pool, "system": system, "start": start, "end": end, "interval": interval, "target": target,
-        "model": model, "map": map,
-    }  # fmt: skip
-    for name, value in words.items():
-        types, expected = TAKEN.get(name, DEVICES)
-        if not isinstance(value, types) and (value is not None or name == "model"):
-            raise InputError(name, value, expected)
     numbers = Numbers(
         rate=rate, service=service, response=response, queue=queue, in_use=in_use, volumes=volumes
     )
@@ -296,13 +278,21 @@ def aliases(
     wanted: dict[str, Any] = {name: value for name, value in parts.items() if value is not None}
     if target is not None and wanted:
         raise InputError("target", str(target), f"it, or {', '.join(wanted)}: they exclude each other")
-    target = target or Target(**wanted)
+    target = Target(**wanted) if target is None else target
+    if not isinstance(target, Target):
+        raise InputError("target", target, "a planner.Target")
     share = units.share(growth, "growth")
     question = AliasQuestion(
         law=Law.from_model(model), target=target, growth=share, floor=checked_floor(floor), curves=curves,
         joined=share_together(together),
     )  # fmt: skip
     if source is None:
+        of_files = {
+            "device": device, "bases": bases, "alias_devices": alias_devices, "exclude": exclude, "members": members,
+            "pool": pool, "system": system, "start": start, "end": end, "interval": interval, "map": map,
+        }  # fmt: skip
+        if unused := [(name, value) for name, value in of_files.items() if value is not None]:
+            raise InputError(*unused[0], "a file beside it: numbers are one measurement")
         return _of_numbers(numbers, question, pooled=kind == "pool" or volumes is not None)
     given = [name for name in numbers.given if name != "service" or _is_array(service)]
     if given:
@@ -560,7 +550,7 @@ def _pools(
             own = measured.setdefault(each.name, [])
             if run is not None:
                 own.append((asked.source(rows), question.declared(run)))
-    if name is not None and name not in pools:
+    if name is not None and name not in list(pools):
         raise InputError("pool", name, f"one of {', '.join(pools)}")
     wanted = {each: runs for each, runs in measured.items() if name in (None, each)}
     asked = replace(asked, notes=list(dict.fromkeys([*asked.notes, *said])))

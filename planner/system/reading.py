@@ -14,7 +14,7 @@ from planner.errors import InputError, ReportError
 from planner.quantity import span
 from planner.system.description import GIVEN, Entry, System, SystemValue, complete
 from planner.system.schema import TABLES, Key, TomlTable, did_you_mean, nearest, one_of
-from planner.units import EXAMPLES, half_digit, parse, resolution
+from planner.units import EXAMPLES, half_digit, is_number, parse, resolution
 
 _HEADER: Final = re.compile(r"\s*\[\[?(?P<name>[^\]]*)\]\]?\s*(#.*)?$")
 _KEY: Final = re.compile(r"""\s*["']?(?P<key>[A-Za-z0-9_-]+)["']?\s*=""")
@@ -214,7 +214,7 @@ def value_of(key: Key, value: Any, factor: float, argument: str) -> tuple[float 
         if value in key.words:
             return float("inf"), 0.0
         return _typed(key, value, argument)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if not is_number(value):
         raise InputError(argument, value, "a number" + (f" or {' or '.join(key.words)}" if key.words else ""))
     half = half_digit(value.text) * factor if key.digits and isinstance(value, Digits) else 0.0
     try:
