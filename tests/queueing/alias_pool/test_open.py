@@ -48,6 +48,20 @@ def test_many_aliases_leave_no_queue():
     np.testing.assert_allclose(100 - pool.free_aliases, 40 * 0.09 / 1.3 + 10 * 0.81 / 1.9, rtol=1e-6)
 
 
+@pytest.mark.parametrize("volumes", [1, 3, 14])
+@pytest.mark.parametrize("load", [0.4, 2.4, 5.8])
+@pytest.mark.parametrize("slowed", [0.3, 0.55, 0.75, 0.85])
+def test_open_volumes_that_nearly_saturate_by_inflation_follow_the_negative_binomial_law(
+    volumes: int, load: float, slowed: float
+):
+    """With aliases for all, I/Os of a volume die at n / (1 + inflation (n - 1)): their mean is load / (1 - slowed)."""
+    mean, deviation = load / (1.0 - slowed), np.sqrt(load) / (1.0 - slowed)
+    aliases = int(volumes * mean + 9.0 * deviation * np.sqrt(volumes)) + 30
+    pool = alias_pool(aliases, volumes=volumes, arrival_rate=load, service_time=1.0, inflation=slowed / load)
+    assert float(pool.service_time[0]) == pytest.approx(1.0 / (1.0 - slowed), rel=3e-5)
+    assert float(pool.queue_length[0]) < 1e-3 * mean
+
+
 def test_a_large_population_that_thinks_long_is_open():
     law = {"volumes": [6, 20], "service_time": 1.0, "method": "mean-field"}
     rates = np.array([0.9, 0.3])

@@ -157,7 +157,7 @@ class State(ElementArrays):
     again: NDArray[np.bool_]  # Whether the element has failed once, shape (elements,)
     damped: NDArray[np.bool_]  # Whether rates go half of the way, shape (elements,)
     nobody_waits: NDArray[np.bool_]  # Whether aliases are so many that volumes do not meet, shape (elements,)
-    answer: Array  # Throughput and queue of one volume, shape (elements, 2, classes)
+    answer: Array  # Throughput, queue and I/Os in service of one volume, shape (elements, 3, classes)
     change: Array  # By which they changed in the last pass
     log_odds: Array  # Logarithm of the odds of a class to wait, shape (elements, classes) [1]
     odds_error: Array  # By which it was wrong in the last pass
@@ -194,8 +194,8 @@ class State(ElementArrays):
             again=np.full(count, again),
             damped=np.full(count, again),
             nobody_waits=np.zeros(count, dtype=bool),
-            answer=np.zeros((count, 2, classes)),
-            change=np.zeros((count, 2, classes)),
+            answer=np.zeros((count, 3, classes)),
+            change=np.zeros((count, 3, classes)),
             log_odds=np.zeros((count, classes)),
             odds_error=np.zeros((count, classes)),
             odds_gain=np.full(count, CAREFUL if again else ODDS_GAIN),

@@ -40,7 +40,7 @@ from planner.queueing.pools.pool import TINY
 from planner.results import Array
 
 SETTLED: Final = 1e-6
-"""Change of throughput and queue in one pass, relative to the throughput, at which an element has settled."""
+"""Change of throughput, queue and service in one pass, relative to the throughput, where an element has settled."""
 STILL_GOOD: Final = 1e-5
 """The same after the last pass."""
 MOST_PASSES: Final = 200
@@ -148,7 +148,7 @@ def _settle(
         cells = size.totals * size.beyond * here.volumes.shape[1]
         spent = (number >= MOST_PASSES) | (number * cells > MOST_WORK)
         enough = np.where(spent, STILL_GOOD, SETTLED)
-        settled = ~larger & ~lost & (change <= enough) & (number >= FIRST)
+        settled = ~wants & ~lost & (change <= enough) & (number >= FIRST)
         fails = ~settled & (lost | spent | too_large)
         again = fails & ~state.again
         leaves = settled | (fails & ~again)
@@ -263,7 +263,8 @@ def _averages(
         residual=np.full(law.shape[0], np.inf),
         stable=np.ones(law.shape[0], dtype=bool),
     )
-    answer = np.stack([outcome.throughput, outcome.queue], axis=1)
+    in_service = outcome.base_in_service + outcome.alias_in_service
+    answer = np.stack([outcome.throughput, outcome.queue, in_service], axis=1)
     change = answer - state.answer
     turned = _kept(change, state.change) < -TURNS
     error = _odds_error(elements, outcome, mean(parts.waiting * parts.alias_share))
