@@ -389,7 +389,7 @@ def _by_day(
         return
     frame = frame.with_columns(pl.col("system").fill_null(system or UNKNOWN))
     frame = frame if names is None else names.apply(table, frame)
-    assert frame.columns == [column.name for column in TABLES[table]]
+    assert frame.columns == [column.key for column in TABLES[table]]
     keys = frame.select("system", pl.col("start").dt.date().alias("day"))
     changes = keys.select(pl.struct("system", "day").rle_id().alias("run")).to_series()
     starts = changes.search_sorted(pl.int_range(0, int(changes[-1]) + 1, eager=True)).to_list()

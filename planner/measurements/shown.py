@@ -107,23 +107,23 @@ def frame_table(
     frame: pl.DataFrame, kind: str, *, resolution: bool = True, only: Sequence[str] | None = None
 ) -> render.Table:
     """Lay out rows of the schema with the units of CSV: milliseconds, and half a last digit beside each number."""
-    units = {each.name: each.unit for each in schema.TABLES[kind]}
-    numbers = {name.removesuffix("_low") for name in units if name.endswith("_low")}
+    numbers = schema.numbers_of(schema.TABLES[kind])
     columns: dict[Quantity, list[Any]] = {}
-    for name, unit in units.items():
+    for each in schema.TABLES[kind]:
+        name = each.key
         if name.endswith(("_low", "_high")) or (only is not None and name not in only):
             continue
         values = frame[name].to_list()
         if all(value is None for value in values):
             continue
-        factor = MILLISECOND if unit == "s" and name in numbers else 1.0
-        shown = "ms" if factor != 1.0 else unit
+        factor = MILLISECOND if each.unit == "s" and name in numbers else 1.0
+        shown = "ms" if factor != 1.0 else each.unit
         heading = HEADINGS.get(name, name)
         columns[column(heading, shown, digits=MEASURED)] = [_shown(value, factor) for value in values]
         if name in numbers and resolution:
             halves = (frame[f"{name}_high"] - frame[name]).to_list()
             half = column(f"{heading}_resolution", shown, digits=MEASURED)
-            columns[half] = [_shown(each, factor) for each in halves]
+            columns[half] = [_shown(value, factor) for value in halves]
     return tabled(zip(*columns.values(), strict=True), columns)
 
 

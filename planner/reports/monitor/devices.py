@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ReportError
+from planner.quantity import Quantity
 from planner.reports import schema
 from planner.reports.monitor import layouts
 from planner.reports.monitor.layouts import EBCDIC, Integers, Kind, Records, Words, text
@@ -301,16 +302,16 @@ PAGING_RATES: Final = {
     "page_read_rate": "EXPCTPRD", "page_write_rate": "EXPCTPWR", "spool_read_rate": "EXPCTSRD",
     "spool_write_rate": "EXPCTSWR",
 }  # fmt: skip
-DEVICE: Final = schema.Heading("device", "String", "", "device number, four hexadecimal digits")
+DEVICE: Final = Quantity("device", "device number, four hexadecimal digits", dtype="String")
 PAGING: Final = (
     *schema.WHEN,
     DEVICE,
-    schema.Heading("label", "String", "", "volume label"),
+    Quantity("label", "volume label", dtype="String"),
     *(
-        schema.Heading(name, "Float64", "1/s", f"pages {name.split('_')[1]}, {name.split('_')[0]} space")
+        Quantity(name, f"pages {name.split('_')[1]}, {name.split('_')[0]} space", "1/s")
         for name in PAGING_RATES
     ),
-    schema.Heading("queued", "Float64", "", "requests queued when the sample was taken"),
+    Quantity("queued", "requests queued when the sample was taken"),
     *schema.WHERE,
 )
 EMULATED_RATES: Final = {
@@ -321,10 +322,10 @@ EMULATED_RATES: Final = {
 EMULATED: Final = (
     *schema.WHEN,
     DEVICE,
-    schema.Heading("transfer_rate", "Float64", "1/s", "transfers of the disk"),
-    schema.Heading("read_block_rate", "Float64", "1/s", "blocks read"),
-    schema.Heading("write_block_rate", "Float64", "1/s", "blocks written"),
-    schema.Heading("block_size", "UInt32", "bytes", "bytes of a block"),
+    Quantity("transfer_rate", "transfers of the disk", "1/s"),
+    Quantity("read_block_rate", "blocks read", "1/s"),
+    Quantity("write_block_rate", "blocks written", "1/s"),
+    Quantity("block_size", "bytes of a block", "bytes", dtype="UInt32"),
     *schema.WHERE,
 )
 
