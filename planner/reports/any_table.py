@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -94,7 +94,7 @@ def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
     fields = [field for field in plan.taken if field in NUMBERS or field in ("interval", "aliases")]
     if _is_units(table, plan):
         plan = _with_units(table, plan)
-        table = _rebuilt(table, table.cells.slice(1), table.line_numbers[1:])
+        table = replace(table, cells=table.cells.slice(1), line_numbers=table.line_numbers[1:])
     cells, columns = table.cells, {}
     changed = commas = False
     for field in fields:
@@ -114,14 +114,7 @@ def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
     for index, column in columns.items():
         plain = _plain_numbers(column, decimals) if commas else column
         cells = cells.with_columns(plain.alias(cells.columns[index]))
-    return _rebuilt(table, cells, table.line_numbers), plan
-
-
-def _rebuilt(table: CsvTable, cells: pl.DataFrame, lines: object) -> CsvTable:
-    """The same table with other cells."""
-    found = type(table)(table.path, table._data, table.header, table.header_line, cells, lines)  # type: ignore[arg-type]
-    found.separator = table.separator
-    return found
+    return replace(table, cells=cells), plan
 
 
 def _is_units(table: CsvTable, plan: Plan) -> bool:

@@ -22,7 +22,7 @@ from planner.render.text import counted
 from planner.reports import schema
 from planner.reports.any_table import NOTHING, cleaned
 from planner.reports.column_names import Plan, heading_words, listed, plan_of
-from planner.reports.csv_table import Allowed, CsvTable, check_width, shown
+from planner.reports.csv_table import Allowed, CsvTable, check_width, frame_of, shown
 from planner.reports.volumes import NUMBERS, SHOWN, read_volumes
 from planner.units import half_digit
 
@@ -282,20 +282,10 @@ def _elsewhere(path: Path, every: Sequence[RmfReport], notes: dict[str, None]) -
     return used
 
 
-class _XmlRows(CsvTable):
-    """Rows of a table of XML, by the headings of its columns."""
-
-    def column_at(self, line: int, index: int) -> int:
-        """Count the column."""
-        return index + 1
-
-
 def _devices(
     path: Path, report: RmfReport, table: XmlTable, plan: Plan, notes: dict[str, None]
 ) -> schema.Tables:
     """Rows of volumes of a DEVICE report; devices without any number are offline, sums are compared."""
-    import polars as pl
-
     place = {name.upper(): index for index, name in enumerate(table.headings)}
     at = {name: place[each.heading.upper()] for name, each in plan.taken.items()}
     numbers = [index for name, index in at.items() if name in NUMBERS]
@@ -320,16 +310,9 @@ def _devices(
     header = [*table.headings, "system", "start", "interval_s", "run"]
     said = [report.system, "" if begin is None else begin.isoformat(), "" if seconds is None else f"{seconds!r}",
             "" if begin is not None else report.start]  # fmt: skip
-    taken = [(line, [*cells, *said]) for line, cells in rows]
-    frame = pl.DataFrame(
-        {
-            str(index): pl.Series([cells[index] for _, cells in taken], dtype=pl.String)
-            for index in range(len(header))
-        }
-    )
-    whole = _XmlRows(
-        path, b"", header, taken[0][0], frame, np.array([line for line, _ in taken], dtype=np.int64)
-    )
+    lines = np.array([line for line, _ in rows], dtype=np.int64)
+    frame = frame_of([[*cells, *said] for _, cells in rows], len(header))
+    whole = CsvTable(path, b"", tuple(header), rows[0][0], frame, lines)
     found = read_volumes(*cleaned(whole, plan_of(header)))
     notes.update(dict.fromkeys(found.notes))
     assert found.devices is not None

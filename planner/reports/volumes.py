@@ -225,14 +225,7 @@ def device_series(table: CsvTable, heading: str = "device") -> pl.Series:
             refuse()
         return f"{low:04X}" if low == high else refuse()
 
-    return mapped(table, heading, number, "expected device numbers in hexadecimal such as 522A", pl.String)
-
-
-def mapped(table: CsvTable, name: str, convert: Any, wanted: str, dtype: Any) -> pl.Series:
-    """Convert the cells of a column, each different one once."""
-    column = table.series(name)
-    known = dict(zip(table.different(name), table.each_different(name, convert, wanted), strict=True))
-    return column.replace_strict(list(known), list(known.values()), return_dtype=dtype)
+    return table.mapped(heading, number, "expected device numbers in hexadecimal such as 522A", pl.String)
 
 
 def _words(table: CsvTable, heading: str) -> pl.Series:
@@ -247,8 +240,8 @@ def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
 
     if "kind" in plan.taken:
         wanted = f"expected one of {', '.join(schema.KINDS)}"
-        return mapped(
-            table, "kind", lambda cell: cell if cell in schema.KINDS else refuse(), wanted, pl.String
+        return table.mapped(
+            "kind", lambda cell: cell if cell in schema.KINDS else refuse(), wanted, pl.String
         )
     if not {"type", "volume"} <= plan.taken.keys():
         return schema.VOLUME
@@ -279,7 +272,7 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
     taken = plan.taken
     if "interval" in taken:
         heading = taken["interval"].heading
-        lengths = {cell: read_length(cell) for cell in table.different(heading)}
+        lengths = {cell: read_length(cell) for cell in table.series(heading).unique()}
         found["interval"] = (
             table.series(heading).replace_strict(list(lengths), list(lengths.values()), return_dtype=pl.Float64)
             if None not in lengths.values() else table.printed(heading)[0] * taken["interval"].factor("s")
@@ -320,7 +313,7 @@ def _offsets(table: CsvTable, shown: pl.Series) -> pl.Series:
     import polars as pl
 
     wanted = "expected seconds between -86400 and 86400, as the offset of start says"
-    beside = mapped(table, OFFSET, _offset, wanted, pl.Int32)
+    beside = table.mapped(OFFSET, _offset, wanted, pl.Int32)
     wrong = (beside != shown).fill_null(False)
     if wrong.any():
         row = int(wrong.arg_max() or 0)
