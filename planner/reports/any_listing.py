@@ -150,7 +150,6 @@ def device_table(listings: Sequence[DeviceListing], *, resolution: bool = True) 
     return printed_table(listings, words, numbers, resolution=resolution, decimals=True)
 
 
-MOST_IN_FULL: Final = 20  # damaged rows
 Listing = DeviceListing | DataSpaceListing
 
 
@@ -207,11 +206,11 @@ def _missing(text: str, head: PageHead) -> schema.Missing:
     )
 
 
-def damage_notes(scanned: Scanned) -> list[str]:
+def damage_notes(scanned: Scanned, most: int = 20) -> list[str]:
     """Name every damaged row, the first ones in full."""
     damaged = [each for listing in scanned.listings for each in listing.damaged]
-    notes = [f"{error}; the row is left out: {text}" for error, text in damaged[:MOST_IN_FULL]]
-    if more := damaged[MOST_IN_FULL:]:
+    notes = [f"{error}; the row is left out: {text}" for error, text in damaged[:most]]
+    if more := damaged[most:]:
         lines = ", ".join(f"{error.line}" for error, _ in more)
         notes.append(f"{scanned.path}: {len(more)} more rows are damaged and left out, in lines {lines}.")
     return notes

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 WANTED: Final = "a table of volumes"
 SEPARATORS: Final = (",", ";", "\t")
-LEAST_COLUMNS: Final = 2
 NOTHING: Final = ("n/a", "na", "nan", "null", "none", "-", "--", "---", ".", "....", "#n/a", "n.a.", "nil", "?", "<na>",
                   "missing", "not available")  # fmt: skip
 _BOTH: Final = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:,\d{3})+\.\d+")
@@ -48,7 +47,7 @@ def layout_of(text: str, given: Mapping[str, str] | None = None) -> TableHead | 
             headings = [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
         except (csv.Error, StopIteration):
             continue
-        if len([heading for heading in headings if heading]) < LEAST_COLUMNS:
+        if sum(map(bool, headings)) <= 1:
             continue
         here = {heading.lower() for heading in headings}
         asked = {name: each for name, each in (given or {}).items() if each.strip().lower() in here}
@@ -119,7 +118,7 @@ def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
 
 def _is_units(table: CsvTable, plan: Plan) -> bool:
     """Whether the first row says units."""
-    if isinstance(table, FrameTable) or len(table) < LEAST_COLUMNS:
+    if isinstance(table, FrameTable) or len(table) <= 1:
         return False
     cells = [table.series(each.heading)[0] for field, each in plan.taken.items() if field in NUMBERS]
     words = [_unit(cell) for cell in cells]

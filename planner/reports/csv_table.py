@@ -27,17 +27,14 @@ if TYPE_CHECKING:
 
 COUNTER_SIZE: Final = 2**32  # monitor counters have 32 bits
 SEPARATORS: Final = {";": "semicolons", "\t": "tabs"}  # of what spreadsheets call CSV, too
-LONGEST: Final = 40  # characters of a cell that a message repeats
 WANTED_TIME: Final = "expected a time such as 2007-05-27T15:01:00, or a number of seconds"
 UNITS: Final = {  # by the end of a heading, the longer ones first
     "_us_per_page": "us", "_mb_per_s": "MB/s", "_kb": "KB", "_mb": "MB", "_GB": "GB", "_ms": "ms", "_us": "us",
     "_s": "s", "rate": "1/s", "itr": "1/s",
 }  # fmt: skip
 _CONTROLS: Final = bytes(set(range(32)) - set(b"\n\r\t")) + b"\x7f"
-MOST_COLUMNS: Final = 4096
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_MOST_DECIMALS: Final = 340
-_HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(_MOST_DECIMALS)])
+_HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(340)])
 
 
 def refuse() -> Never:
@@ -45,15 +42,15 @@ def refuse() -> Never:
     raise ValueError
 
 
-def check_width(path: Path, columns: int, line: int | None = None) -> None:
+def check_width(path: Path, columns: int, line: int | None = None, most: int = 4096) -> None:
     """Refuse a table wider than any: what is done with columns takes the square of their number."""
-    if columns > MOST_COLUMNS:
-        raise ReportError(path, f"{columns} columns: expected at most {MOST_COLUMNS}", line=line)
+    if columns > most:
+        raise ReportError(path, f"{columns} columns: expected at most {most}", line=line)
 
 
-def shown(cell: str) -> str:
+def shown(cell: str, most: int = 40) -> str:
     """Quote a cell in a message; a long one by its beginning."""
-    return repr(cell if len(cell) <= LONGEST else cell[:LONGEST] + "...")
+    return repr(cell if len(cell) <= most else cell[:most] + "...")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,7 +305,7 @@ def _halves(column: pl.Series) -> pl.Series:
 
     point = column.str.find(".", literal=True)
     decimals = (column.str.len_bytes() - point - 1).fill_null(0).to_numpy()
-    halves = pl.Series(column.name, _HALVES[np.minimum(decimals, _MOST_DECIMALS - 1)])
+    halves = pl.Series(column.name, _HALVES[np.minimum(decimals, _HALVES.size - 1)])
     exponents = column.str.contains("e", literal=True) | column.str.contains("E", literal=True)
     for row in np.flatnonzero(exponents.to_numpy()):
         halves[int(row)] = half_digit(column[int(row)])

@@ -38,7 +38,6 @@ _ADDRESS: Final = re.compile(r"[0-9A-F]{4}")
 ALIAS: Final = re.compile(r"->([0-9A-F]{4})")
 TYPE: Final = re.compile(r"->[0-9A-F]{4}|[^->][^>]*")
 _DISK_ROW: Final = re.compile(r".? *[0-9A-F]{4} +(?:33[89]0(?:-\w+)?|9336(?:-\w+)?|->[0-9A-F]{4})(?: |$)")
-_ANYWHERE: Final = 5  # numbers of a line that make it a row, wherever it stands
 _ROW_START: Final = re.compile(r" *[0-9A-F]{4}(?: *$| +[-0-9])")  # an address, then a type or nothing
 _RULE: Final = re.compile(r"[ ._]*")
 _GROUP: Final = "<-- Device Descr"
@@ -53,7 +52,6 @@ LONGEST_CELL: Final = 8  # characters, that fit a number of 64 bits
 LONGEST_LINE: Final = 512
 FACTORS: Final = tuple(factor for _, _, factor in MEASURED.values())
 _POINT, _ZERO, _LETTER_A = b".0A"
-_DOTS: Final = 3  # that say, at least, that a number is not available
 _POWERS: Final = 10.0 ** np.arange(LONGEST_CELL + 1)
 _HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(LONGEST_CELL + 1)])
 Bytes = NDArray[np.uint8]
@@ -172,11 +170,11 @@ def is_summary(text: str) -> bool:
     return text.startswith(SUMMARY) and any(mark in text[len(SUMMARY) :] for mark in (SUMMARY, "<<"))
 
 
-def may_be_row(text: str) -> bool:
-    """Whether a line that stands outside of a table looks like one of the rows of one, whole or broken."""
+def may_be_row(text: str, few: int = 5) -> bool:
+    """Whether a line that stands outside of a table looks like a row: it has more than `few` numbers."""
     words = text.split()
     numbers = sum(is_number(word.rstrip("kM")) for word in words)
-    return numbers > _ANYWHERE or _DISK_ROW.match(text) is not None
+    return numbers > few or _DISK_ROW.match(text) is not None
 
 
 @dataclass(slots=True)
@@ -326,9 +324,9 @@ def _hexadecimal(characters: Bytes) -> tuple[NDArray[np.int64], Mask]:
 
 
 def _numbers_in(
-    characters: Bytes, digits: Bytes, start: int, end: int
+    characters: Bytes, digits: Bytes, start: int, end: int, dots: int = 3
 ) -> tuple[Array, NDArray[np.int64], Mask]:
-    """Number in the cells between two columns, nan where it is dots; its decimals; whether it is sound."""
+    """Number in the cells between two columns, nan where it is so many dots; its decimals; whether it is sound."""
     first, rows = max(start, end - LONGEST_CELL), characters.shape[1]
     value = np.zeros(rows, dtype=np.int32)
     points, decimals = np.zeros((2, rows), dtype=np.uint8)
@@ -345,7 +343,7 @@ def _numbers_in(
         decimals += is_digit & (points > 0)
         points += is_point
         np.copyto(value, value * 10 + digit, where=is_digit)
-    none = ~some & (points >= _DOTS)
+    none = ~some & (points >= dots)
     sound = ~wrong & (none | (some & ((points == 0) | ((points == 1) & (decimals > 0)))))
     if first > start:  # a number that is wider is looked at with care
         sound &= np.asarray((characters[start : first + 1] == BLANK).all(axis=0))

@@ -31,9 +31,6 @@ from planner.reports.listing import (
 )
 from planner.reports.printed import Columns
 
-_NEAR: Final = 20  # lines from a page head to its heading, and characters before the id of the report
-_WHOLE_PAGE: Final = 3  # damaged rows on a page without a sound one that speak against its heading
-_LONGEST_TOP: Final = 2**12
 _HINT: Final = re.compile(rb"Addr|Pend|Disc|Conn|Serv|Resp|CUWt|Qued|Userid|Pgstl|Resid|XSTOR|DASD")
 _NO_HEADING: Final = f"expected the heading line '{' '.join(device.HEADINGS)}' below this head"
 _SECOND_ROW: Final = re.compile(r"(?<=.{20}) [0-9A-F]{4} +(?:33[89]0|9336|->[0-9A-F]{4})")
@@ -149,11 +146,14 @@ class Scanner:
         self.above = self.lines, index
         return index + 1
 
-    def _page_top(self, index: int) -> int | None:
-        """Read a page's lines to its heading that have been read before; returns where to go on, or None."""
+    def _page_top(self, index: int, near: int = 20, longest: int = 2**12) -> int | None:
+        """Read a page's lines to its heading that have been read before; returns where to go on, or None.
+
+        The heading is `near` lines away at most, of `longest` characters together; so near is the id of the report.
+        """
         lines = self.lines
         start = int(lines.starts[index])
-        if b"FCX108" not in lines.data[start : start + _NEAR]:
+        if b"FCX108" not in lines.data[start : start + near]:
             return None
         place = bisect_right(self.headers, index)
         if place == len(self.headers):
@@ -162,7 +162,7 @@ class Scanner:
         top = lines.data[start : lines.ends[header]]
         known = self._tops.get(top)
         if known is None:
-            if header - index > _NEAR or len(top) > _LONGEST_TOP:
+            if header - index > near or len(top) > longest:
                 return None
             for each in range(index, header + 1):
                 if each > index and HEAD.match(lines.text(each)):
@@ -383,7 +383,7 @@ class Scanner:
         assert page.head is not None
         if page.report == DEVICE and page.columns is None:
             raise page.first.error(self.path, _NO_HEADING)
-        if page.damaged >= _WHOLE_PAGE and not page.sound:  # its heading is what is damaged
+        if page.damaged > 2 and not page.sound:  # noqa: PLR2004 - its heading is what is damaged
             raise self.listings[-1].damaged[-page.damaged][0]
         if page.report == DSPACESH:
             self.found.spaces.append(Page(head=page.head, first=page.first, lines=tuple(page.lines)))

@@ -40,8 +40,6 @@ TABLE_OF: Final = {  # pools first: devices refer to them
     **dict(zip(SIMPLE, ("storage", "paging", "emulated"), strict=True)),
 }  # fmt: skip
 SLACK: Final = 1_000_000  # us; by which a record may be outside of its interval
-FARTHEST_ZONE: Final = 15 * 3600  # s
-ZONE_STEP: Final = 900  # s
 WHAT: Final = "z/VM monitor data"
 
 
@@ -66,7 +64,7 @@ def read_monitor(path: Path | str, data: bytes | None = None, *, pools_known: bo
 
 
 def batches(
-    path: Path | str, data: bytes | None = None, *, pools_known: bool = False, chunk: int = frames.CHUNK
+    path: Path | str, data: bytes | None = None, *, pools_known: bool = False, chunk: int | None = None
 ) -> Iterator[MonitorTables]:
     """Read monitor data, some samples a step, notes last; with `pools_known` members come from elsewhere."""
     reader = RecordReader(Path(path), pools_known)
@@ -151,7 +149,7 @@ class RecordReader:
             self._leave()
             self.system = RecordedSystem()
         zone = int(row["SYSZONE"][0])
-        plausible = abs(zone) <= FARTHEST_ZONE and zone % ZONE_STEP == 0
+        plausible = abs(zone) <= 15 * 3600 and zone % 900 == 0  # s
         if not plausible:
             self.notes.add(f"{name}: the time zone, {zone} s, is none: times are UTC")
         self.system.name, self.system.ipl = name, ipl
