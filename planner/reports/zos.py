@@ -356,7 +356,7 @@ def _device_rows(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
         numbers += [(value - half).clip(0.0).alias(f"{name}_low"), (value + half).alias(f"{name}_high")]
     found = frame.with_columns(
         *numbers,
-        device=pl.col("num").str.to_uppercase(),
+        device=pl.col("num").str.to_uppercase().str.replace("^0(.{4})$", "${1}"),  # of subchannel set 0
         kind=pl.when(disk).then(pl.lit(schema.VOLUME)).otherwise(pl.lit(schema.OTHER)),
         label=pl.col("ser"),
         type=pl.coalesce(pl.col("dev"), named),
