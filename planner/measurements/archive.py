@@ -95,11 +95,6 @@ def restored(table: str, frame: pl.LazyFrame) -> pl.LazyFrame:
     return frame.with_columns(*ends, *kinds).select(*types)
 
 
-def is_archive(path: Path) -> bool:
-    """Tell whether a path is an archive, or a folder that should be one."""
-    return path.is_dir()
-
-
 def open_archive(path: Path | str) -> Archive:
     """Open an archive.
 

@@ -270,6 +270,7 @@ def _devices_frame(scanned: Scanned, parts: list[list[pl.Series]]) -> pl.DataFra
     for pieces in zip(*parts, strict=True):
         found[pieces[0].name] = pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=False)
     parts.clear()
+    found["kind"] = schema.kind_of(found["type"], found["label"])
     if any(word.startswith("->") for word in scanned.types.words):
         found["alias_of"] = found["type"].str.slice(2).set(found["kind"] != schema.CLASSIC_ALIAS, None)
     return schema.frame(schema.DEVICES, found, found["line"].len())
@@ -302,9 +303,6 @@ def _columns(rows: ColumnRows, scanned: Scanned) -> Iterator[pl.Series]:
     addresses, places = np.unique(rows.address, return_inverse=True)
     yield _strings("device", [f"{number:04X}" for number in addresses.tolist()]).gather(places)
     types, labels = scanned.types.words, scanned.labels.words
-    kinds = np.array([_kind(word) for word in types])[rows.type]
-    kinds[(kinds == schema.KINDS.index(schema.BASE)) & (rows.label == 0)] = schema.KINDS.index(schema.ALIAS)
-    yield pl.Series("kind", schema.KINDS, dtype=pl.Enum(schema.KINDS)).gather(kinds)
     yield _strings("label", [word or None for word in labels]).gather(rows.label)
     yield _strings("type", types).gather(rows.type)
     for name, counts in zip(("links", "paths"), rows.counts, strict=True):
@@ -320,10 +318,3 @@ def _strings(name: str, words: Sequence[str | None]) -> pl.Series:
     import polars as pl
 
     return pl.Series(name, words, dtype=pl.String)
-
-
-def _kind(word: str) -> int:
-    """What a device of this type is, as long as it has a label; by its place in `KINDS`."""
-    if word.startswith("->"):
-        return schema.KINDS.index(schema.CLASSIC_ALIAS)
-    return schema.KINDS.index(schema.BASE if word.startswith(schema.ECKD_DISKS) else schema.OTHER)

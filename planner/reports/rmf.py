@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -34,8 +35,8 @@ MOST_BYTES: Final = 2**30
 MOST_DEPTH: Final = 32
 MOST_TEXT: Final = 4096  # characters of a cell
 ROOT: Final = b"<ddsml"
-_WHEN: Final = re.compile(r"(\d{2})/(\d{2})/(\d{4})-(\d{2})[.:](\d{2})[.:](\d{2})")
-_ISO: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})[-T ](\d{2})[.:](\d{2})[.:](\d{2})")
+_AMERICAN: Final = "%m/%d/%Y-%H:%M:%S"
+_FORMS: Final = (_AMERICAN, "%Y-%m-%d-%H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S")
 _LENGTH: Final = re.compile(r"(\d{1,4}):(\d{2})[:.](\d{3})")
 
 
@@ -197,18 +198,12 @@ class _Parser:
 
 
 def _moment(text: str, *, american: bool) -> datetime | None:
-    match, iso = _WHEN.fullmatch(text), _ISO.fullmatch(text)
-    try:
-        if iso is not None:
-            return datetime(*map(int, iso.groups()))  # type: ignore[arg-type] # six numbers
-        if match is None:
-            return None
-        month, day, year, *clock = map(int, match.groups())
-        if not american and month != day:
-            return None
-        return datetime(year, month, day, *clock)  # type: ignore[arg-type] # three numbers
-    except ValueError:
-        return None
+    """Date and time; None where there is none, or its month may be a day."""
+    for form in _FORMS:
+        with suppress(ValueError):
+            found = datetime.strptime(text.replace(".", ":"), form)
+            return found if american or form != _AMERICAN or found.month == found.day else None
+    return None
 
 
 SUM: Final = "SUM"

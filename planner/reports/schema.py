@@ -248,6 +248,20 @@ def frame(columns: Sequence[Quantity], data: Mapping[str, Any], height: int | No
     )
 
 
+def kind_of(type_: pl.Series, label: pl.Series) -> pl.Series:
+    """Tell what each device of a DEVICE listing is by its type and label, strings or null."""
+    import polars as pl
+
+    disk = type_.str.slice(0, 4).is_in(list(ECKD_DISKS)).fill_null(False)
+    kind = (
+        pl.when(type_.str.starts_with("->")).then(pl.lit(CLASSIC_ALIAS))
+        .when(~disk).then(pl.lit(OTHER))
+        .when(label.fill_null("") == "").then(pl.lit(ALIAS))
+        .otherwise(pl.lit(BASE))
+    )  # fmt: skip
+    return pl.select(kind.cast(pl.Enum(KINDS))).to_series()
+
+
 def _many(values: object) -> bool:
     return hasattr(values, "__len__") and not isinstance(values, str | bytes)
 

@@ -236,32 +236,15 @@ def _words(table: CsvTable, heading: str) -> pl.Series:
 
 def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
     """What each row is: as the column kind says, as type and label tell in rows of a listing, else a volume."""
-    import polars as pl
-
     if "kind" in plan.taken:
         wanted = f"expected one of {', '.join(schema.KINDS)}"
-        return table.mapped(
-            "kind", lambda cell: cell if cell in schema.KINDS else refuse(), wanted, pl.String
-        )
+        return table.mapped("kind", lambda cell: cell if cell in schema.KINDS else refuse(), wanted, str)
     if not {"type", "volume"} <= plan.taken.keys():
         return schema.VOLUME
     type_, label = (table.series(plan.taken[field].heading) for field in ("type", "volume"))
     if not (table.has("type") and table.has("label")) and not type_.str.starts_with("->").any():
         return schema.VOLUME
-    return pl.select(kind_of(pl.lit(type_), pl.lit(label))).to_series()
-
-
-def kind_of(type_: pl.Expr, label: pl.Expr) -> pl.Expr:
-    """Tell what a device of a DEVICE listing is by its type and label, strings or null."""
-    import polars as pl
-
-    disk = type_.str.slice(0, 4).is_in(list(schema.ECKD_DISKS))
-    return (
-        pl.when(type_.str.starts_with("->")).then(pl.lit(schema.CLASSIC_ALIAS))
-        .when(~disk.fill_null(False)).then(pl.lit(schema.OTHER))
-        .when(label.fill_null("") == "").then(pl.lit(schema.ALIAS))
-        .otherwise(pl.lit(schema.BASE))
-    )  # fmt: skip
+    return schema.kind_of(type_, label)
 
 
 def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Series]:
