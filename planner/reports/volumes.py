@@ -25,11 +25,8 @@ PARTS: Final = ("pend", "disconnect", "connect")
 WORDS: Final = {"system": "system", "run": "source", "volume": "label", "type": "type", "alias_of": "alias_of",
                 "pool": "pool"}  # fmt: skip
 OFFSET: Final = "utc_offset_s"
-DAY: Final = 86_400  # seconds
 FASTEST: Final = 5e-6  # s; no disk serves an I/O faster
 SLOWEST: Final = 10.0  # s; a mean service time that no disk has
-MOST: Final = 0.9  # share of rows that must agree on a unit
-SAME: Final = 0.2  # relative difference of two sums of times that are meant to be one
 SUMS: Final = ("total", "total/average", "sum", "average", "avg", "grand total", "all", "total/avg")
 SHOWN: Final = 5  # names that a note lists
 WANTED_TIME: Final = "expected a time such as 2007-05-27T15:01:00 or 2007-05-27T15:01:00+02:00"
@@ -160,8 +157,13 @@ def missing_of(rows: pl.DataFrame) -> tuple[schema.Missing, ...]:
     return schema.lost_rows(said)
 
 
-def _as_seconds(table: CsvTable, plan: Plan, frame: pl.DataFrame) -> Plan | None:
-    """The plan with times in seconds where milliseconds cannot be meant, and IOSQ and parts add up to the response."""
+def _as_seconds(
+    table: CsvTable, plan: Plan, frame: pl.DataFrame, same: float = 0.2, most: float = 0.9
+) -> Plan | None:
+    """The plan with times in seconds where milliseconds cannot be meant, and IOSQ and parts add up to the response.
+
+    They add up where they come to the `same`, but for so much of it, in `most` of the rows.
+    """
     busy = frame.filter(pl_busy())
     mean = float(busy["service"].median() or 0.0)  # type: ignore[arg-type] # of numbers
     times = {field: each for field, each in plan.taken.items() if field in NUMBERS and NUMBERS[field] == "ms"}
@@ -176,8 +178,8 @@ def _as_seconds(table: CsvTable, plan: Plan, frame: pl.DataFrame) -> Plan | None
     if fast and len(whole) > len(PARTS) and ("iosq" in times or "queued" in plan.taken):
         parts = sum((busy[part] for part in PARTS[1:]), busy[PARTS[0]])
         wait = busy["queued"] / busy["io_rate"]
-        alike = int(((parts + wait - busy["response"]).abs() <= SAME * busy["response"]).sum())
-        if alike > MOST * busy.height and mean / MILLISECOND >= FASTEST:
+        alike = int(((parts + wait - busy["response"]).abs() <= same * busy["response"]).sum())
+        if alike > most * busy.height and mean / MILLISECOND >= FASTEST:
             changed = {field: Taken(each.heading, "s") for field, each in times.items()}
             return Plan({**plan.taken, **changed}, plan.unused, False, plan.doubts)
     heading = next(iter(shown.values()))
@@ -304,9 +306,9 @@ def _offsets(table: CsvTable, shown: pl.Series) -> pl.Series:
     return beside.fill_null(shown)
 
 
-def _offset(cell: str) -> int | None:
+def _offset(cell: str, day: int = 86_400) -> int | None:
     value = int(cell) if cell else None
-    return value if value is None or abs(value) < DAY else refuse()
+    return value if value is None or abs(value) < day else refuse()
 
 
 def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str, heading: str) -> None:
