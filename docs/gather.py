@@ -276,9 +276,9 @@ def columns() -> str:
     for name, headings in TABLES.items():
         lines += ["", f"## {name}", "", "| column | type | unit | meaning |", "|---|---|---|---|"]
         lines += [
-            f"| `{each.name}` | {each.dtype} | {each.unit} | {each.meaning} |"
+            f"| `{each.key}` | {each.dtype} | {each.unit} | {each.meaning} |"
             for each in headings
-            if not each.name.endswith(("_low", "_high"))
+            if not each.key.endswith(("_low", "_high"))
         ]
     return "\n".join(lines) + "\n"
 

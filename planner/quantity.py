@@ -34,6 +34,7 @@ class Quantity:
     * `decimals`: digits after the point at most, for people.
     * `digits`: significant digits, for people.
     * `error_of`: figure whose size the error of the law is a part of; its own where empty.
+    * `dtype`: polars type of its column in a table.
     * `open_above`: whether it has no upper end where nothing bounds what is asked of the device.
     * `of`: takes it from a row; or the path to an attribute, as ``outcome.response_time``, whose numbers are SI; None
       where it is an attribute or an entry of that name, in `unit`.
@@ -54,6 +55,7 @@ class Quantity:
     decimals: int | None = 2
     digits: int | None = units.DIGITS
     error_of: str = ""
+    dtype: str = "Float64"
     open_above: bool = False
     of: Callable[[Any], Any] | str | None = None
 

@@ -46,17 +46,12 @@ Folder = tuple[str, str, date]
 """Name of a table, system, day."""
 
 
-def measured_numbers(columns: Sequence[schema.Heading]) -> list[str]:
-    """Numbers of a table that have two ends."""
-    return [column.name.removesuffix("_low") for column in columns if column.name.endswith("_low")]
-
-
 def stored_columns(table: str) -> dict[str, Any]:
     """Columns of the files of a table with their types: as in the schema, without `system`, ends as distances."""
     import polars as pl
 
     types = schema.dtypes(TABLES[table])
-    numbers = set(measured_numbers(TABLES[table]))
+    numbers = schema.numbers_of(TABLES[table])
     found: dict[str, Any] = {}
     for name, dtype in types.items():
         stem, _, end = name.rpartition("_")
@@ -73,7 +68,7 @@ def stored(table: str, frame: pl.DataFrame) -> pl.DataFrame:
 
     distances = [
         distance
-        for name in measured_numbers(TABLES[table])
+        for name in schema.numbers_of(TABLES[table])
         for distance in (
             (pl.col(name) - pl.col(f"{name}_low")).round(DIGITS).alias(f"{name}{DOWN}"),
             (pl.col(f"{name}_high") - pl.col(name)).round(DIGITS).alias(f"{name}{UP}"),
@@ -89,7 +84,7 @@ def restored(table: str, frame: pl.LazyFrame) -> pl.LazyFrame:
 
     ends = [
         end
-        for name in measured_numbers(TABLES[table])
+        for name in schema.numbers_of(TABLES[table])
         for end in (
             (pl.col(name) - pl.col(f"{name}{DOWN}")).clip(0.0).alias(f"{name}_low"),
             (pl.col(name) + pl.col(f"{name}{UP}")).alias(f"{name}_high"),
@@ -98,11 +93,6 @@ def restored(table: str, frame: pl.LazyFrame) -> pl.LazyFrame:
     types = schema.dtypes(TABLES[table])
     kinds = [pl.col(KIND).cast(types[KIND])] if KIND in types else []
     return frame.with_columns(*ends, *kinds).select(*types)
-
-
-def is_archive(path: Path) -> bool:
-    """Tell whether a path is an archive, or a folder that should be one."""
-    return path.is_dir()
 
 
 def open_archive(path: Path | str) -> Archive:

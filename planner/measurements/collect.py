@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 LOCK: Final = "archive.lock"  # empty; who writes to the archive locks it
 BESIDE: Final = ".planner-"  # begins the name of what is not yet in its place
 SLACK: Final = timedelta(seconds=1.5)  # clocks of heads are whole seconds: intervals may overlap by as much
-MOST_JOINED: Final = 2**21  # rows that are joined to one file
 ORIGIN: Final = ("source", "file", "line")  # where a row came from: no part of what was measured
 TIMES: Final = ("start", "utc_offset")  # when it began, by a clock that may be another one
 KEYS: Final = {
@@ -389,7 +388,7 @@ def _by_day(
         return
     frame = frame.with_columns(pl.col("system").fill_null(system or UNKNOWN))
     frame = frame if names is None else names.apply(table, frame)
-    assert frame.columns == [column.name for column in TABLES[table]]
+    assert frame.columns == [column.key for column in TABLES[table]]
     keys = frame.select("system", pl.col("start").dt.date().alias("day"))
     changes = keys.select(pl.struct("system", "day").rle_id().alias("run")).to_series()
     starts = changes.search_sorted(pl.int_range(0, int(changes[-1]) + 1, eager=True)).to_list()
@@ -478,14 +477,14 @@ def _commit(run: _Run) -> None:
         _replace(path, PARTS, list_text((*run.archive.parts, *new)))
 
 
-def _joined(folder: Folder, files: Sequence[Path]) -> list[Path]:
-    """Make one file of the small ones of a folder."""
+def _joined(folder: Folder, files: Sequence[Path], most: int = 2**21) -> list[Path]:
+    """Make one file of those of a folder, unless these have too many rows."""
     import polars as pl
 
     if len(files) == 1:
         return list(files)
     frame = pl.concat([pl.read_parquet(file, hive_partitioning=False) for file in files])
-    if frame.height > MOST_JOINED:
+    if frame.height > most:
         return list(files)
     table = folder[0]
     place = files[0].with_name(f"all{SUFFIX}")

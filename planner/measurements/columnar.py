@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 PARQUET: Final = b"PAR1"
 ARROW: Final = b"ARROW1"
-MOST_UNPACKED: Final = 4 * 2**30  # bytes of all rows
 LIMIT: Final = "PLANNER_MOST_UNPACKED"  # environment variable that says another limit, as 16GiB
 LARGE: Final = "unpacks to"
 _DECODER: Final = (sys.executable, "-P", __file__)
@@ -47,7 +46,7 @@ def read_columnar(path: Path) -> pl.DataFrame:
     from planner.errors import ReportError
 
     text = os.environ.get(LIMIT)
-    most = MOST_UNPACKED if text is None else int(units.parse(text, "storage", argument=LIMIT))
+    most = 4 * 2**30 if text is None else int(units.parse(text, "storage", argument=LIMIT))
     problem = _problem(path, most)
     if problem is not None and problem.startswith(LARGE):
         raise ReportError(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -250,7 +250,7 @@ class Devices:
         return device is not None and any(low <= int(device, 16) <= high for low, high in self.ranges)
 
 
-def shown(names: Sequence[str]) -> str:
+def shown(names: Sequence[str], most: int = 4) -> str:
     """Name devices in short: runs of adjacent numbers as ranges, at most a few of them."""
     parts: list[str] = []
     numbers = sorted(set(names))
@@ -260,10 +260,7 @@ def shown(names: Sequence[str]) -> str:
             continue
         parts.append(numbers[start] if k - start == 1 else f"{numbers[start]}-{numbers[k - 1]}")
         start = k
-    return ", ".join(parts[:MOST_SHOWN]) + (", ..." if len(parts) > MOST_SHOWN else "")
-
-
-MOST_SHOWN: Final = 4
+    return ", ".join(parts[:most]) + (", ..." if len(parts) > most else "")
 
 
 def _follows(first: str, second: str) -> bool:

@@ -19,9 +19,6 @@ from planner.units import ADDRESSES, MILLISECOND, readable
 if TYPE_CHECKING:
     from planner.measurements.read import Measured
 
-QUEUE_NEGLIGIBLE: Final = 0.1  # I/Os; the rule of thumb counts less as no queue
-ONE_DIGIT: Final = 0.2  # width of a number over its value, from which on it has one digit at most
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Run:
@@ -128,8 +125,8 @@ class Run:
 
     @property
     def thumb_queue(self) -> float:
-        """The queue that the rule of thumb takes [I/Os]."""
-        return float(self.queue_shown[self.queue_shown >= QUEUE_NEGLIGIBLE].sum())
+        """The queue that the rule of thumb takes [I/Os]: less than .1 of a volume is none."""
+        return float(self.queue_shown[self.queue_shown >= 0.1].sum())  # noqa: PLR2004 - of the rule
 
     @property
     def most_aliases(self) -> int:
@@ -177,7 +174,8 @@ def queue_of(queued: Interval, io_rate: Interval, service: Interval, response: I
     high = np.minimum(queued.high, (response.high - service.value) * io_rate.high)
     told = (response.value - service.value) * io_rate.value
     width = queued.high - queued.low
-    sharper = (width > ONE_DIGIT * queued.value) & ((response.high - response.low) * io_rate.value < width)
+    one_digit = width > 0.2 * queued.value  # or none
+    sharper = one_digit & ((response.high - response.low) * io_rate.value < width)
     value = np.minimum(np.maximum(np.where(sharper, told, queued.value), low), high)
     no_queue, no_response = np.isnan(queued.value), np.isnan(response.value)
     cases = [no_queue & no_response, no_queue, no_response | (low > high)]

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_ROWS: Final = 60  # that people see; programs get all
-MANY: Final = 3  # names that a sentence lists
 ROWS: Final = {"devices": "rows", "supply": "supply", "storage": "data_spaces"}  # what --json calls them
 HEADINGS: Final = {"source": "run"}  # where a column has another name in a table than in the schema
 SHOWN: Final = {
@@ -45,7 +44,6 @@ SHOWN: Final = {
     "storage": ("system", "start", "owner", "name", "total", "resident", "dasd"),
 }
 MEASURED: Final = 6  # digits of what was measured
-SLACK: Final = 1.5  # seconds that an interval may begin late without a gap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,23 +105,23 @@ def frame_table(
     frame: pl.DataFrame, kind: str, *, resolution: bool = True, only: Sequence[str] | None = None
 ) -> render.Table:
     """Lay out rows of the schema with the units of CSV: milliseconds, and half a last digit beside each number."""
-    units = {each.name: each.unit for each in schema.TABLES[kind]}
-    numbers = {name.removesuffix("_low") for name in units if name.endswith("_low")}
+    numbers = schema.numbers_of(schema.TABLES[kind])
     columns: dict[Quantity, list[Any]] = {}
-    for name, unit in units.items():
+    for each in schema.TABLES[kind]:
+        name = each.key
         if name.endswith(("_low", "_high")) or (only is not None and name not in only):
             continue
         values = frame[name].to_list()
         if all(value is None for value in values):
             continue
-        factor = MILLISECOND if unit == "s" and name in numbers else 1.0
-        shown = "ms" if factor != 1.0 else unit
+        factor = MILLISECOND if each.unit == "s" and name in numbers else 1.0
+        shown = "ms" if factor != 1.0 else each.unit
         heading = HEADINGS.get(name, name)
         columns[column(heading, shown, digits=MEASURED)] = [_shown(value, factor) for value in values]
         if name in numbers and resolution:
             halves = (frame[f"{name}_high"] - frame[name]).to_list()
             half = column(f"{heading}_resolution", shown, digits=MEASURED)
-            columns[half] = [_shown(each, factor) for each in halves]
+            columns[half] = [_shown(value, factor) for value in halves]
     return tabled(zip(*columns.values(), strict=True), columns)
 
 
@@ -133,11 +131,11 @@ def _shown(value: Any, factor: float) -> Any:
     return round(value / factor, 9) if isinstance(value, float) else value
 
 
-def _of_systems(frame: pl.DataFrame) -> str:
+def _of_systems(frame: pl.DataFrame, most: int = 3) -> str:
     names = frame["system"].unique().drop_nulls().sort().to_list()
     if not names:
         return ""
-    return f" of {', '.join(names[:MANY])}" + (f" and {len(names) - MANY} more" if len(names) > MANY else "")
+    return f" of {', '.join(names[:most])}" + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _when(frame: pl.DataFrame) -> str:
@@ -194,8 +192,8 @@ def overview(archive: Archive) -> ArchiveAnswer:
     return ArchiveAnswer(archive, tuple(_system(archive, system) for system in archive.systems))
 
 
-def _system(archive: Archive, system: str) -> dict[str, Any]:
-    """What there is of one system."""
+def _system(archive: Archive, system: str, slack: float = 1.5) -> dict[str, Any]:
+    """What there is of one system; an interval that begins late by `slack` [s] is after a gap."""
     import polars as pl
 
     from planner.measurements.archive import collected
@@ -229,7 +227,7 @@ def _system(archive: Archive, system: str) -> dict[str, Any]:
     reach = end.cum_max().shift()
     gap = (times[MOMENT] - reach).dt.total_microseconds() / 1e6
     ahead = times["start"] - times[MOMENT]  # of UTC, the clock of the system
-    is_gap = (gap > SLACK).fill_null(False)
+    is_gap = (gap > slack).fill_null(False)
     longest = int(gap.fill_null(-1.0).arg_max() or 0)
     return {
         "system": system, "first": _iso(times["start"].min()), "last": _iso((end + ahead).max()),

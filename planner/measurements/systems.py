@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -25,7 +27,6 @@ from planner.reports.schema import CLASSIC_ALIAS, OTHER, VOLUME
 from planner.results import Array
 from planner.units import ADDRESSES, MILLISECOND
 
-LEAST_ERROR: Final = 0.01  # relative; no measured system keeps to a law better than this
 NO_QUEUE: Final = (
     "The queue was not measured: arrivals are taken as open, at the measured rates; requesters that wait for their "
     "own I/Os would queue less."
@@ -354,8 +355,14 @@ def _same_aliases(rows: Rows, pool: str, members: Index) -> int:
 def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> Run:
     """Volumes whose rows hold all that was done for them."""
     _rate(rows)
+    share, wait = _behind(rows)
+    run = partial(
+        Run, name=name, pool=pool, aliases=aliases, volumes=tuple(rows.names),
+        io_rate=rows.column("rate", lambda whole: _widened(whole, whole.numbers["io_rate"])),
+        idle=idle, together=rows.together, path_share=share, cu_wait=wait, source=rows.source, start=rows.start,
+    )  # fmt: skip
     if (taken := _bracket(rows, aliases=aliases, pool=pool)) is not None:
-        return _bracketed(rows, taken, name, pool=pool, aliases=aliases, idle=idle)
+        return _bracketed(rows, taken, run, _notes(idle, unknown=False, mean=False, in_use=False))
     _service(rows)
     in_use = aliases > 0
     wrong = rows.column(f"contradicts {in_use}", lambda whole: contradicts(*_asked(whole, in_use=in_use)))
@@ -372,13 +379,9 @@ def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> R
             line=int(rows.line[missing[0]]),
         )  # fmt: skip
     shown_queue = rows.numbers["queued"].value
-    share, wait = _behind(rows)
-    return Run(
-        name=name, pool=pool, aliases=aliases, volumes=tuple(rows.names),
-        io_rate=rows.column("rate", lambda whole: _widened(whole, whole.numbers["io_rate"])),
+    return run(
         service=rows.column("service time", lambda whole: _widened(whole, _printed_service(whole))), queued=queue,
         queue_shown=np.asarray(np.where(np.isnan(shown_queue), queue.value, shown_queue)),
-        idle=idle, together=rows.together, path_share=share, cu_wait=wait, source=rows.source, start=rows.start,
         notes=_notes(idle, unknown=missing.size > 0, mean=False, in_use=False),
     )  # fmt: skip
 
@@ -400,27 +403,21 @@ def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
     )
 
 
-def _bracketed(rows: Rows, bracket: Interval, name: str, *, pool: bool, aliases: int, idle: int) -> Run:
+def _bracketed(rows: Rows, bracket: Interval, run: Callable[..., Run], notes: tuple[str, ...]) -> Run:
     """Volumes whose service times were not measured: at the value, and at both ends."""
     numbers, rate = rows.numbers, _widened(rows, rows.numbers["io_rate"])
 
-    def at(end: Array) -> tuple[Interval, Interval]:
+    def at(end: Array) -> Run:
         service = _widened(rows, Interval(end, end, end))
-        return service, _widened(rows, queue_of(numbers["queued"], rate, service, numbers["response"]))
+        queue = _widened(rows, queue_of(numbers["queued"], rate, service, numbers["response"]))
+        return run(
+            service=service, queued=queue, queue_shown=queue.value, notes=notes, assumed=in_words(bracket, rate.value)
+        )  # fmt: skip
 
-    service, queue = at(bracket.value)
-    run = Run(
-        name=name, pool=pool, aliases=aliases, volumes=tuple(rows.names), io_rate=rate, service=service, queued=queue,
-        queue_shown=queue.value, idle=idle, source=rows.source, start=rows.start,
-        notes=_notes(idle, unknown=False, mean=False, in_use=False), assumed=in_words(bracket, rate.value),
-    )  # fmt: skip
+    found = at(bracket.value)
     if (bracket.high - bracket.low <= KNOWN * bracket.value).all():
-        return run
-    ends = []
-    for end in (bracket.low, bracket.high):
-        service, queue = at(end)
-        ends.append(replace(run, service=service, queued=queue, queue_shown=queue.value))
-    return replace(run, ends=tuple(ends))
+        return found
+    return replace(found, ends=(at(bracket.low), at(bracket.high)))
 
 
 def _asked(rows: Rows, *, in_use: bool) -> tuple[Interval, Interval, Interval, Interval]:
@@ -505,11 +502,11 @@ def _printed_service(rows: Rows) -> Interval:
     return Interval.around(found.value, np.where(rows.of_kind(VOLUME), half, np.maximum(half, parts)))
 
 
-def _error(rows: Rows) -> Array:
-    """Least relative error of a volume: chance in what was counted, and what no system keeps to a law better than."""
+def _error(rows: Rows, least: float = 0.01) -> Array:
+    """Relative error of a volume: chance in what was counted, and the `least`, as no system keeps to a law better."""
     counted = rows.filled("io_rate") * np.nan_to_num(rows.seconds)
     chance = np.where(counted > 0, 1.0 / np.sqrt(np.maximum(counted, 1.0)), 0.0)
-    return np.where(rows.of_kind(VOLUME), np.maximum(LEAST_ERROR, chance), 0.0)
+    return np.where(rows.of_kind(VOLUME), np.maximum(least, chance), 0.0)
 
 
 def _widened(rows: Rows, interval: Interval) -> Interval:

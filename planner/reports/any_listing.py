@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from planner import render
-from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.device_rows import MEASURED, REPORT, ColumnRows, Device
+from planner.reports.device_rows import MEASURED, ColumnRows, Device
 from planner.reports.dspacesh import DataSpaceListing, data_space_table, data_spaces_of, storage_frame
-from planner.reports.listing import DSPACESH, PageHead, PrintedListing, nothing_of, printed_table
+from planner.reports.listing import (
+    DEVICE,
+    DSPACESH,
+    REPORTS,
+    PageHead,
+    PrintedListing,
+    nothing_of,
+    printed_table,
+)
 from planner.reports.listing_scan import Scanned, scan
 from planner.reports.printed import Printed
 
@@ -35,11 +42,9 @@ SHOWN: Final = {
 class DeviceListing(PrintedListing):
     """One DEVICE listing, with its devices as `rows` in the order of the listing."""
 
-    rows: tuple[Device, ...]
+    FIRST: ClassVar = SHOWN
 
-    def table(self) -> render.Table:
-        """Lay out what people look at first, within 80 columns; `device_table` has everything."""
-        return device_table([self], resolution=False).only(SHOWN)
+    rows: tuple[Device, ...]
 
     def everything(self) -> render.Table:
         """Lay out every number, without resolutions."""
@@ -83,7 +88,7 @@ def read_devices(path: Path | str, data: bytes | None = None) -> tuple[DeviceLis
     """
     scanned = scan(Path(path), data, strict=True)
     if not scanned.listings:
-        raise nothing_of(scanned.path, scanned.reports, {REPORT: "DEVICE"})
+        raise nothing_of(scanned.path, scanned.reports, DEVICE)
     return listings_of(scanned)
 
 
@@ -95,7 +100,7 @@ def listings_of(scanned: Scanned) -> tuple[DeviceListing, ...]:
             rows[listing].append(row)
     return tuple(
         DeviceListing(
-            report=REPORT, run=each.head.run, start=each.head.start, end=each.head.end, interval=each.head.interval,
+            report=DEVICE, run=each.head.run, start=each.head.start, end=each.head.end, interval=each.head.interval,
             path=scanned.path, line=each.first.number, rows=tuple(of_listing), system=each.head.system,
         )
         for each, of_listing in zip(scanned.listings, rows, strict=True)
@@ -145,14 +150,12 @@ def device_table(listings: Sequence[DeviceListing], *, resolution: bool = True) 
     return printed_table(listings, words, numbers, resolution=resolution, decimals=True)
 
 
-MOST_IN_FULL: Final = 20  # damaged rows
 Listing = DeviceListing | DataSpaceListing
 
-# Report: what people call it, and the table of everything that it prints.
-READERS: Final[dict[str, tuple[str, Callable[[Any], render.Table]]]] = {
-    REPORT: ("DEVICE", device_table),
-    DSPACESH: ("DSPACESH", data_space_table),
-}
+
+def listing_table(report: str, listings: Sequence[Any]) -> render.Table:
+    """Lay out everything that the listings of one report print."""
+    return (data_space_table if report == DSPACESH else device_table)(listings)
 
 
 def read_with_notes(
@@ -162,21 +165,12 @@ def read_with_notes(
     scanned = scan(path, data)
     found: dict[str, tuple[Listing, ...]] = {}
     if scanned.listings:
-        found[REPORT] = listings_of(scanned)
+        found[DEVICE] = listings_of(scanned)
     if scanned.spaces:
         found[DSPACESH] = data_spaces_of(scanned.path, scanned.spaces)
     if not found:
-        raise _nothing(scanned)
+        raise nothing_of(scanned.path, scanned.reports)
     return found, damage_notes(scanned)
-
-
-def _nothing(scanned: Scanned) -> ReportError:
-    return nothing_of(scanned.path, scanned.reports, {report: name for report, (name, _) in READERS.items()})
-
-
-def listing_table(report: str, listings: tuple[Listing, ...]) -> render.Table:
-    """Lay out everything that the listings of one report print."""
-    return READERS[report][1](listings)
 
 
 def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
@@ -185,8 +179,8 @@ def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
     scanned = scan(path, data, take=lambda rows, found: parts.append(list(_columns(rows, found))))
     spaces = storage_frame(path, scanned.spaces) if scanned.spaces else None
     if not scanned.listings and spaces is None:
-        raise _nothing(scanned)
-    found = [report for report in READERS if report in scanned.reports]
+        raise nothing_of(path, scanned.reports)
+    found = [name for report, name in REPORTS.items() if report in scanned.reports]
     devices = _devices_frame(scanned, parts) if scanned.listings else None
     notes = [*damage_notes(scanned), *_head_notes(scanned)]
     if devices is not None:
@@ -198,7 +192,7 @@ def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
         missing=tuple(
             _missing(text, listing.head) for listing in scanned.listings for _, text in listing.damaged
         ),
-        what=" and ".join(READERS[report][0] for report in found) + " listings",
+        what=" and ".join(found) + " listings",
     )
 
 
@@ -212,11 +206,11 @@ def _missing(text: str, head: PageHead) -> schema.Missing:
     )
 
 
-def damage_notes(scanned: Scanned) -> list[str]:
+def damage_notes(scanned: Scanned, most: int = 20) -> list[str]:
     """Name every damaged row, the first ones in full."""
     damaged = [each for listing in scanned.listings for each in listing.damaged]
-    notes = [f"{error}; the row is left out: {text}" for error, text in damaged[:MOST_IN_FULL]]
-    if more := damaged[MOST_IN_FULL:]:
+    notes = [f"{error}; the row is left out: {text}" for error, text in damaged[:most]]
+    if more := damaged[most:]:
         lines = ", ".join(f"{error.line}" for error, _ in more)
         notes.append(f"{scanned.path}: {len(more)} more rows are damaged and left out, in lines {lines}.")
     return notes
@@ -276,6 +270,7 @@ def _devices_frame(scanned: Scanned, parts: list[list[pl.Series]]) -> pl.DataFra
     for pieces in zip(*parts, strict=True):
         found[pieces[0].name] = pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=False)
     parts.clear()
+    found["kind"] = schema.kind_of(found["type"], found["label"])
     if any(word.startswith("->") for word in scanned.types.words):
         found["alias_of"] = found["type"].str.slice(2).set(found["kind"] != schema.CLASSIC_ALIAS, None)
     return schema.frame(schema.DEVICES, found, found["line"].len())
@@ -308,9 +303,6 @@ def _columns(rows: ColumnRows, scanned: Scanned) -> Iterator[pl.Series]:
     addresses, places = np.unique(rows.address, return_inverse=True)
     yield _strings("device", [f"{number:04X}" for number in addresses.tolist()]).gather(places)
     types, labels = scanned.types.words, scanned.labels.words
-    kinds = np.array([_kind(word) for word in types])[rows.type]
-    kinds[(kinds == schema.KINDS.index(schema.BASE)) & (rows.label == 0)] = schema.KINDS.index(schema.ALIAS)
-    yield pl.Series("kind", schema.KINDS, dtype=pl.Enum(schema.KINDS)).gather(kinds)
     yield _strings("label", [word or None for word in labels]).gather(rows.label)
     yield _strings("type", types).gather(rows.type)
     for name, counts in zip(("links", "paths"), rows.counts, strict=True):
@@ -326,10 +318,3 @@ def _strings(name: str, words: Sequence[str | None]) -> pl.Series:
     import polars as pl
 
     return pl.Series(name, words, dtype=pl.String)
-
-
-def _kind(word: str) -> int:
-    """What a device of this type is, as long as it has a label; by its place in `KINDS`."""
-    if word.startswith("->"):
-        return schema.KINDS.index(schema.CLASSIC_ALIAS)
-    return schema.KINDS.index(schema.BASE if word.startswith(schema.ECKD_DISKS) else schema.OTHER)

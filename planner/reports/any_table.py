@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 WANTED: Final = "a table of volumes"
 SEPARATORS: Final = (",", ";", "\t")
-LEAST_COLUMNS: Final = 2
 NOTHING: Final = ("n/a", "na", "nan", "null", "none", "-", "--", "---", ".", "....", "#n/a", "n.a.", "nil", "?", "<na>",
                   "missing", "not available")  # fmt: skip
 _BOTH: Final = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:,\d{3})+\.\d+")
@@ -48,7 +47,7 @@ def layout_of(text: str, given: Mapping[str, str] | None = None) -> TableHead | 
             headings = [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
         except (csv.Error, StopIteration):
             continue
-        if len([heading for heading in headings if heading]) < LEAST_COLUMNS:
+        if sum(map(bool, headings)) <= 1:
             continue
         here = {heading.lower() for heading in headings}
         asked = {name: each for name, each in (given or {}).items() if each.strip().lower() in here}
@@ -94,7 +93,7 @@ def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
     fields = [field for field in plan.taken if field in NUMBERS or field in ("interval", "aliases")]
     if _is_units(table, plan):
         plan = _with_units(table, plan)
-        table = _rebuilt(table, table.cells.slice(1), table.line_numbers[1:])
+        table = replace(table, cells=table.cells.slice(1), line_numbers=table.line_numbers[1:])
     cells, columns = table.cells, {}
     changed = commas = False
     for field in fields:
@@ -114,19 +113,12 @@ def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
     for index, column in columns.items():
         plain = _plain_numbers(column, decimals) if commas else column
         cells = cells.with_columns(plain.alias(cells.columns[index]))
-    return _rebuilt(table, cells, table.line_numbers), plan
-
-
-def _rebuilt(table: CsvTable, cells: pl.DataFrame, lines: object) -> CsvTable:
-    """The same table with other cells."""
-    found = type(table)(table.path, table._data, table.header, table.header_line, cells, lines)  # type: ignore[arg-type]
-    found.separator = table.separator
-    return found
+    return replace(table, cells=cells), plan
 
 
 def _is_units(table: CsvTable, plan: Plan) -> bool:
     """Whether the first row says units."""
-    if isinstance(table, FrameTable) or len(table) < LEAST_COLUMNS:
+    if isinstance(table, FrameTable) or len(table) <= 1:
         return False
     cells = [table.series(each.heading)[0] for field, each in plan.taken.items() if field in NUMBERS]
     words = [_unit(cell) for cell in cells]

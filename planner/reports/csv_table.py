@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Never, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,20 +25,16 @@ from planner.units import half_digit
 if TYPE_CHECKING:
     import polars as pl
 
-Value = TypeVar("Value")
 COUNTER_SIZE: Final = 2**32  # monitor counters have 32 bits
 SEPARATORS: Final = {";": "semicolons", "\t": "tabs"}  # of what spreadsheets call CSV, too
-LONGEST: Final = 40  # characters of a cell that a message repeats
 WANTED_TIME: Final = "expected a time such as 2007-05-27T15:01:00, or a number of seconds"
 UNITS: Final = {  # by the end of a heading, the longer ones first
     "_us_per_page": "us", "_mb_per_s": "MB/s", "_kb": "KB", "_mb": "MB", "_GB": "GB", "_ms": "ms", "_us": "us",
     "_s": "s", "rate": "1/s", "itr": "1/s",
 }  # fmt: skip
 _CONTROLS: Final = bytes(set(range(32)) - set(b"\n\r\t")) + b"\x7f"
-MOST_COLUMNS: Final = 4096
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_MOST_DECIMALS: Final = 340
-_HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(_MOST_DECIMALS)])
+_HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(340)])
 
 
 def refuse() -> Never:
@@ -46,15 +42,15 @@ def refuse() -> Never:
     raise ValueError
 
 
-def check_width(path: Path, columns: int, line: int | None = None) -> None:
+def check_width(path: Path, columns: int, line: int | None = None, most: int = 4096) -> None:
     """Refuse a table wider than any: what is done with columns takes the square of their number."""
-    if columns > MOST_COLUMNS:
-        raise ReportError(path, f"{columns} columns: expected at most {MOST_COLUMNS}", line=line)
+    if columns > most:
+        raise ReportError(path, f"{columns} columns: expected at most {most}", line=line)
 
 
-def shown(cell: str) -> str:
+def shown(cell: str, most: int = 40) -> str:
     """Quote a cell in a message; a long one by its beginning."""
-    return repr(cell if len(cell) <= LONGEST else cell[:LONGEST] + "...")
+    return repr(cell if len(cell) <= most else cell[:most] + "...")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,20 +119,22 @@ def seconds(cell: str, start: datetime | None) -> float:
     return (when - start).total_seconds() if when is not None else refuse()
 
 
+@dataclass(frozen=True, eq=False)
 class CsvTable:
     """The rows of a CSV file below its header, by column; headings in whatever case, cells without blanks around them.
 
-    `path` is the file, `header` the headings as they stand there (one may be empty), `header_line` their line,
-    `cells` a polars frame of strings with a column a heading, `line_numbers` the line in the file of each row.
+    `path` is the file, `data` its text (none of a table that is no text), `header` the headings as they stand there
+    (one may be empty), `header_line` their line, `cells` a polars frame of strings with a column a heading,
+    `line_numbers` the line in the file of each row.
     """
 
-    def __init__(
-        self, path: Path, data: bytes, header: Sequence[str], header_line: int, cells: pl.DataFrame,
-        line_numbers: NDArray[np.int64],
-    ) -> None:  # fmt: skip
-        self.path, self.header, self.header_line = path, tuple(header), header_line
-        self.cells, self.line_numbers, self._data = cells, line_numbers, data
-        self.separator = ","
+    path: Path
+    data: bytes
+    header: tuple[str, ...]
+    header_line: int
+    cells: pl.DataFrame
+    line_numbers: NDArray[np.int64]
+    separator: str = ","
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -189,11 +187,11 @@ class CsvTable:
 
     def column_at(self, line: int, index: int) -> int:
         """Find the character, counted from 1, where a cell of a line begins; one behind the last is the line's end."""
-        return _cell_start(self.text(line), index, self.separator) + 1
+        return (_cell_start(self.text(line), index, self.separator) if self.data else index) + 1
 
     def text(self, line: int) -> str:
         """A line of the file."""
-        return self._data.split(b"\n", line)[line - 1].decode()
+        return self.data.split(b"\n", line)[line - 1].decode()
 
     def error_at(self, line: int, index: int, problem: str) -> ReportError:
         """Make the error of a place: a line of the file and a cell of it, counted from 0."""
@@ -201,9 +199,8 @@ class CsvTable:
 
     def error(self, row: int, name: str, problem: str) -> ReportError:
         """Make the error of one cell: a row, counted from 0 below the header, and a heading."""
-        return ReportError(
-            self.path, f"{name} {problem}", line=int(self.line_numbers[row]), column=self.column(row, name)
-        )
+        line = int(self.line_numbers[row])
+        return self.error_at(line, self.names.index(name.upper()), f"{name} {problem}")
 
     def column(self, row: int, name: str) -> int:
         """Find the character of its line, counted from 1, where the cell of a row begins."""
@@ -280,29 +277,20 @@ class CsvTable:
         """Read a column of times: seconds since the first row and that moment, or seconds as they are and None."""
         column = self.series(name)
         start = date(column[0])
-        return np.array(self.each(name, lambda cell: seconds(cell, start), WANTED_TIME)), start
+        return self.mapped(name, lambda cell: seconds(cell, start), WANTED_TIME, float).to_numpy(), start
 
-    def different(self, name: str) -> list[str]:
-        """Different cells of a column, in the order of their first rows."""
-        return list(self.series(name).unique(maintain_order=True))
-
-    def each_different(self, name: str, convert: Callable[[str], Value], wanted: str) -> list[Value]:
-        """Convert the different cells of a column; the error of one that does not convert says what is wanted."""
-        found = []
-        for cell in self.different(name):
+    def mapped(self, name: str, convert: Callable[[str], Any], wanted: str, dtype: Any) -> pl.Series:
+        """Convert a column, each different cell once; the error of one that does not convert says what is wanted."""
+        column = self.series(name)
+        known = {}
+        for cell in column.unique(maintain_order=True):
             try:
-                found.append(convert(cell))
+                known[cell] = convert(cell)
             except (ValueError, TypeError):
-                row = _first(self.series(name) == cell)
-                assert row is not None
+                row = int(column.index_of(cell) or 0)
                 also = " like the first one" if row and wanted == WANTED_TIME else ""
                 raise self.error(row, name, f"{shown(cell)}: {wanted}{also}") from None
-        return found
-
-    def each(self, name: str, convert: Callable[[str], Value], wanted: str) -> list[Value]:
-        """Convert every cell of a column, as `each_different` does."""
-        known = dict(zip(self.different(name), self.each_different(name, convert, wanted), strict=True))
-        return [known[cell] for cell in self.series(name)]
+        return column.replace_strict(list(known), list(known.values()), return_dtype=dtype)
 
 
 def _first(mask: pl.Series) -> int | None:
@@ -317,7 +305,7 @@ def _halves(column: pl.Series) -> pl.Series:
 
     point = column.str.find(".", literal=True)
     decimals = (column.str.len_bytes() - point - 1).fill_null(0).to_numpy()
-    halves = pl.Series(column.name, _HALVES[np.minimum(decimals, _MOST_DECIMALS - 1)])
+    halves = pl.Series(column.name, _HALVES[np.minimum(decimals, _HALVES.size - 1)])
     exponents = column.str.contains("e", literal=True) | column.str.contains("E", literal=True)
     for row in np.flatnonzero(exponents.to_numpy()):
         halves[int(row)] = half_digit(column[int(row)])
@@ -429,10 +417,8 @@ def by_lines(
     (first, header), *body = found
     check_width(path, len(header), first)
     rows = [row for _, row in body if len(row) == len(header)]
-    cells = _frame(rows, len(header))
     lines = np.array([line for line, row in body if len(row) == len(header)], dtype=np.int64)
-    table = CsvTable(path, data, header, first, cells, lines)
-    table.separator = separator
+    table = CsvTable(path, data, tuple(header), first, frame_of(rows, len(header)), lines, separator)
     _check_header(table, expected, required)
     if not body:
         raise table.error_at(first, len(header), f"no rows below the header: expected {expected}")
@@ -443,11 +429,11 @@ def by_lines(
     return table
 
 
-def _frame(rows: Sequence[Sequence[str]], width: int) -> pl.DataFrame:
+def frame_of(rows: Sequence[Sequence[str]], width: int) -> pl.DataFrame:
+    """Cells of rows of one width as a frame."""
     import polars as pl
 
-    columns: Iterable[Sequence[str]] = zip(*rows, strict=True) if rows else [()] * width
-    return pl.DataFrame([pl.Series(f"{k}", cells, dtype=pl.String) for k, cells in enumerate(columns)])
+    return pl.DataFrame(rows, schema=[(f"{k}", pl.String) for k in range(width)], orient="row")
 
 
 def parsed(path: Path, text: list[str], separator: str = ",") -> list[tuple[int, list[str]]]:
@@ -498,7 +484,7 @@ def _cell_start(text: str, index: int, separator: str) -> int:
 
 def of_frame(path: Path, frame: pl.DataFrame) -> CsvTable:
     """Make a table of a data frame; its numbers are exact, its rows are its lines."""
-    return FrameTable(path, b"", frame.columns, 0, frame, np.arange(1, frame.height + 1))
+    return FrameTable(path, b"", tuple(frame.columns), 0, frame, np.arange(1, frame.height + 1))
 
 
 class FrameTable(CsvTable):
@@ -514,10 +500,6 @@ class FrameTable(CsvTable):
         elif column.dtype.is_float():
             column = column.fill_nan(None)
         return column.cast(pl.String).fill_null("")
-
-    def column_at(self, line: int, index: int) -> int:
-        """Count the column."""
-        return index + 1
 
     def printed(self, name: str, allowed: Allowed = ZERO_OR_ABOVE) -> tuple[pl.Series, pl.Series]:
         """Read a column of numbers; what is no text is exact."""

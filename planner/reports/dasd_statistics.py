@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -122,16 +122,9 @@ class DasdStatistics:
         }
         if self.requests < before.requests or any((each < 0).any() for each in differences.values()):
             raise InputError("before", before.requests, f"at most {self.requests} requests, as counters rise")
-
-        def less(now: int | None, then: int | None) -> int | None:
-            return None if now is None or then is None else now - then
-
-        return DasdStatistics(
-            name=self.name, start=None, requests=self.requests - before.requests,
-            via_alias=less(self.via_alias, before.via_alias), sectors=less(self.sectors, before.sectors),
-            high_performance=less(self.high_performance, before.high_performance), histograms=differences,
-            averages=_since(self, before), line=self.line,
-        )  # fmt: skip
+        pairs = {name: (getattr(self, name), getattr(before, name)) for name in TOTALS.values()}
+        totals: Any = {name: None if None in pair else pair[0] - pair[1] for name, pair in pairs.items()}
+        return replace(self, start=None, histograms=differences, averages=_since(self, before), **totals)
 
 
 def _since(now: DasdStatistics, before: DasdStatistics) -> dict[str, Interval]:
@@ -276,23 +269,20 @@ def _statistics(path: Path, section: _Section) -> DasdStatistics:
                     line=section.line,
                 )
             histograms[key] = np.array(values[key], np.int64) * section.scale
-    total = {key: values[key][0] if key in values else None for key in TOTALS.values()}
-    requests = total["requests"] or 0
-    if (total["via_alias"] or 0) > requests:
-        raise ReportError(
-            path, f"{total['via_alias']} requests used an alias, of {requests}: expected at most as many",
-            line=section.line,
-        )  # fmt: skip
+    totals: Any = {key: values[key][0] if key in values else None for key in TOTALS.values()}
+    if (totals["via_alias"] or 0) > totals["requests"]:
+        problem = (
+            f"{totals['via_alias']} requests used an alias, of {totals['requests']}: expected at most as many"
+        )
+        raise ReportError(path, problem, line=section.line)
     averages = {
         part: (Interval(0.0, 0.5, 1.0) + values[key][0]) * MICROSECOND
         for key, part in AVERAGES.items()
         if key in values
     }
     return DasdStatistics(
-        name=section.name, start=section.start, requests=requests, via_alias=total["via_alias"],
-        sectors=total["sectors"], high_performance=total["high_performance"], histograms=histograms,
-        averages=averages, line=section.line,
-        all_devices=section.printed and not section.name,
+        name=section.name, start=section.start, histograms=histograms, averages=averages, line=section.line,
+        all_devices=section.printed and not section.name, **totals,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.reports.lines import BLANK, Line, Lines, Positions
+from planner.reports.listing import DEVICE
 from planner.reports.printed import Columns, Printed, is_number
 from planner.results import Array
 from planner.units import MILLISECOND, half_digit
 
-REPORT: Final = "FCX108"
 HEADINGS: Final = (
     "Addr", "Type", "Label/ID", "Links", "ths", "I/O", "Avoid",
     "Pend", "Disc", "Conn", "Serv", "Resp", "CUWt", "Qued",
@@ -38,7 +38,6 @@ _ADDRESS: Final = re.compile(r"[0-9A-F]{4}")
 ALIAS: Final = re.compile(r"->([0-9A-F]{4})")
 TYPE: Final = re.compile(r"->[0-9A-F]{4}|[^->][^>]*")
 _DISK_ROW: Final = re.compile(r".? *[0-9A-F]{4} +(?:33[89]0(?:-\w+)?|9336(?:-\w+)?|->[0-9A-F]{4})(?: |$)")
-_ANYWHERE: Final = 5  # numbers of a line that make it a row, wherever it stands
 _ROW_START: Final = re.compile(r" *[0-9A-F]{4}(?: *$| +[-0-9])")  # an address, then a type or nothing
 _RULE: Final = re.compile(r"[ ._]*")
 _GROUP: Final = "<-- Device Descr"
@@ -46,14 +45,13 @@ SUMMARY: Final = ">>"  # rows such as a sum over all devices; none in a publishe
 SCREEN_END: Final = ("Command ===>", "Select a device", "F1=Help")  # what a screen shows below its rows
 
 APART: Final = "a row apart from its table: expected rows without a blank line between them"
-NO_HEAD: Final = f"a DEVICE table without its page head: expected '{REPORT}  Run ...' above it"
+NO_HEAD: Final = f"a DEVICE table without its page head: expected '{DEVICE}  Run ...' above it"
 # Characters right of the last heading that a cell may reach; another row would begin beyond.
 JOINED: Final = 16
 LONGEST_CELL: Final = 8  # characters, that fit a number of 64 bits
 LONGEST_LINE: Final = 512
 FACTORS: Final = tuple(factor for _, _, factor in MEASURED.values())
 _POINT, _ZERO, _LETTER_A = b".0A"
-_DOTS: Final = 3  # that say, at least, that a number is not available
 _POWERS: Final = 10.0 ** np.arange(LONGEST_CELL + 1)
 _HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(LONGEST_CELL + 1)])
 Bytes = NDArray[np.uint8]
@@ -167,55 +165,23 @@ def read_row(columns: Columns, line: Line) -> Device:
     )  # fmt: skip
 
 
-def is_type(word: str) -> bool:
-    """Whether a word is a device type, or the arrow of a classic alias."""
-    return TYPE.fullmatch(word) is not None
-
-
 def is_summary(text: str) -> bool:
     """Whether a line, from its first character on, is a sum over devices such as ``>> All DASD <<``."""
     return text.startswith(SUMMARY) and any(mark in text[len(SUMMARY) :] for mark in (SUMMARY, "<<"))
 
 
-def may_be_row(text: str) -> bool:
-    """Whether a line that stands outside of a table looks like one of the rows of one, whole or broken."""
+def may_be_row(text: str, few: int = 5) -> bool:
+    """Whether a line that stands outside of a table looks like a row: it has more than `few` numbers."""
     words = text.split()
     numbers = sum(is_number(word.rstrip("kM")) for word in words)
-    return numbers > _ANYWHERE or _DISK_ROW.match(text) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnLayout:
-    """The columns below one heading, as numbers."""
-
-    columns: Columns
-    cells: tuple[slice, ...]
-    address: slice
-    type: slice
-    label: slice
-    end: int
-    width: int
-
-    @classmethod
-    def of(cls, columns: Columns) -> ColumnLayout:
-        """Take the places from headings."""
-        spans = columns.spans
-        return cls(
-            columns=columns,
-            cells=tuple(columns.cell(name) for name in NUMBERS),
-            address=spans["Addr"],
-            type=slice(spans["Type"].start, spans["Label/ID"].start - 1),
-            label=spans["Label/ID"],
-            end=spans[NUMBERS[-1]].stop,
-            width=columns.width,
-        )
+    return numbers > few or _DISK_ROW.match(text) is not None
 
 
 @dataclass(slots=True)
 class Words:
     """Different words of a column by number, the empty one first; what is no word has the number -1."""
 
-    is_word: Callable[[str], bool]
+    is_word: Callable[[str], object]
     words: list[str] = field(default_factory=lambda: [""])
     numbers: dict[str, int] = field(default_factory=lambda: {"": 0})
     _known: dict[int, tuple[NDArray[Any], NDArray[np.int64]]] = field(default_factory=dict)
@@ -281,14 +247,6 @@ class ColumnRows:
         sound, listing = np.zeros(lines.size, dtype=bool), np.full(lines.size, -1, dtype=np.int64)
         return cls(sound, lines, listing, address, kind, label, counts, values, halves)
 
-    @classmethod
-    def joined(cls, parts: Sequence[ColumnRows]) -> ColumnRows:
-        """Put parts one below the other."""
-        if len(parts) == 1:
-            return parts[0]
-        names = [each.name for each in fields(cls)]
-        return cls(*(np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names))
-
     def take(self, index: NDArray[np.int64]) -> ColumnRows:
         """Some of them."""
         return ColumnRows(*(getattr(self, each.name)[..., index] for each in fields(self)))
@@ -303,34 +261,38 @@ class ColumnRows:
         self.halves[:, index] = [np.nan if each is None else each.resolution for each in printed]
 
     def parse(
-        self, lines: Lines, layout: ColumnLayout, first: int, last: int, types: Words, labels: Words
+        self, lines: Lines, columns: Columns, first: int, last: int, types: Words, labels: Words
     ) -> None:
         """Find the sound rows among the lines from `first` up to `last`, which stand below one heading."""
+        address, label = columns.spans["Addr"], columns.spans["Label/ID"]
+        kind = slice(columns.spans["Type"].start, label.start - 1)
+        end = columns.spans[NUMBERS[-1]].stop
         lengths = lines.ends[first:last] - lines.starts[first:last]
-        pick = first + np.flatnonzero((lengths >= layout.end) & (lengths <= LONGEST_LINE))
+        pick = first + np.flatnonzero((lengths >= end) & (lengths <= LONGEST_LINE))
         if not pick.size:
             return
-        characters, rest = _characters(lines, pick, layout.width + JOINED)
-        sound = rest & _frame_is_sound(characters, layout)
-        address, fine = _hexadecimal(characters[layout.address])
+        characters, sound = _characters(lines, pick, columns.width + JOINED)
+        blanks = [*range(address.start), address.stop, kind.stop, label.stop, end]
+        if end == columns.width:
+            blanks += range(end, len(characters))
+        sound &= (characters[blanks] == BLANK).all(axis=0)
+        numbers, fine = _hexadecimal(characters[address])
         sound &= fine
-        kinds, names = (
-            words.of_cells(characters[place])
-            for words, place in ((types, layout.type), (labels, layout.label))
-        )
+        kinds, names = types.of_cells(characters[kind]), labels.of_cells(characters[label])
         sound &= (kinds > 0) & (names >= 0)
         digits = characters - _ZERO  # what is no digit wraps around to 10 and above
-        for position, cell in enumerate(layout.cells):
+        for position, heading in enumerate(NUMBERS):
+            cell = columns.cells[heading]
             values, decimals, fine = _numbers_in(characters, digits, cell.start, cell.stop)
             sound &= fine
-            if position < len(layout.cells) - len(FACTORS):
+            number = position - len(self.counts)
+            if number < 0:
                 sound &= decimals == 0
                 self.counts[position, pick] = values
             else:
-                number = position - (len(layout.cells) - len(FACTORS))
                 self.values[number, pick] = values * FACTORS[number]
                 self.halves[number, pick] = _HALVES[decimals] * FACTORS[number]
-        self.sound[pick], self.address[pick], self.type[pick], self.label[pick] = sound, address, kinds, names
+        self.sound[pick], self.address[pick], self.type[pick], self.label[pick] = sound, numbers, kinds, names
 
 
 def _characters(lines: Lines, pick: Positions, most: int) -> tuple[Bytes, Mask]:
@@ -350,15 +312,6 @@ def _characters(lines: Lines, pick: Positions, most: int) -> tuple[Bytes, Mask]:
     return found, rest
 
 
-def _frame_is_sound(characters: Bytes, layout: ColumnLayout) -> Mask:
-    """Whether it is blank where it must be: around address and words, and right of the last number."""
-    places = layout.address, layout.type, layout.label
-    blanks = [*range(layout.address.start), *(place.stop for place in places), layout.end]
-    if layout.end == layout.width:
-        blanks += range(layout.end, len(characters))
-    return np.asarray((characters[blanks] == BLANK).all(axis=0))
-
-
 def _hexadecimal(characters: Bytes) -> tuple[NDArray[np.int64], Mask]:
     """Numbers of four hexadecimal digits, in capitals; and which are such."""
     digits, letters = characters - _ZERO, characters - _LETTER_A
@@ -371,9 +324,9 @@ def _hexadecimal(characters: Bytes) -> tuple[NDArray[np.int64], Mask]:
 
 
 def _numbers_in(
-    characters: Bytes, digits: Bytes, start: int, end: int
+    characters: Bytes, digits: Bytes, start: int, end: int, dots: int = 3
 ) -> tuple[Array, NDArray[np.int64], Mask]:
-    """Number in the cells between two columns, nan where it is dots; its decimals; whether it is sound."""
+    """Number in the cells between two columns, nan where it is so many dots; its decimals; whether it is sound."""
     first, rows = max(start, end - LONGEST_CELL), characters.shape[1]
     value = np.zeros(rows, dtype=np.int32)
     points, decimals = np.zeros((2, rows), dtype=np.uint8)
@@ -390,7 +343,7 @@ def _numbers_in(
         decimals += is_digit & (points > 0)
         points += is_point
         np.copyto(value, value * 10 + digit, where=is_digit)
-    none = ~some & (points >= _DOTS)
+    none = ~some & (points >= dots)
     sound = ~wrong & (none | (some & ((points == 0) | ((points == 1) & (decimals > 0)))))
     if first > start:  # a number that is wider is looked at with care
         sound &= np.asarray((characters[start : first + 1] == BLANK).all(axis=0))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -23,20 +23,18 @@ from planner.reports.listing import (
     LEFT,
     RIGHT,
     Page,
-    PageHead,
     PrintedListing,
     has_headings,
     nothing_of,
     printed_table,
 )
 from planner.reports.listing_scan import scan
-from planner.reports.printed import Columns, Printed, is_number
+from planner.reports.printed import SUFFIXES, Columns, Printed, is_number
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
 
-SUFFIXES: Final = {"k": 1e3, "M": 1e6}
 RATES: Final = {  # field: heading
     "steal_rate": "Pgstl",
     "read_rate": "Pgrds",
@@ -106,12 +104,10 @@ class DataSpace:
 class DataSpaceListing(PrintedListing):
     """One DSPACESH listing: `rows` in its order, and z/VM version and `release` such as ``5.3``, None without."""
 
+    FIRST: ClassVar = SHOWN
+
     rows: tuple[DataSpace, ...]
     release: str | None
-
-    def table(self) -> render.Table:
-        """Lay out what people look at first, within 80 columns; `data_space_table` has everything."""
-        return data_space_table([self]).only(SHOWN)
 
     def everything(self) -> render.Table:
         """Lay out every number, without resolutions."""
@@ -154,36 +150,41 @@ def read_data_spaces(path: Path | str, data: bytes | None = None) -> tuple[DataS
     """
     scanned = scan(Path(path), data)
     if not scanned.spaces:
-        raise nothing_of(scanned.path, scanned.reports, {DSPACESH: "DSPACESH"})
+        raise nothing_of(scanned.path, scanned.reports, DSPACESH)
     return data_spaces_of(scanned.path, scanned.spaces)
 
 
 def data_spaces_of(path: Path, pages: Sequence[Page]) -> tuple[DataSpaceListing, ...]:
     """Read DSPACESH pages; those that repeat a head are one listing."""
-    return tuple(
-        DataSpaceListing(
-            report=DSPACESH, run=head.run, release=release, start=head.start, end=head.end, interval=head.interval,
-            path=path, line=line, rows=tuple(DataSpace(**row) for row in rows), system=head.system,
-        )
-        for head, release, line, rows in _listings(path, pages)
-    )  # fmt: skip
+    found = []
+    for head, same in groupby(pages, lambda page: page.head):
+        some = list(same)
+        lines = (line for page in some for line in (page.first, *page.lines))
+        found.append(
+            DataSpaceListing(
+                report=DSPACESH, run=head.run, start=head.start, end=head.end, interval=head.interval, path=path,
+                line=some[0].first.number, system=head.system, rows=_rows(path, some),
+                release=next((match[1] for line in lines if (match := RELEASE.search(line.text))), None),
+            )
+        )  # fmt: skip
+    return tuple(found)
 
 
 def storage_frame(path: Path, pages: Sequence[Page]) -> pl.DataFrame:
     """Rows of the table of storage from DSPACESH pages."""
-    rows: list[dict[str, Any]] = []
-    data: dict[str, Any] = {name: [] for name in ("system", "source", "start", "interval", "release")}
-    for head, release, _, some in _listings(path, pages):
-        start = head.start if isinstance(head.start, datetime) else None
-        said = (head.system or None, head.run or None, start, head.interval, release)
-        for values, value in zip(data.values(), said, strict=True):
-            values.extend([value] * len(some))
-        rows += some
-    data["file"] = str(path)
+    rows = [(each, row) for each in data_spaces_of(path, pages) for row in each.rows]
+    data: dict[str, Any] = {
+        "system": [each.system or None for each, _ in rows],
+        "source": [each.run or None for each, _ in rows],
+        "start": [each.start if isinstance(each.start, datetime) else None for each, _ in rows],
+        "interval": [each.interval for each, _ in rows],
+        "release": [each.release for each, _ in rows],
+        "file": str(path),
+    }
     for name in ("owner", "name", "users", "line"):
-        data[name] = [row[name] for row in rows]
+        data[name] = [getattr(row, name) for _, row in rows]
     for name in (*RATES, *PAGES):
-        printed = [row[name] for row in rows]
+        printed = [getattr(row, name) for _, row in rows]
         values, halves = (
             np.array([math.nan if each is None else getattr(each, part) for each in printed])
             for part in ("value", "resolution")
@@ -223,19 +224,7 @@ def _space_of(row: dict[str, Any]) -> DataSpace:
     return DataSpace(**about, **numbers, line=row["line"] or 0)
 
 
-def _listings(
-    path: Path, pages: Sequence[Page]
-) -> Iterator[tuple[PageHead, str | None, int, list[dict[str, Any]]]]:
-    """Head, release, first line and rows of each listing."""
-    for head, same in groupby(pages, lambda page: page.head):
-        some = list(same)
-        rows = _rows(path, some)
-        lines = (line for page in some for line in (page.first, *page.lines))
-        release = next((match[1] for line in lines if (match := RELEASE.search(line.text))), None)
-        yield head, release, some[0].first.number, rows
-
-
-def _rows(path: Path, pages: list[Page]) -> list[dict[str, Any]]:
+def _rows(path: Path, pages: list[Page]) -> tuple[DataSpace, ...]:
     """Join the pages of one listing and the halves of its rows."""
     first = pages[0].first
     left: list[tuple[Line, dict[str, Any]]] = []
@@ -254,8 +243,8 @@ def _rows(path: Path, pages: list[Page]) -> list[dict[str, Any]]:
             problem = f"data space {name} of {owner} a second time: it is listed in line {seen[key]}"
             raise ReportError(path, problem, line=line.number)
         seen[key] = line.number
-        rows.append({**names, **counts, "line": line.number})
-    return rows
+        rows.append(DataSpace(**names, **counts, line=line.number))
+    return tuple(rows)
 
 
 def _check_halves(path: Path, first: Line, left: Sequence[object], right: Sequence[object]) -> None:
@@ -288,7 +277,7 @@ def _page_rows(path: Path, page: Page) -> Iterator[tuple[Line, dict[str, Any], d
             yield (
                 line,
                 _names(columns, line) if LEFT[0] in headings else {},
-                columns.numbers(line, PAGES, SUFFIXES) if RIGHT[0] in headings else {},
+                _pages(columns, line) if RIGHT[0] in headings else {},
             )
         elif columns is None and may_be_row(line.text):
             raise line.error(path, f"a row above its heading: expected '{' '.join(LEFT)}' first")
@@ -320,7 +309,13 @@ def _names(columns: Columns, line: Line) -> dict[str, Any]:
         wanted = "expected a row with a userid and the name of a data space, or a blank line"
         raise line.error(columns.path, f"{line.text.strip()[:40]!r}: {wanted}", start)
     users = columns.count(line, "Permt")
-    return {"owner": owner, "name": name, "users": users, **columns.numbers(line, RATES)}
+    rates = {field: columns.number(line, heading) for field, heading in RATES.items()}
+    return {"owner": owner, "name": name, "users": users, **rates}
+
+
+def _pages(columns: Columns, line: Line) -> dict[str, Any]:
+    """Read the right half of a row."""
+    return {field: columns.number(line, heading, suffixed=True) for field, heading in PAGES.items()}
 
 
 def _check_pages(path: Path, line: Line, name: str, counts: dict[str, Any]) -> None:

@@ -31,9 +31,6 @@ EXACT_BEFORE, EXACT_FROM = (4, 17), (6, 10)
 TIMES: Final = (
     "no times, or none with one meaning: expected what iostat -x -t prints, with S_TIME_FORMAT=ISO set"
 )
-CHANCE: Final = 0.01  # of numbers that lie on the grid of an interval by chance, below which they are of one
-INTERVALS: Final = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60)  # s, that are tried where there are no times
-LARGEST_GRID: Final = 40  # I/Os of an interval, of more of which the grid is too fine
 
 
 def is_iostat(head: bytes) -> bool:
@@ -120,9 +117,8 @@ def _first(path: Path, run: IostatRun, seconds: Sequence[float | None], of: str,
         tried = [float(np.median(known))]
     else:
         later = [report for report in reports[1:] if report.rows]
-        tried = [
-            float(each) for each in INTERVALS if all(_on_grid(report, each) is not False for report in later)
-        ]
+        usual = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60)  # s
+        tried = [float(s) for s in usual if all(_on_grid(report, s) is not False for report in later)]
         tried = tried if any(_on_grid(report, each) for report in later for each in tried) else []
     if tried and all(_on_grid(reports[0], each) for each in tried):
         notes.append(
@@ -135,21 +131,24 @@ def _first(path: Path, run: IostatRun, seconds: Sequence[float | None], of: str,
     return 1
 
 
-def _on_grid(report: DiskReport, seconds: float) -> bool | None:
-    """Whether all rates are whole counts over an interval, which chance cannot explain; None where it could."""
+def _on_grid(report: DiskReport, seconds: float, least: float = 0.01, most: int = 40) -> bool | None:
+    """Whether all rates are whole counts over an interval; None where chance could be it, by `least` and more.
+
+    Of more than `most` I/Os of an interval the grid is too fine to tell.
+    """
     chance = 1.0
     for row in (row for row in report.rows.values() if not row.group):
         for name in RATES:
             cell = row.cells.get(name, "0")
             value, half = float(cell), half_digit(cell)
             count = round(value * seconds)
-            if value == 0 or count > LARGEST_GRID:
+            if value == 0 or count > most:
                 continue
             late = count * 0.02 / seconds**2  # an interval may be 0.02 s longer or shorter
             if not count or abs(value - count / seconds) > half + late + 1e-9:
                 return False
             chance *= min(2 * (half + late) * seconds, 1.0)
-    return True if chance < CHANCE else None
+    return True if chance < least else None
 
 
 def _plausible(path: Path, row: DiskLine, notes: list[str]) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Tabular, tabled
@@ -33,7 +33,9 @@ _RUN: Final = re.compile(
 _STAMPS: Final = ("%Y/%m/%d %H:%M:%S", "date and time")
 _CLOCKS: Final = ("%H:%M:%S", "time of day")
 CARRIAGE: Final = frozenset("01+-")
+DEVICE: Final = "FCX108"
 DSPACESH: Final = "FCX134"
+REPORTS: Final = {DEVICE: "DEVICE", DSPACESH: "DSPACESH"}
 LEFT: Final = (
     "Userid", "Data", "Space", "Name", "Permt", "Pgstl", "Pgrds", "Pgwrt", "X-rds", "X-wrt", "X-mig",
 )  # fmt: skip
@@ -76,6 +78,10 @@ class Page:
 class PrintedListing(Tabular):
     """One listing: `run`, `system`, moments or times of day, length as printed [s], its `rows`, where it begins."""
 
+    FIRST: ClassVar[
+        Mapping[str, str]
+    ]  # columns that people look at first, within 80 characters, and their labels
+
     report: str
     run: str
     start: datetime | time | None
@@ -95,6 +101,10 @@ class PrintedListing(Tabular):
         ]
         length = "" if self.interval is None else f"{self.interval:g} s"
         return ", ".join(filter(None, (self.run or str(self.path), " to ".join(moments), length)))
+
+    def table(self) -> render.Table:
+        """Lay out what people look at first."""
+        return self.everything().only(self.FIRST)
 
     def everything(self) -> render.Table:
         """Lay out every number, without resolutions."""
@@ -138,10 +148,10 @@ def printed_table(
     return tabled(zip(*columns.values(), strict=True), columns)
 
 
-def nothing_of(path: Path, reports: Iterable[str], wanted: Mapping[str, str]) -> ReportError:
-    """Make the error of a file that holds other `reports` than those `wanted`, names by id."""
+def nothing_of(path: Path, reports: Sequence[str], *wanted: str) -> ReportError:
+    """Make the error of a file that holds other `reports` than those `wanted`; any of `REPORTS` where none is named."""
     found = f"holds {', '.join(reports)} only" if reports else "holds no Performance Toolkit listing"
-    names = " or ".join(f"a {name} listing ({report})" for report, name in wanted.items())
+    names = " or ".join(f"a {REPORTS[report]} listing ({report})" for report in wanted or REPORTS)
     return ReportError(path, f"{found}; expected {names}, with its page head 'FCXnnn  Run ...'")
 
 

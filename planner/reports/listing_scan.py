@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.reports import device_rows as device
-from planner.reports.device_rows import ColumnLayout, ColumnRows, Words
+from planner.reports.device_rows import TYPE, ColumnRows, Words
 from planner.reports.lines import Line, Lines, read_lines
 from planner.reports.listing import (
     CARRIAGE,
+    DEVICE,
     DSPACESH,
     HEAD,
     NO_HALF_HEAD,
@@ -29,11 +31,6 @@ from planner.reports.listing import (
 )
 from planner.reports.printed import Columns
 
-_NEAR: Final = 20  # lines from a page head to its heading, and characters before the id of the report
-_WHOLE_PAGE: Final = 3  # damaged rows on a page without a sound one that speak against its heading
-_LONGEST_TOP: Final = 2**12
-FLUSH: Final = 2**16  # rows of a large part
-MOST_KNOWN: Final = 2**14  # lines whose meaning is remembered
 _HINT: Final = re.compile(rb"Addr|Pend|Disc|Conn|Serv|Resp|CUWt|Qued|Userid|Pgstl|Resid|XSTOR|DASD")
 _NO_HEADING: Final = f"expected the heading line '{' '.join(device.HEADINGS)}' below this head"
 _SECOND_ROW: Final = re.compile(r"(?<=.{20}) [0-9A-F]{4} +(?:33[89]0|9336|->[0-9A-F]{4})")
@@ -88,19 +85,24 @@ def scan(
     strict: bool = False,
     take: Callable[[ColumnRows, Scanned], None] | None = None,
 ) -> Scanned:
-    """Read a file of listings; a damaged row is an error where `strict`; `take` gets parts of the rows at once."""
+    """Read a file of listings; a damaged row is an error where `strict`; `take` gets the rows of each block at once."""
     scanner = Scanner(path, strict=strict)
     found = scanner.found
     for lines in read_lines(path, data):
         scanner.feed(lines)
-        if take is not None and sum(part.line.size for part in found.parts) >= FLUSH:
-            take(ColumnRows.joined(found.parts), found)
-            found.parts.clear()
+        while take is not None and found.parts:
+            take(found.parts.pop(), found)
     scanner.finish()
-    if take is not None and found.parts:
-        take(ColumnRows.joined(found.parts), found)
-        found.parts.clear()
     return found
+
+
+@lru_cache(maxsize=2**14)
+def _kind(raw: bytes) -> str:
+    """What an odd line is, wherever it stands: a header, blank (or a rule, or an upper heading), or neither."""
+    line = Line(0, raw.decode("utf-8", "replace"))
+    if device.is_header(line):
+        return "header"
+    return "blank" if line.is_blank or device.is_heading(line) else ""
 
 
 class Scanner:
@@ -108,13 +110,12 @@ class Scanner:
 
     def __init__(self, path: Path, *, strict: bool) -> None:
         self.path, self.strict = path, strict
-        self.found = Scanned(path, [], [], Words(device.is_type), Words(str.isprintable), [], [])
+        self.found = Scanned(path, [], [], Words(TYPE.fullmatch), Words(str.isprintable), [], [])
         self.listings, self.types, self.labels = self.found.listings, self.found.types, self.found.labels
         self.page: OpenPage | None = None
         self.above: tuple[Lines, int] | None = None
-        self._layout: ColumnLayout | None = None
-        self._layouts: dict[str, ColumnLayout | None] = {}
-        self._kinds: dict[bytes, str] = {}
+        self._layout: Columns | None = None
+        self._layouts: dict[str, Columns | None] = {}
         self._heads: dict[tuple[str, ...], PageHead] = {}
         self._tops: dict[bytes, OpenPage] = {}
         self._last_listing = np.full(2**16, -1, dtype=np.int64)
@@ -145,11 +146,14 @@ class Scanner:
         self.above = self.lines, index
         return index + 1
 
-    def _page_top(self, index: int) -> int | None:
-        """Read a page's lines to its heading that have been read before; returns where to go on, or None."""
+    def _page_top(self, index: int, near: int = 20, longest: int = 2**12) -> int | None:
+        """Read a page's lines to its heading that have been read before; returns where to go on, or None.
+
+        The heading is `near` lines away at most, of `longest` characters together; so near is the id of the report.
+        """
         lines = self.lines
         start = int(lines.starts[index])
-        if b"FCX108" not in lines.data[start : start + _NEAR]:
+        if b"FCX108" not in lines.data[start : start + near]:
             return None
         place = bisect_right(self.headers, index)
         if place == len(self.headers):
@@ -158,7 +162,7 @@ class Scanner:
         top = lines.data[start : lines.ends[header]]
         known = self._tops.get(top)
         if known is None:
-            if header - index > _NEAR or len(top) > _LONGEST_TOP:
+            if header - index > near or len(top) > longest:
                 return None
             for each in range(index, header + 1):
                 if each > index and HEAD.match(lines.text(each)):
@@ -179,7 +183,7 @@ class Scanner:
         self._end_page()
         self._end_listing()
 
-    def _stretches(self, lines: Lines) -> Iterator[tuple[int, int, ColumnLayout]]:
+    def _stretches(self, lines: Lines) -> Iterator[tuple[int, int, Columns]]:
         """Lines that stand below headings of one layout, as far as a heading is one; they are kept in `headers`."""
         first, position = 0, lines.data.find(b"Addr")
         self.headers: list[int] = []
@@ -198,18 +202,18 @@ class Scanner:
         if self._layout is not None:
             yield first, lines.starts.size, self._layout
 
-    def _layout_of(self, line: Line) -> ColumnLayout | None:
+    def _layout_of(self, line: Line) -> Columns | None:
         if not device.is_header(line):
             return None
         try:
-            return ColumnLayout.of(Columns.from_header(self.path, line, device.HEADINGS))
+            return Columns.from_header(self.path, line, device.HEADINGS)
         except ReportError:
             return None  # said once the page has come to it
 
     def _sound_rows(self, first: int, last: int) -> None:
         """Take sound rows, all of one page; they may stand below a heading only."""
         page = self.page
-        if page is None or page.report != device.REPORT:
+        if page is None or page.report != DEVICE:
             raise self.lines.line(first).error(self.path, STRAY_ROW)
         if page.columns is None:
             self._row_above_heading(first)
@@ -245,7 +249,7 @@ class Scanner:
             self._prologue(page, index)
         if page.report == DSPACESH:
             page.lines.append(self._line(index))
-        elif page.report == device.REPORT:
+        elif page.report == DEVICE:
             self._device_line(page, index, raw)
         elif _HINT.search(raw):
             self._refuse_tables(self._line(index))
@@ -265,7 +269,7 @@ class Scanner:
         assert page.prologue is not None
         if not line.text.strip(" _") or device.is_header(line):
             self._head_is_read(page, page.prologue)
-        elif page.report == device.REPORT and device.may_be_row(line.text):
+        elif page.report == DEVICE and device.may_be_row(line.text):
             self._row_above_heading(index)
         else:
             page.prologue.append(line)
@@ -280,7 +284,7 @@ class Scanner:
 
     def _begin_listing(self, page: OpenPage) -> None:
         """A DEVICE page with another head than the one before begins a listing."""
-        if page.report != device.REPORT or page.head is None:
+        if page.report != DEVICE or page.head is None:
             return
         if not (self.listings and self.listings[-1].head == page.head):
             self._end_listing()
@@ -288,7 +292,7 @@ class Scanner:
 
     def _device_line(self, page: OpenPage, index: int, raw: bytes) -> None:
         """Move on in a DEVICE page: head, heading, one block of rows, a gap, other text."""
-        kind = self._kind(raw)
+        kind = _kind(raw)
         if kind == "header":
             line = self._line(index)
             if page.state == "text":
@@ -347,16 +351,6 @@ class Scanner:
         lines, index = self.above
         return lines.line(index)
 
-    def _kind(self, raw: bytes) -> str:
-        """What an odd line is, wherever it stands: a header, blank (or a rule, or an upper heading), or neither."""
-        if raw not in self._kinds:
-            if len(self._kinds) > MOST_KNOWN:
-                self._kinds.clear()
-            line = Line(0, raw.decode("utf-8", "replace"))
-            other = "blank" if line.is_blank or device.is_heading(line) else ""
-            self._kinds[raw] = "header" if device.is_header(line) else other
-        return self._kinds[raw]
-
     def _outside(self, index: int, raw: bytes) -> None:
         """A line before the first page may be any text but a table or a row of one."""
         if _HINT.search(raw):
@@ -387,9 +381,9 @@ class Scanner:
         if page.prologue is not None:
             self._head_is_read(page, page.prologue)
         assert page.head is not None
-        if page.report == device.REPORT and page.columns is None:
+        if page.report == DEVICE and page.columns is None:
             raise page.first.error(self.path, _NO_HEADING)
-        if page.damaged >= _WHOLE_PAGE and not page.sound:  # its heading is what is damaged
+        if page.damaged > 2 and not page.sound:  # noqa: PLR2004 - its heading is what is damaged
             raise self.listings[-1].damaged[-page.damaged][0]
         if page.report == DSPACESH:
             self.found.spaces.append(Page(head=page.head, first=page.first, lines=tuple(page.lines)))

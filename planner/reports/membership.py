@@ -24,7 +24,6 @@ IS_BASE: Final = "IODDEV_RDEVHPBA"
 IS_ALIAS: Final = "IODDEV_RDEVHPAL"
 POOL: Final = "IODDEV_RDEVHPPL"
 BITS: Final = ("device", IS_BASE, IS_ALIAS, POOL)
-LAST_DEVICE: Final = 0x3FFFF  # z/OS writes the subchannel set, 0 to 3, before four digits
 # Not all that int() takes: 0x522A, 5_22A, +5, digits of other scripts.
 _DIGITS: Final = re.compile(r"[0-9A-Fa-f]{1,5}")
 
@@ -42,7 +41,7 @@ def device_range(text: str) -> tuple[int, int]:
     if not (_DIGITS.fullmatch(first) and _DIGITS.fullmatch(last)):
         raise ValueError("device numbers in hexadecimal such as 522A-5231")
     low, high = int(first, 16), int(last, 16)
-    if not low <= high <= LAST_DEVICE:
+    if not low <= high <= 0x3FFFF:  # noqa: PLR2004 - z/OS writes the subchannel set, 0 to 3, before four digits
         raise ValueError("a range from a lower to a higher device number, 0000 to 3FFFF")
     return low, high
 

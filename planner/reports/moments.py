@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 MOMENT: Final = "_moment"
 MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-TWO_DIGITS: Final = 100  # years below are of this century
 _TIME: Final = r"(?:[ T:,-]+(\d{1,2})[:.](\d{2})(?:[:.](\d{2})(?:[.,:](\d{1,6}))?\d*)?\s*([AaPp][Mm])?)?"
 _NUMBERS: Final = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})" + _TIME)
 _NAMED: Final = re.compile(r"(\d{1,2})[ -]?([A-Za-z]{3})[A-Za-z]*\.?[ -]?(\d{2,4})" + _TIME)
@@ -120,7 +119,8 @@ def read_dates(cells: Sequence[str]) -> list[datetime | None] | None:
         day = (three, two, one) if each[0] == "." or first else (three, one, two)
         year, month, of_month = day if each[0] in "?." else (one, two, three)
         try:
-            found.append(datetime(year + 2000 if year < TWO_DIGITS else year, month, of_month) + each[2])
+            whole = year + 2000 if year < 100 else year  # noqa: PLR2004 - two digits are of this century
+            found.append(datetime(whole, month, of_month) + each[2])
         except (ValueError, OverflowError):
             raise ValueError(cell) from None
     return found

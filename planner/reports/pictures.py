@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 PARTS: Final = ("pend", "disconnect", "connect")
 FEWEST: Final = 6  # devices that a picture has room for, twice as many as rows
-MOST_SIDE_BY_SIDE: Final = 10  # names that are read without turning the head
 MOST_BARS: Final = 60
 CAVEAT: Final = (
     "With HyperPAV aliases at work the printed response, and so the wait, is not that of the volume."
@@ -24,7 +23,7 @@ CAVEAT: Final = (
 
 def stacked_times(
     headline: str, names: Sequence[str], parts: Mapping[str, Sequence[float]], *, aliases: bool,
-    axes: Axes | None = None,
+    axes: Axes | None = None, side_by_side: int = 10,
 ) -> Axes:  # fmt: skip
     """Draw of what the response time of each device consists: `parts` by name, from below [ms]; none without I/O."""
     if len(names) > MOST_BARS:
@@ -37,7 +36,7 @@ def stacked_times(
     style.stacked(axes, names, parts)
     aside = 0.8 + max(FEWEST - len(names), 0) / 2
     axes.set_xlim(-aside, len(names) - 1 + aside)
-    axes.tick_params(axis="x", rotation=90 if len(names) > MOST_SIDE_BY_SIDE else 0)
+    axes.tick_params(axis="x", rotation=90 if len(names) > side_by_side else 0)
     axes.set(xlabel="device", ylabel="time of an I/O [ms]")
     style.legend_below(axes)
     return axes

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from planner.errors import InputError, ReportError
@@ -18,9 +18,8 @@ from planner.reports.csv_table import read_cells, shown
 from planner.reports.lines import Line
 from planner.units import half_digit
 
-MOST_KNOWN: Final = 2**14  # texts that are kept with what they say
 WHOLE: Final = 0.5  # resolution of a number printed without decimals
-NO_SUFFIXES: Final[Mapping[str, float]] = MappingProxyType({})
+SUFFIXES: Final = {"k": 1e3, "M": 1e6}  # of numbers of pages
 _HEADING: Final = re.compile(r"\S+")
 _NUMBER: Final = re.compile(r"[0-9]+|[0-9]*\.[0-9]+")
 _NOT_AVAILABLE: Final = re.compile(r"\.{3,}")
@@ -83,25 +82,38 @@ def is_number(text: str) -> bool:
     return bool(_NUMBER.fullmatch(text) or _NOT_AVAILABLE.fullmatch(text))
 
 
-@dataclass(frozen=True, slots=True)
+@lru_cache(maxsize=2**14)  # most numbers of a listing are the same few
+def _number(digits: str, factor: float, *, suffixed: bool) -> Printed | None:
+    """Read what stands in a cell: a number, with a suffix where it may have one, or dots; else a ValueError."""
+    if _NOT_AVAILABLE.fullmatch(digits):
+        return None
+    if suffixed and digits[-1:] in SUFFIXES:
+        digits, factor = digits[:-1], factor * SUFFIXES[digits[-1:]]
+    if not _NUMBER.fullmatch(digits):
+        raise ValueError(digits)
+    return Printed.from_text(digits, factor)
+
+
+@dataclass(slots=True)
 class Columns:
     """The columns below one header line.
 
-    `path` is the file, `spans` holds for each heading its first to last character, `width` is the end of
-    the last of them; `cells` are those of the numbers, as far as they were asked for, `known` what stood in them, and
-    `halves` what stood in many of them side by side: most of a listing are the same few.
+    `path` is the file, `spans` holds for each heading its first to last character, `width` is the end of the last of
+    them; `cells` are the characters of a number: from the end of the heading before to the end of its own.
     """
 
     path: Path
     spans: dict[str, slice]
     width: int
-    cells: dict[str, slice] = field(default_factory=dict, init=False, repr=False, compare=False)
-    known: dict[tuple[str, str], Printed | None] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-    halves: dict[tuple[str, str], dict[str, Printed | None]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    cells: dict[str, slice] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find the cells."""
+        ordered = sorted(self.spans.items(), key=lambda each: each[1].stop)
+        stops = [0, *(span.stop for _, span in ordered[:-1])]
+        self.cells = {
+            name: slice(before, span.stop) for before, (name, span) in zip(stops, ordered, strict=True)
+        }
 
     @classmethod
     def from_header(cls, path: Path, line: Line, required: Sequence[str]) -> Columns:
@@ -122,14 +134,6 @@ class Columns:
         spans = {match[0]: slice(*match.span()) for match in _HEADING.finditer(line.text)}
         return cls(path, spans, max(span.stop for span in spans.values()))
 
-    def cell(self, name: str) -> slice:
-        """Characters that belong to a number: from the end of the heading before to the end of its own."""
-        if name not in self.cells:
-            end = self.spans[name].stop
-            before = max((span.stop for span in self.spans.values() if span.stop < end), default=0)
-            self.cells[name] = slice(before, end)
-        return self.cells[name]
-
     def word(self, line: Line, name: str, following: str | None = None) -> str:
         """Read a word, left-aligned under its heading."""
         start = self.spans[name].start
@@ -144,55 +148,25 @@ class Columns:
             raise line.error(self.path, f"{name} {text!r} runs into the next column: expected a blank", end)
         return word
 
-    def number(
-        self, line: Line, name: str, factor: float = 1.0, *, suffixes: Mapping[str, float] = NO_SUFFIXES
-    ) -> Printed | None:
+    def number(self, line: Line, name: str, factor: float = 1.0, *, suffixed: bool = False) -> Printed | None:
         """Read a number, right-aligned under its heading."""
-        span = self.cells.get(name) or self.cell(name)
+        span = self.cells[name]
+        digits = line.text[span].lstrip(" ")
+        end, start = line.offset + span.stop, span.stop - len(digits)
         if len(line.text) < span.stop:
-            problem = f"the row is cut short: expected {name} to end in column {line.offset + span.stop}"
+            problem = f"the row is cut short: expected {name} to end in column {end}"
             raise line.error(self.path, problem, len(line.text))
-        key = name, line.text[max(span.start - 1, 0) : span.stop]
-        if key not in self.known:
-            if len(self.known) > MOST_KNOWN:
-                self.known.clear()
-            self.known[key] = self._number(line, name, span, factor, suffixes)
-        return self.known[key]
-
-    def numbers(
-        self, line: Line, headings: Mapping[str, str], suffixes: Mapping[str, float] = NO_SUFFIXES
-    ) -> dict[str, Printed | None]:
-        """Read numbers that stand side by side, by field."""
-        first, *_, last = headings.values()
-        key = first, line.text[max(self.cell(first).start - 1, 0) : self.spans[last].stop]
-        if key not in self.halves:
-            if len(self.halves) > MOST_KNOWN:
-                self.halves.clear()
-            self.halves[key] = {
-                name: self.number(line, heading, suffixes=suffixes) for name, heading in headings.items()
-            }
-        return self.halves[key]
-
-    def _number(
-        self, line: Line, name: str, span: slice, factor: float, suffixes: Mapping[str, float]
-    ) -> Printed | None:
-        cell = line.text[span]
-        digits = cell.lstrip(" ")
-        start = span.stop - len(digits)
-        if _NOT_AVAILABLE.fullmatch(digits):
-            return None
-        if digits[-1:] in suffixes:
-            digits, factor = digits[:-1], factor * suffixes[digits[-1:]]
-        if not _NUMBER.fullmatch(digits):
-            wanted = (
-                f"expected a number that ends in column {line.offset + span.stop}, such as .2, 1.84 or 755"
-            )
-            raise line.error(self.path, f"{name} {cell.strip()!r}: {wanted}", min(start, span.stop - 1))
-        if start == span.start and line.text[start - 1 : start].strip(" "):
+        try:
+            found = _number(digits, factor, suffixed=suffixed)
+        except ValueError:
+            wanted = f"expected a number that ends in column {end}, such as .2, 1.84 or 755"
             raise line.error(
-                self.path, f"{name} {digits!r} touches the column before: expected a blank", start
-            )
-        return Printed.from_text(digits, factor)
+                self.path, f"{name} {digits.strip()!r}: {wanted}", min(start, span.stop - 1)
+            ) from None
+        if found is not None and start == span.start and line.text[start - 1 : start].strip(" "):
+            problem = f"{name} {digits!r} touches the column before: expected a blank"
+            raise line.error(self.path, problem, start)
+        return found
 
     def count(self, line: Line, name: str) -> int | None:
         """Read a whole number, right-aligned under its heading; see `number`."""
@@ -201,7 +175,7 @@ class Columns:
             return None
         if printed.resolution != WHOLE:
             raise line.error(
-                self.path, f"{name} {printed.value:g}: expected a whole number", self.cell(name).start
+                self.path, f"{name} {printed.value:g}: expected a whole number", self.cells[name].start
             )
         return int(printed.value)
 

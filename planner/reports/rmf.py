@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -22,7 +23,7 @@ from planner.render.text import counted
 from planner.reports import schema
 from planner.reports.any_table import NOTHING, cleaned
 from planner.reports.column_names import Plan, heading_words, listed, plan_of
-from planner.reports.csv_table import Allowed, CsvTable, check_width, shown
+from planner.reports.csv_table import Allowed, CsvTable, check_width, frame_of, shown
 from planner.reports.volumes import NUMBERS, SHOWN, read_volumes
 from planner.units import half_digit
 
@@ -34,8 +35,8 @@ MOST_BYTES: Final = 2**30
 MOST_DEPTH: Final = 32
 MOST_TEXT: Final = 4096  # characters of a cell
 ROOT: Final = b"<ddsml"
-_WHEN: Final = re.compile(r"(\d{2})/(\d{2})/(\d{4})-(\d{2})[.:](\d{2})[.:](\d{2})")
-_ISO: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})[-T ](\d{2})[.:](\d{2})[.:](\d{2})")
+_AMERICAN: Final = "%m/%d/%Y-%H:%M:%S"
+_FORMS: Final = (_AMERICAN, "%Y-%m-%d-%H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S")
 _LENGTH: Final = re.compile(r"(\d{1,4}):(\d{2})[:.](\d{3})")
 
 
@@ -197,18 +198,12 @@ class _Parser:
 
 
 def _moment(text: str, *, american: bool) -> datetime | None:
-    match, iso = _WHEN.fullmatch(text), _ISO.fullmatch(text)
-    try:
-        if iso is not None:
-            return datetime(*map(int, iso.groups()))  # type: ignore[arg-type] # six numbers
-        if match is None:
-            return None
-        month, day, year, *clock = map(int, match.groups())
-        if not american and month != day:
-            return None
-        return datetime(year, month, day, *clock)  # type: ignore[arg-type] # three numbers
-    except ValueError:
-        return None
+    """Date and time; None where there is none, or its month may be a day."""
+    for form in _FORMS:
+        with suppress(ValueError):
+            found = datetime.strptime(text.replace(".", ":"), form)
+            return found if american or form != _AMERICAN or found.month == found.day else None
+    return None
 
 
 SUM: Final = "SUM"
@@ -282,20 +277,10 @@ def _elsewhere(path: Path, every: Sequence[RmfReport], notes: dict[str, None]) -
     return used
 
 
-class _XmlRows(CsvTable):
-    """Rows of a table of XML, by the headings of its columns."""
-
-    def column_at(self, line: int, index: int) -> int:
-        """Count the column."""
-        return index + 1
-
-
 def _devices(
     path: Path, report: RmfReport, table: XmlTable, plan: Plan, notes: dict[str, None]
 ) -> schema.Tables:
     """Rows of volumes of a DEVICE report; devices without any number are offline, sums are compared."""
-    import polars as pl
-
     place = {name.upper(): index for index, name in enumerate(table.headings)}
     at = {name: place[each.heading.upper()] for name, each in plan.taken.items()}
     numbers = [index for name, index in at.items() if name in NUMBERS]
@@ -320,16 +305,9 @@ def _devices(
     header = [*table.headings, "system", "start", "interval_s", "run"]
     said = [report.system, "" if begin is None else begin.isoformat(), "" if seconds is None else f"{seconds!r}",
             "" if begin is not None else report.start]  # fmt: skip
-    taken = [(line, [*cells, *said]) for line, cells in rows]
-    frame = pl.DataFrame(
-        {
-            str(index): pl.Series([cells[index] for _, cells in taken], dtype=pl.String)
-            for index in range(len(header))
-        }
-    )
-    whole = _XmlRows(
-        path, b"", header, taken[0][0], frame, np.array([line for line, _ in taken], dtype=np.int64)
-    )
+    lines = np.array([line for line, _ in rows], dtype=np.int64)
+    frame = frame_of([[*cells, *said] for _, cells in rows], len(header))
+    whole = CsvTable(path, b"", tuple(header), rows[0][0], frame, lines)
     found = read_volumes(*cleaned(whole, plan_of(header)))
     notes.update(dict.fromkeys(found.notes))
     assert found.devices is not None

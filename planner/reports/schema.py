@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from planner.errors import ReportError
+from planner.quantity import Quantity
 from planner.reports.moments import clock_of_zone
 from planner.results import Array
 
@@ -30,16 +31,6 @@ OTHER: Final = "other"
 KINDS: Final = (BASE, ALIAS, CLASSIC_ALIAS, VOLUME, OTHER)
 ECKD_DISKS: Final = ("3390", "3380")  # the types that aliases exist for
 ENDS: Final = ("", "_low", "_high")
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """One column: `name`, polars type by `dtype` ("Enum" is one of `KINDS`), `unit` (empty without one), `meaning`."""
-
-    name: str
-    dtype: str
-    unit: str
-    meaning: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +59,12 @@ class Tables:
     columns: str = ""
 
 
-def measured(name: str, unit: str, meaning: str) -> tuple[Heading, Heading, Heading]:
+def measured(key: str, unit: str, meaning: str) -> tuple[Quantity, Quantity, Quantity]:
     """Declare a measured number with its two ends."""
     return (
-        Heading(name, "Float64", unit, meaning),
-        Heading(f"{name}_low", "Float64", unit, "smallest number that its printed digits stand for"),
-        Heading(f"{name}_high", "Float64", unit, "largest number that its printed digits stand for"),
+        Quantity(key, meaning, unit),
+        Quantity(f"{key}_low", "smallest number that its printed digits stand for", unit),
+        Quantity(f"{key}_high", "largest number that its printed digits stand for", unit),
     )
 
 
@@ -88,15 +79,15 @@ def within(name: str, values: Array, halves: Array | float) -> dict[str, Array]:
 
 
 WHEN: Final = (
-    Heading("system", "String", "", "name of the z/VM, z/OS or Linux system; null where the source does not say"),
-    Heading("source", "String", "", "name of the measurement, as the report head says it"),
-    Heading("start", "Datetime", "", "begin of the interval by the clock of the system; null where there is no date"),
-    Heading("utc_offset", "Int32", "s", "clock of the system less UTC; null where the source does not say"),
-    Heading("interval", "Float64", "s", "length of the interval"),
+    Quantity("system", "name of the z/VM, z/OS or Linux system; null where the source does not say", dtype="String"),
+    Quantity("source", "name of the measurement, as the report head says it", dtype="String"),
+    Quantity("start", "begin of the interval by the clock of the system; null without a date", dtype="Datetime"),
+    Quantity("utc_offset", "clock of the system less UTC; null where the source does not say", "s", dtype="Int32"),
+    Quantity("interval", "length of the interval", "s"),
 )  # fmt: skip
 WHERE: Final = (
-    Heading("file", "String", "", "file that the row stands in"),
-    Heading("line", "UInt32", "", "its line or record in the file, counted from 1"),
+    Quantity("file", "file that the row stands in", dtype="String"),
+    Quantity("line", "its line or record in the file, counted from 1", dtype="UInt32"),
 )
 DEVICE_NUMBERS: Final = {  # name: unit, meaning
     "io_rate": ("1/s", "I/Os; of a volume, those of its aliases among them"),
@@ -113,37 +104,37 @@ DEVICE_NUMBERS: Final = {  # name: unit, meaning
 }
 DEVICES: Final = (
     *WHEN,
-    Heading("device", "String", "", "device number, four hexadecimal digits; null where a volume has a name only"),
-    Heading("kind", "Enum", "", "base, alias (HyperPAV), classic alias, volume (base and aliases together) or other"),
-    Heading("label", "String", "", "volume label, owner, or name of the volume; null where blank"),
-    Heading("type", "String", "", "device type such as 3390-3, or ->522A for a classic alias"),
-    Heading("alias_of", "String", "", "device number of the base, of a classic alias"),
-    Heading("pool", "String", "", "alias pool that the device belongs to; null where nothing says so"),
-    Heading("pool_aliases", "UInt16", "", "aliases of that pool"),
-    Heading("together", "Float64", "", "how much its I/Os come together with those of other volumes: 0 not, 1 always"),
-    Heading("links", "UInt32", "", "minidisk links"),
-    Heading("paths", "UInt32", "", "channel paths"),
+    Quantity("device", "device number, four hexadecimal digits; null where a volume has a name only", dtype="String"),
+    Quantity("kind", "base, alias (HyperPAV), classic alias, volume (a base with its aliases) or other", dtype="Enum"),
+    Quantity("label", "volume label, owner, or name of the volume; null where blank", dtype="String"),
+    Quantity("type", "device type such as 3390-3, or ->522A for a classic alias", dtype="String"),
+    Quantity("alias_of", "device number of the base, of a classic alias", dtype="String"),
+    Quantity("pool", "alias pool that the device belongs to; null where nothing says so", dtype="String"),
+    Quantity("pool_aliases", "aliases of that pool", dtype="UInt16"),
+    Quantity("together", "how much its I/Os come together with those of other volumes: 0 not, 1 always"),
+    Quantity("links", "minidisk links", dtype="UInt32"),
+    Quantity("paths", "channel paths", dtype="UInt32"),
     *(column for name, (unit, meaning) in DEVICE_NUMBERS.items() for column in measured(name, unit, meaning)),
     *WHERE,
 )  # fmt: skip
 SUPPLY: Final = (
     *WHEN,
-    Heading("time", "Float64", "s", "end of the interval on the clock of the file, from whatever it counts"),
-    Heading("pool", "String", "", "alias pool"),
-    Heading("tries", "UInt64", "", "requests for an alias in the interval"),
-    Heading("fails", "UInt64", "", "those that found none free"),
-    Heading("fewest_free", "UInt32", "", "fewest free aliases that a request found"),
-    Heading("most_free", "UInt32", "", "most free aliases that a request found"),
-    Heading(
-        "most_used", "UInt32", "", "most aliases in use at once; null where the source says what was free"
+    Quantity("time", "end of the interval on the clock of the file, from whatever it counts", "s"),
+    Quantity("pool", "alias pool", dtype="String"),
+    Quantity("tries", "requests for an alias in the interval", dtype="UInt64"),
+    Quantity("fails", "those that found none free", dtype="UInt64"),
+    Quantity("fewest_free", "fewest free aliases that a request found", dtype="UInt32"),
+    Quantity("most_free", "most free aliases that a request found", dtype="UInt32"),
+    Quantity(
+        "most_used", "most aliases in use at once; null where the source says what was free", dtype="UInt32"
     ),
-    Heading("aliases", "UInt32", "", "aliases of the pool at the end of the interval"),
-    Heading("bases", "UInt32", "", "bases of the pool; null where the source does not say"),
-    Heading("borrowed", "Float64", "1/s", "aliases borrowed from other control units (SuperPAV)"),
-    Heading("loaned", "Float64", "1/s", "aliases loaned to other control units (SuperPAV)"),
-    Heading("queued", "Float64", "", "mean I/Os queued for an alias"),
-    Heading("restarted", "Boolean", "", "whether the counters were started again in the interval"),
-    Heading("plain", "Boolean", "", "whether rates and water marks of the interval belong together"),
+    Quantity("aliases", "aliases of the pool at the end of the interval", dtype="UInt32"),
+    Quantity("bases", "bases of the pool; null where the source does not say", dtype="UInt32"),
+    Quantity("borrowed", "aliases borrowed from other control units (SuperPAV)", "1/s"),
+    Quantity("loaned", "aliases loaned to other control units (SuperPAV)", "1/s"),
+    Quantity("queued", "mean I/Os queued for an alias"),
+    Quantity("restarted", "whether the counters were started again in the interval", dtype="Boolean"),
+    Quantity("plain", "whether rates and water marks of the interval belong together", dtype="Boolean"),
     *WHERE,
 )
 STORAGE_RATES: Final = {
@@ -167,22 +158,22 @@ STORAGE_PAGES: Final = {
 }
 STORAGE: Final = (
     *WHEN,
-    Heading("release", "String", "", "z/VM version and release such as 5.3"),
-    Heading("owner", "String", "", "userid that owns the data space"),
-    Heading("name", "String", "", "name of the data space"),
-    Heading("users", "UInt32", "", "users permitted to it"),
+    Quantity("release", "z/VM version and release such as 5.3", dtype="String"),
+    Quantity("owner", "userid that owns the data space", dtype="String"),
+    Quantity("name", "name of the data space", dtype="String"),
+    Quantity("users", "users permitted to it", dtype="UInt32"),
     *(column for name, meaning in STORAGE_RATES.items() for column in measured(name, "1/s", meaning)),
     *(column for name, meaning in STORAGE_PAGES.items() for column in measured(name, "pages", meaning)),
     *WHERE,
 )
 LOST: Final = (  # rows that could not be read
     WHEN[0], *WHEN[2:4],
-    Heading("name", "String", "", "device or volume; null where that could not be read"),
-    Heading("pool", "String", "", "alias pool; null where nothing says so"),
-    Heading("alias", "Boolean", "", "whether it is an alias"),
-    Heading("own", "Boolean", "", "whether the row is its own, not that of an alias of it"),
+    Quantity("name", "device or volume; null where that could not be read", dtype="String"),
+    Quantity("pool", "alias pool; null where nothing says so", dtype="String"),
+    Quantity("alias", "whether it is an alias", dtype="Boolean"),
+    Quantity("own", "whether the row is its own, not that of an alias of it", dtype="Boolean"),
 )  # fmt: skip
-TABLES: Final[Mapping[str, Sequence[Heading]]] = {
+TABLES: Final[Mapping[str, Sequence[Quantity]]] = {
     "devices": DEVICES,
     "supply": SUPPLY,
     "storage": STORAGE,
@@ -193,14 +184,20 @@ TABLES: Final[Mapping[str, Sequence[Heading]]] = {
 LARGEST: Final = {"1/s": 1e9, "s": 1e6, "": 1e9, "pages": 1e15}
 
 
-def refuse_implausible(columns: Sequence[Heading], found: pl.DataFrame) -> None:
+def numbers_of(columns: Sequence[Quantity]) -> dict[str, Quantity]:
+    """Measured numbers of a table, which have two ends, by key."""
+    known = {each.key: each for each in columns}
+    return {key: each for key, each in known.items() if f"{key}_low" in known}
+
+
+def refuse_implausible(columns: Sequence[Quantity], found: pl.DataFrame) -> None:
     """Refuse a measured number that no device has; it would overflow in one law or another."""
-    names = {column.name for column in columns}
-    measured = {each.name: each.unit for each in columns if f"{each.name}_high" in names}
     if not found.height:
         return
+    measured = numbers_of(columns)
     for name, most in zip(measured, found.select(*measured).max().row(0), strict=True):
-        unit, largest = measured[name], LARGEST[measured[name]]
+        unit = measured[name].unit
+        largest = LARGEST[unit]
         if most is not None and most > largest:
             row = found.row(int(found[name].arg_max() or 0), named=True)
             of = next((row[key] for key in ("device", "label", "pool", "name") if row.get(key)), "a row")
@@ -219,15 +216,15 @@ def damage() -> tuple[type[BaseException], ...]:
     return OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException
 
 
-def dtypes(columns: Sequence[Heading]) -> dict[str, Any]:
+def dtypes(columns: Sequence[Quantity]) -> dict[str, Any]:
     """Types of columns for polars, by name."""
     import polars as pl
 
     special = {"Datetime": pl.Datetime("us"), "Enum": pl.Enum(KINDS)}
-    return {column.name: special.get(column.dtype) or getattr(pl, column.dtype) for column in columns}
+    return {column.key: special.get(column.dtype) or getattr(pl, column.dtype) for column in columns}
 
 
-def frame(columns: Sequence[Heading], data: Mapping[str, Any], height: int | None = None) -> pl.DataFrame:
+def frame(columns: Sequence[Quantity], data: Mapping[str, Any], height: int | None = None) -> pl.DataFrame:
     """Make a table of columns: lists, arrays, series, or one value for all; null where `data` lacks one or is nan."""
     import polars as pl
 
@@ -251,6 +248,20 @@ def frame(columns: Sequence[Heading], data: Mapping[str, Any], height: int | Non
     )
 
 
+def kind_of(type_: pl.Series, label: pl.Series) -> pl.Series:
+    """Tell what each device of a DEVICE listing is by its type and label, strings or null."""
+    import polars as pl
+
+    disk = type_.str.slice(0, 4).is_in(list(ECKD_DISKS)).fill_null(False)
+    kind = (
+        pl.when(type_.str.starts_with("->")).then(pl.lit(CLASSIC_ALIAS))
+        .when(~disk).then(pl.lit(OTHER))
+        .when(label.fill_null("") == "").then(pl.lit(ALIAS))
+        .otherwise(pl.lit(BASE))
+    )  # fmt: skip
+    return pl.select(kind.cast(pl.Enum(KINDS))).to_series()
+
+
 def _many(values: object) -> bool:
     return hasattr(values, "__len__") and not isinstance(values, str | bytes)
 
@@ -267,14 +278,14 @@ def lost_rows(found: pl.DataFrame) -> tuple[Missing, ...]:
     return tuple(Missing(**row) for row in found.iter_rows(named=True))
 
 
-def empty(columns: Sequence[Heading]) -> pl.DataFrame:
+def empty(columns: Sequence[Quantity]) -> pl.DataFrame:
     """Make a table without rows."""
     import polars as pl
 
     return pl.DataFrame(schema=dtypes(columns))
 
 
-def join(columns: Sequence[Heading], parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+def join(columns: Sequence[Quantity], parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Join tables of the same columns, one below the other, without copying them."""
     import polars as pl
 
@@ -284,11 +295,11 @@ def join(columns: Sequence[Heading], parts: Sequence[pl.DataFrame]) -> pl.DataFr
     return parts[0] if len(parts) == 1 else pl.concat(parts, rechunk=False)
 
 
-def conform(columns: Sequence[Heading], found: pl.DataFrame, path: Path) -> pl.DataFrame:
+def conform(columns: Sequence[Quantity], found: pl.DataFrame, path: Path) -> pl.DataFrame:
     """Give a table that has these columns, or some of them, their order and types; others are ignored."""
     import polars as pl
 
-    names = {column.name for column in columns} & set(found.columns)
+    names = {column.key for column in columns} & set(found.columns)
     try:
         if getattr(found.schema.get("start"), "time_zone", None):
             start, offset = clock_of_zone(found["start"])

@@ -132,15 +132,14 @@ def read_supply(path: Path | str, table: CsvTable | None = None) -> tuple[PoolSu
     counters = np.array([table.counts(TRIES), table.counts(FAILS)])
     aliases = table.counts("aliases", MOST_ALIASES)
     marks = np.array([table.counts(FEWEST), table.counts(MOST)])
-    rows: dict[str, list[int]] = {}
-    for row, pool in enumerate(table.words("pool")):
-        rows.setdefault(pool, []).append(row)
-    members = {pool: np.array(rows[pool]) for pool in sorted(rows, key=by_number)}
-    usual = usual_length([times[of_pool] for of_pool in members.values()])
-    if np.isnan(usual):
+    rows = places(table.words("pool"))
+    members = {pool: rows[pool] for pool in sorted(rows, key=by_number)}
+    lengths = np.concatenate([np.diff(times[of_pool]) for of_pool in members.values()])
+    if not lengths.size:
         raise table.error(
-            len(table.rows) - 1, "time", "of the only record: expected two records of a pool at least"
+            len(table) - 1, "time", "of the only record: expected two records of a pool at least"
         )
+    usual = float(np.median(lengths))
     return tuple(
         _pool(table, pool, of_pool, start, times[of_pool], counters[:, of_pool], marks[:, of_pool], aliases[of_pool],
               usual)
@@ -148,10 +147,12 @@ def read_supply(path: Path | str, table: CsvTable | None = None) -> tuple[PoolSu
     )  # fmt: skip
 
 
-def usual_length(times: list[Array]) -> float:
-    """Return the usual time between two records."""
-    lengths = np.concatenate([np.diff(each) for each in times])
-    return float(np.median(lengths)) if lengths.size else float("nan")
+def places(words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+    """Where each word stands."""
+    found: dict[str, list[int]] = {}
+    for place, word in enumerate(words):
+        found.setdefault(word, []).append(place)
+    return {word: np.array(each) for word, each in found.items()}
 
 
 def check_order(table: CsvTable, rows: NDArray[np.int64], times: Array, what: str) -> None:

@@ -23,7 +23,7 @@ from planner.quantity import column
 from planner.reports import schema
 from planner.reports.csv_table import CsvTable, read_csv
 from planner.reports.membership import BITS, Membership, device_words, members_of, with_pools
-from planner.reports.supply import OFTEN, Backwards, Counts, check_order, clock_after, steps
+from planner.reports.supply import OFTEN, Backwards, Counts, check_order, clock_after, places, steps
 from planner.results import Array
 from planner.units import MILLISECOND, MONITOR_TIME
 
@@ -103,10 +103,7 @@ def count_volumes(
     queue = _queue_column(table)
     queued = None if queue is None else table.numbers(queue)
     lengths = table.numbers(INTERVAL) if table.has(INTERVAL) else None
-    rows: dict[str, list[int]] = {}
-    for row, device in enumerate(devices):
-        rows.setdefault(device, []).append(row)
-    members = {device: np.array(rows[device]) for device in sorted(rows)}
+    members = dict(sorted(places(devices).items()))
     for device, of_device in members.items():
         check_order(table, of_device, times[of_device], f"device {device}")
     inferred = (

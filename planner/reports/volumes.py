@@ -25,11 +25,8 @@ PARTS: Final = ("pend", "disconnect", "connect")
 WORDS: Final = {"system": "system", "run": "source", "volume": "label", "type": "type", "alias_of": "alias_of",
                 "pool": "pool"}  # fmt: skip
 OFFSET: Final = "utc_offset_s"
-DAY: Final = 86_400  # seconds
 FASTEST: Final = 5e-6  # s; no disk serves an I/O faster
 SLOWEST: Final = 10.0  # s; a mean service time that no disk has
-MOST: Final = 0.9  # share of rows that must agree on a unit
-SAME: Final = 0.2  # relative difference of two sums of times that are meant to be one
 SUMS: Final = ("total", "total/average", "sum", "average", "avg", "grand total", "all", "total/avg")
 SHOWN: Final = 5  # names that a note lists
 WANTED_TIME: Final = "expected a time such as 2007-05-27T15:01:00 or 2007-05-27T15:01:00+02:00"
@@ -160,8 +157,13 @@ def missing_of(rows: pl.DataFrame) -> tuple[schema.Missing, ...]:
     return schema.lost_rows(said)
 
 
-def _as_seconds(table: CsvTable, plan: Plan, frame: pl.DataFrame) -> Plan | None:
-    """The plan with times in seconds where milliseconds cannot be meant, and IOSQ and parts add up to the response."""
+def _as_seconds(
+    table: CsvTable, plan: Plan, frame: pl.DataFrame, same: float = 0.2, most: float = 0.9
+) -> Plan | None:
+    """The plan with times in seconds where milliseconds cannot be meant, and IOSQ and parts add up to the response.
+
+    They add up where they come to the `same`, but for so much of it, in `most` of the rows.
+    """
     busy = frame.filter(pl_busy())
     mean = float(busy["service"].median() or 0.0)  # type: ignore[arg-type] # of numbers
     times = {field: each for field, each in plan.taken.items() if field in NUMBERS and NUMBERS[field] == "ms"}
@@ -176,8 +178,8 @@ def _as_seconds(table: CsvTable, plan: Plan, frame: pl.DataFrame) -> Plan | None
     if fast and len(whole) > len(PARTS) and ("iosq" in times or "queued" in plan.taken):
         parts = sum((busy[part] for part in PARTS[1:]), busy[PARTS[0]])
         wait = busy["queued"] / busy["io_rate"]
-        alike = int(((parts + wait - busy["response"]).abs() <= SAME * busy["response"]).sum())
-        if alike > MOST * busy.height and mean / MILLISECOND >= FASTEST:
+        alike = int(((parts + wait - busy["response"]).abs() <= same * busy["response"]).sum())
+        if alike > most * busy.height and mean / MILLISECOND >= FASTEST:
             changed = {field: Taken(each.heading, "s") for field, each in times.items()}
             return Plan({**plan.taken, **changed}, plan.unused, False, plan.doubts)
     heading = next(iter(shown.values()))
@@ -225,14 +227,7 @@ def device_series(table: CsvTable, heading: str = "device") -> pl.Series:
             refuse()
         return f"{low:04X}" if low == high else refuse()
 
-    return mapped(table, heading, number, "expected device numbers in hexadecimal such as 522A", pl.String)
-
-
-def mapped(table: CsvTable, name: str, convert: Any, wanted: str, dtype: Any) -> pl.Series:
-    """Convert the cells of a column, each different one once."""
-    column = table.series(name)
-    known = dict(zip(table.different(name), table.each_different(name, convert, wanted), strict=True))
-    return column.replace_strict(list(known), list(known.values()), return_dtype=dtype)
+    return table.mapped(heading, number, "expected device numbers in hexadecimal such as 522A", pl.String)
 
 
 def _words(table: CsvTable, heading: str) -> pl.Series:
@@ -243,32 +238,15 @@ def _words(table: CsvTable, heading: str) -> pl.Series:
 
 def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
     """What each row is: as the column kind says, as type and label tell in rows of a listing, else a volume."""
-    import polars as pl
-
     if "kind" in plan.taken:
         wanted = f"expected one of {', '.join(schema.KINDS)}"
-        return mapped(
-            table, "kind", lambda cell: cell if cell in schema.KINDS else refuse(), wanted, pl.String
-        )
+        return table.mapped("kind", lambda cell: cell if cell in schema.KINDS else refuse(), wanted, str)
     if not {"type", "volume"} <= plan.taken.keys():
         return schema.VOLUME
     type_, label = (table.series(plan.taken[field].heading) for field in ("type", "volume"))
     if not (table.has("type") and table.has("label")) and not type_.str.starts_with("->").any():
         return schema.VOLUME
-    return pl.select(kind_of(pl.lit(type_), pl.lit(label))).to_series()
-
-
-def kind_of(type_: pl.Expr, label: pl.Expr) -> pl.Expr:
-    """Tell what a device of a DEVICE listing is by its type and label, strings or null."""
-    import polars as pl
-
-    disk = type_.str.slice(0, 4).is_in(list(schema.ECKD_DISKS))
-    return (
-        pl.when(type_.str.starts_with("->")).then(pl.lit(schema.CLASSIC_ALIAS))
-        .when(~disk.fill_null(False)).then(pl.lit(schema.OTHER))
-        .when(label.fill_null("") == "").then(pl.lit(schema.ALIAS))
-        .otherwise(pl.lit(schema.BASE))
-    )  # fmt: skip
+    return schema.kind_of(type_, label)
 
 
 def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Series]:
@@ -279,7 +257,7 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
     taken = plan.taken
     if "interval" in taken:
         heading = taken["interval"].heading
-        lengths = {cell: read_length(cell) for cell in table.different(heading)}
+        lengths = {cell: read_length(cell) for cell in table.series(heading).unique()}
         found["interval"] = (
             table.series(heading).replace_strict(list(lengths), list(lengths.values()), return_dtype=pl.Float64)
             if None not in lengths.values() else table.printed(heading)[0] * taken["interval"].factor("s")
@@ -320,7 +298,7 @@ def _offsets(table: CsvTable, shown: pl.Series) -> pl.Series:
     import polars as pl
 
     wanted = "expected seconds between -86400 and 86400, as the offset of start says"
-    beside = mapped(table, OFFSET, _offset, wanted, pl.Int32)
+    beside = table.mapped(OFFSET, _offset, wanted, pl.Int32)
     wrong = (beside != shown).fill_null(False)
     if wrong.any():
         row = int(wrong.arg_max() or 0)
@@ -328,9 +306,9 @@ def _offsets(table: CsvTable, shown: pl.Series) -> pl.Series:
     return beside.fill_null(shown)
 
 
-def _offset(cell: str) -> int | None:
+def _offset(cell: str, day: int = 86_400) -> int | None:
     value = int(cell) if cell else None
-    return value if value is None or abs(value) < DAY else refuse()
+    return value if value is None or abs(value) < day else refuse()
 
 
 def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str, heading: str) -> None:

@@ -59,7 +59,6 @@ INVALID: Final = {  # flag: why a row is left out
     "vac": "they were varied or reconfigured in the interval (SMF74VAC)",
     "del_": "they were deleted (SMF74DEL)",
 }
-MOST_TRIES: Final = 2**53  # up to which every whole number can be told
 MOST_COUNTED: Final = 65_535  # by a count of two bytes
 TRUE: Final = frozenset({"true", "1", "1.0", "yes", "on"})
 FALSE: Final = frozenset({"false", "0", "0.0", "no", "off", ""})
@@ -357,7 +356,7 @@ def _device_rows(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
         numbers += [(value - half).clip(0.0).alias(f"{name}_low"), (value + half).alias(f"{name}_high")]
     found = frame.with_columns(
         *numbers,
-        device=pl.col("num").str.to_uppercase(),
+        device=pl.col("num").str.to_uppercase().str.replace("^0(.{4})$", "${1}"),  # of subchannel set 0
         kind=pl.when(disk).then(pl.lit(schema.VOLUME)).otherwise(pl.lit(schema.OTHER)),
         label=pl.col("ser"),
         type=pl.coalesce(pl.col("dev"), named),
@@ -416,7 +415,7 @@ def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     )
     whole = (found["tries"] == found["tries"].round()) & (found["fails"] == found["fails"].round())
     wrong = ~whole.fill_null(value=False) | (found["fails"] < 0) | (found["fails"] > found["tries"])
-    wrong |= (found["tries"] > MOST_TRIES).fill_null(value=False)
+    wrong |= (found["tries"] > 2**53).fill_null(value=False)  # a float tells whole numbers apart up to there
     if wrong.any():
         row = int(wrong.arg_max() or 0)
         some = f"{found['fails'][row]} of {found['tries'][row]} requests without a free alias"

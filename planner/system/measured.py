@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner import measurements
 from planner.errors import InputError
-from planner.measurements.archive import is_archive, open_archive
+from planner.measurements.archive import open_archive
+from planner.measurements.formats import is_folder
 from planner.reports.schema import BASE, VOLUME
 from planner.system.schema import TABLES, one_of
 from planner.units import MILLISECOND
@@ -212,7 +213,7 @@ def from_measurements(source: Path | str, system: str | None = None) -> str:
         A file cannot be read.
     """
     path = Path(source)
-    devices = open_archive(path).read() if is_archive(path) else measurements.read(path).devices
+    devices = open_archive(path).read() if is_folder(path) else measurements.read(path).devices
     if devices is None:
         raise InputError("--from", str(source), "measurements of devices")
     return from_devices(devices, system)

@@ -75,8 +75,8 @@ def test_every_formula_is_typeset_and_every_column_is_explained(gather: ModuleTy
         assert f"`planner explain {name}`" in formulas
     for table in schema.TABLES.values():
         for column in table:
-            if not column.name.endswith(("_low", "_high")):
-                assert f"| `{column.name}` | {column.dtype} | {column.unit} | {column.meaning} |" in columns
+            if not column.key.endswith(("_low", "_high")):
+                assert f"| `{column.key}` | {column.dtype} | {column.unit} | {column.meaning} |" in columns
 
 
 def test_a_missing_extra_is_one_line_that_says_what_to_install(tmp_path: Path) -> None:

@@ -541,8 +541,8 @@ def test_headings_of_the_schema_are_documented() -> None:
     text = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
     for columns in schema.TABLES.values():
         for column in columns:
-            if not column.name.endswith(("_low", "_high")):
-                assert f"`{column.name}`" in text, column.name
+            if not column.key.endswith(("_low", "_high")):
+                assert f"`{column.key}`" in text, column.key
 
 
 def test_an_archive_of_before_the_utilization_is_read_and_added_to(archive: Path) -> None:

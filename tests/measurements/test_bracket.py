@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import heapq
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.measurements import intervals, volume_runs
+from planner.measurements import intervals, pool_runs, volume_runs
 from planner.measurements.read import read
 from planner.measurements.run import BUNCHED, service_bracket, with_service
 from planner.sizing import aliases as answer_to
 from planner.sizing import answer_for
+from tests.checkout import ROOT
 
 TICK = 0.01  # s, of Linux on IBM Z
 
@@ -186,3 +189,19 @@ class TestAnswers:
     def test_a_disk_that_is_no_dasd_has_no_aliases(self) -> None:
         with pytest.raises(InputError, match="ECKD base device with I/O"):
             answer_for(iostat("755.00", "3.70", "98.00", name="sda"), kind="volume")
+
+
+def test_how_far_volumes_act_together_is_not_lost_where_the_service_time_is_not_measured(
+    tmp_path: Path,
+) -> None:
+    members = tmp_path / "members.csv"
+    members.write_text("device,role,pool,together\nC28A-C28B,base,1,50%\nC2FE,alias,1,\n", encoding="utf-8")
+    names = {"dasda": "C28A", "dasdb": "C28B"}
+    devices = read(ROOT / "docs/examples/iostat.json").devices.with_columns(
+        device=pl.col("label").replace_strict(names, default=None)
+    )
+    measured = read(devices.filter(pl.col("device").is_not_null()), members)
+    ((pool,), _) = pool_runs(intervals(measured)[-1])
+    assert pool.run is not None and pool.run.assumed
+    for run in (pool.run, *pool.run.ends):
+        assert np.asarray(run.together).tolist() == [0.5, 0.5]

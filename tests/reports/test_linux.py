@@ -488,4 +488,4 @@ def test_the_mean_of_any_times_lies_within_that_of_their_histogram(microseconds:
 
 def test_the_tables_have_the_columns_of_the_schema(tmp_path: Path) -> None:
     frame = tables(file(tmp_path, DEBUGFS)).devices
-    assert frame is not None and frame.columns == [column.name for column in schema.DEVICES]
+    assert frame is not None and frame.columns == [column.key for column in schema.DEVICES]

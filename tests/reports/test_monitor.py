@@ -84,7 +84,7 @@ def test_a_simulated_day_is_read_as_it_was(tmp_path: Path, form: object, aligned
     found = read(tmp_path, form(site.sets(4)))  # type: ignore[operator]
     assert found.notes == ()
     assert found.devices is not None and found.devices.height == 3 * site.devices.size
-    assert list(found.devices.columns) == [column.name for column in schema.DEVICES]
+    assert list(found.devices.columns) == [column.key for column in schema.DEVICES]
     check_last(site, found)
 
 

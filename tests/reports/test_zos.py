@@ -178,6 +178,10 @@ class TestDevices:
         with pytest.raises(ReportError, match=match):
             read(devices(**changes))
 
+    def test_a_number_of_five_digits_is_the_one_that_members_have(self) -> None:
+        found = table(read(devices(num=["08A00", "18a01", "0560"])))
+        assert found["device"].to_list() == ["8A00", "18A01", "0560"]
+
     def test_rows_that_another_section_repeats_are_one(self) -> None:
         found = read(pl.concat([devices(), devices()]))
         assert table(found).height == 3 and "3 rows repeat others" in found.notes[0]

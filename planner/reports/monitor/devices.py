@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ReportError
+from planner.quantity import Quantity
 from planner.reports import schema
 from planner.reports.monitor import layouts
 from planner.reports.monitor.layouts import EBCDIC, Integers, Kind, Records, Words, text
@@ -37,10 +38,7 @@ ALIAS_EVENTS: Final = ("PAVSSCH", "PAVCOUNT")
 ALIAS_TIMES: Final = ("PAVFPTIM", "PAVCNTIM", "PAVDDTIM", "PAVDATIM", "PAVCQTIM")
 MOST_BUSY: Final = {"base": 2.0, "alias": 256.0}  # devices busy at once, with slack for one long I/O
 PARTS: Final = ("pend", "connect", "disconnect", "active", "cu_wait")
-MOST: Final = 0.5  # share of devices that were sampled as often as the median
-SERVICE: Final = 4  # parts that service time consists of
 Rows = dict[str, Words]
-MOST_SAMPLES: Final = 1e4  # 1/s; high-frequency samples are hundredths of a second apart at the least
 EXACT: Final = ("io_rate", "alias_rate", "queued")
 ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint32)
 
@@ -73,13 +71,13 @@ def rises(
     return found, restarted
 
 
-def queue_fields(rows: Rows, pairs: Pairs) -> tuple[str, str] | None:
-    """Which of two fields counts the I/Os found and which the samples, the same for all devices; None where none is."""
+def queue_fields(rows: Rows, pairs: Pairs, most: float = 0.5) -> tuple[str, str] | None:
+    """Which of two fields counts the I/Os found and which the samples, alike for most devices; None where none is."""
     sample = rows["sample"][pairs.now]
     newest = sample == sample[-1]
     for found, sampled in (("HFCTIO", "HFRDEVCT"), ("HFRDEVCT", "HFCTIO")):
         rise = pairs.rise(rows[sampled])[newest]
-        if np.median(rise) > 0 and (rise == np.median(rise)).mean() >= MOST:
+        if np.median(rise) > 0 and (rise == np.median(rise)).mean() >= most:
             return found, sampled
     return None
 
@@ -238,11 +236,11 @@ def table(rows: Columns, before: Integers, span: SampleSpan, notes: Notes) -> pl
 
 
 def _add_queue(
-    rows: Columns, pairs: Pairs, elapsed: Array, numbers: dict[str, Array], fields: tuple[str, str]
-) -> None:
-    """Mean queue from high-frequency samples, and response time: service + queue / rate of the volume."""
+    rows: Columns, pairs: Pairs, elapsed: Array, numbers: dict[str, Array], fields: tuple[str, str], most: float = 1e4
+) -> None:  # fmt: skip
+    """Mean queue from samples, at most `most` a second, and response time: service + queue / rate of the volume."""
     found, sampled = (pairs.rise(rows[name]) for name in fields)
-    usable = (sampled > 0) & (sampled < MOST_SAMPLES * elapsed) & (found < MOST_SAMPLES * 2**16 * elapsed)
+    usable = (sampled > 0) & (sampled < most * elapsed) & (found < most * 2**16 * elapsed)
     numbers["queued"] = np.divide(found, sampled, out=np.full(elapsed.size, np.nan), where=usable)
     rate = numbers["io_rate"]
     wait = np.divide(numbers["queued"], rate, out=np.full(elapsed.size, np.nan), where=rate > 0)
@@ -278,7 +276,7 @@ def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: SampleS
             "pool_aliases": span.aliases(sample, pool, member),
         }
     resolution = numbers["resolution"]
-    parts = {"service": SERVICE, "response": SERVICE}
+    parts = {"service": 4, "response": 4}  # that a time consists of
     for name in schema.DEVICE_NUMBERS:
         if name in numbers:
             halves = 0.0 if name in EXACT else parts.get(name, 1) * resolution
@@ -301,16 +299,16 @@ PAGING_RATES: Final = {
     "page_read_rate": "EXPCTPRD", "page_write_rate": "EXPCTPWR", "spool_read_rate": "EXPCTSRD",
     "spool_write_rate": "EXPCTSWR",
 }  # fmt: skip
-DEVICE: Final = schema.Heading("device", "String", "", "device number, four hexadecimal digits")
+DEVICE: Final = Quantity("device", "device number, four hexadecimal digits", dtype="String")
 PAGING: Final = (
     *schema.WHEN,
     DEVICE,
-    schema.Heading("label", "String", "", "volume label"),
+    Quantity("label", "volume label", dtype="String"),
     *(
-        schema.Heading(name, "Float64", "1/s", f"pages {name.split('_')[1]}, {name.split('_')[0]} space")
+        Quantity(name, f"pages {name.split('_')[1]}, {name.split('_')[0]} space", "1/s")
         for name in PAGING_RATES
     ),
-    schema.Heading("queued", "Float64", "", "requests queued when the sample was taken"),
+    Quantity("queued", "requests queued when the sample was taken"),
     *schema.WHERE,
 )
 EMULATED_RATES: Final = {
@@ -321,10 +319,10 @@ EMULATED_RATES: Final = {
 EMULATED: Final = (
     *schema.WHEN,
     DEVICE,
-    schema.Heading("transfer_rate", "Float64", "1/s", "transfers of the disk"),
-    schema.Heading("read_block_rate", "Float64", "1/s", "blocks read"),
-    schema.Heading("write_block_rate", "Float64", "1/s", "blocks written"),
-    schema.Heading("block_size", "UInt32", "bytes", "bytes of a block"),
+    Quantity("transfer_rate", "transfers of the disk", "1/s"),
+    Quantity("read_block_rate", "blocks read", "1/s"),
+    Quantity("write_block_rate", "blocks written", "1/s"),
+    Quantity("block_size", "bytes of a block", "bytes", dtype="UInt32"),
     *schema.WHERE,
 )
 

@@ -22,8 +22,6 @@ PAGE: Final = 4096
 HEADER: Final = 20  # bytes of the header that every record begins with
 EBCDIC: Final = "cp037"
 HIGHEST_DOMAIN: Final = 11  # SSI
-EPOCH: Final = 0x7D91048BCA000000  # TOD clock of 1970-01-01, UTC without leap seconds
-MICROSECOND_BITS: Final = 12  # bit 51 of the clock is a microsecond
 
 Fields = dict[str, tuple[int, str]]
 Records = NDArray[Any]
@@ -59,8 +57,6 @@ def _u32(first: int, names: str) -> Fields:
     return {each: (first + 4 * k, ">u4") for k, each in enumerate(names.split())}
 
 
-SID_FIXED: Final = 0xFFF9_0000  # bits of a subchannel id that are the same for all: zeros
-SID_ONE: Final = 0x0001_0000  # and a one; the two between are the subchannel set
 MOVED: Final = 164  # fields of a device from here on stand 4 bytes later where VIUSTAMP is aligned
 SHIFTS: Final = (0, 4)
 
@@ -138,7 +134,11 @@ def dtype(record: int, shift: int = 0, length: int | None = None) -> np.dtype[An
 
 def full_number(sid: Any, device: Any) -> Any:
     """Device numbers with their subchannel set, which the subchannel id has, as a fifth hexadecimal digit."""
-    sets = np.where(sid & SID_FIXED == SID_ONE, sid >> 17 & 3, 0)
+    fixed, one = (
+        0xFFF9_0000,
+        0x0001_0000,
+    )  # bits that are the same for all: zeros and a one; two between are the set
+    sets = np.where(sid & fixed == one, sid >> 17 & 3, 0)
     return device.astype(np.uint32) | sets.astype(np.uint32) << np.uint32(16)
 
 

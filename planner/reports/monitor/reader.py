@@ -39,9 +39,6 @@ TABLE_OF: Final = {  # pools first: devices refer to them
     Kind.POOL_ACTIVITY: "supply", Kind.ACTIVITY: "devices",
     **dict(zip(SIMPLE, ("storage", "paging", "emulated"), strict=True)),
 }  # fmt: skip
-SLACK: Final = 1_000_000  # us; by which a record may be outside of its interval
-FARTHEST_ZONE: Final = 15 * 3600  # s
-ZONE_STEP: Final = 900  # s
 WHAT: Final = "z/VM monitor data"
 
 
@@ -66,7 +63,7 @@ def read_monitor(path: Path | str, data: bytes | None = None, *, pools_known: bo
 
 
 def batches(
-    path: Path | str, data: bytes | None = None, *, pools_known: bool = False, chunk: int = frames.CHUNK
+    path: Path | str, data: bytes | None = None, *, pools_known: bool = False, chunk: int | None = None
 ) -> Iterator[MonitorTables]:
     """Read monitor data, some samples a step, notes last; with `pools_known` members come from elsewhere."""
     reader = RecordReader(Path(path), pools_known)
@@ -137,8 +134,11 @@ class RecordReader:
     def _times(self, records: Walk, which: Integers) -> Integers:
         """Times of records [us since 1970, UTC]."""
         clock = overlapping(records.chunk.data, ">u8")[records.offset[which] + 8].astype(np.uint64)
-        since = (clock >> np.uint64(layouts.MICROSECOND_BITS)).astype(np.int64)
-        return since - (layouts.EPOCH >> layouts.MICROSECOND_BITS)
+        epoch, bits = (
+            0x7D91048BCA000000,
+            12,
+        )  # TOD clock of 1970-01-01, without leap seconds; bit 51 is a microsecond
+        return (clock >> np.uint64(bits)).astype(np.int64) - (epoch >> bits)
 
     def _introduce(self, records: Walk, record: int) -> None:
         """A system says its name: another one, the same after IPL, or one whose clock went back, is read anew."""
@@ -151,7 +151,7 @@ class RecordReader:
             self._leave()
             self.system = RecordedSystem()
         zone = int(row["SYSZONE"][0])
-        plausible = abs(zone) <= FARTHEST_ZONE and zone % ZONE_STEP == 0
+        plausible = abs(zone) <= 15 * 3600 and zone % 900 == 0  # s
         if not plausible:
             self.notes.add(f"{name}: the time zone, {zone} s, is none: times are UTC")
         self.system.name, self.system.ipl = name, ipl
@@ -301,10 +301,10 @@ class RecordReader:
         return self._simple(kind, rows, before, span)
 
     def _check_times(self, kind: Kind, rows: Columns, span: SampleSpan) -> None:
-        """Records are built between the end of the sample before and that of their own."""
+        """Records are built between the end of the sample before and that of their own, but for a second."""
         at = rows["sample"] - span.first
-        wrong = rows["time"] > span.times[at + 1] + SLACK
-        wrong |= (rows["time"] < span.times[at] - SLACK) & (span.known | (at > 0))
+        wrong = rows["time"] > span.times[at + 1] + SECOND
+        wrong |= (rows["time"] < span.times[at] - SECOND) & (span.known | (at > 0))
         if wrong.any():
             row = int(wrong.argmax())
             raise ReportError(

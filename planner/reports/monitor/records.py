@@ -26,8 +26,6 @@ EVENT: Final = 0xC5  # 'E'
 FIRST: Final = 40  # bytes of a control record before its elements
 ELEMENT: Final = 12
 MOST: Final = (PAGE - FIRST) // ELEMENT
-CHUNK: Final = 4 * 2**20  # bytes that are decoded at a time: a chunk stays in the cache
-LARGEST: Final = 2**30  # bytes of one run; the storage of the monitor is smaller
 
 ElementTable = NDArray[np.void]
 
@@ -102,20 +100,21 @@ def elements(block: bytes) -> ElementTable:
     return found if _sane(found) else found[:0]
 
 
-def _sane(table: ElementTable) -> bool:
+def _sane(table: ElementTable, most: int = 2**30) -> bool:
+    """Whether each run has room for a record, and at most so many bytes: the storage of the monitor is smaller."""
     size = table["end"].astype(np.int64) - table["start"] + 1
-    return bool(((size >= HEADER) & (size <= LARGEST)).all())
+    return bool(((size >= HEADER) & (size <= most)).all())
 
 
-def chunks(path: Path, data: bytes | None = None, *, chunk: int = CHUNK) -> Iterator[Chunk]:
-    """Read a file of either form, or its bytes, some whole runs at a time."""
+def chunks(path: Path, data: bytes | None = None, *, chunk: int | None = None) -> Iterator[Chunk]:
+    """Read a file of either form, or its bytes, some whole runs at a time: as many bytes as stay in the cache."""
     with _opened(path, data) as file:
         head = file.read(2 * PAGE)
         file.seek(0)
         monwrite = is_monwrite(head)
         if not monwrite and not is_capture(head):
             raise ReportError(path, not_monitor(head))
-        yield from _gather(_runs(file, path, monwrite=monwrite), chunk)
+        yield from _gather(_runs(file, path, monwrite=monwrite), chunk or 4 * 2**20)
 
 
 def _opened(path: Path, data: bytes | None) -> BinaryIO:

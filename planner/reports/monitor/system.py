@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 NUMBERS: Final = 2**16  # pool numbers, and device numbers of a subchannel set
 MOST_EVENTS: Final = 1e6  # 1/s; no device, pool or data space counts faster
-SHOWN: Final = 5  # names in a sentence
 REASONS: Final = {
     "stopped": "measurement was switched off in between (D6R14)",
     "restarted": "their counters started again",
@@ -99,12 +98,12 @@ class Notes:
         """All of it."""
         return (*self.said, *(self._sentence(*key) for key in self.counted))
 
-    def _sentence(self, record: str, reason: str) -> str:
+    def _sentence(self, record: str, reason: str, most: int = 5) -> str:
         names = self.counted[record, reason]
         shown = ", ".join(
-            name if times == 1 else f"{name} ({times} times)" for name, times in names.most_common(SHOWN)
+            name if times == 1 else f"{name} ({times} times)" for name, times in names.most_common(most)
         )
-        others = f" and {len(names) - SHOWN} others" if len(names) > SHOWN else ""
+        others = f" and {len(names) - most} others" if len(names) > most else ""
         rows = names.total()
         times, left_out = ("time", "interval is") if rows == 1 else ("times", "intervals are")
         what = f"{left_out} left out" if reason in LEFT_OUT else times
