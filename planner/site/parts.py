@@ -48,12 +48,11 @@ class SitePart:
     frame: pl.DataFrame | None = None
     supply: pl.DataFrame | None = None
     shares: dict[str, dict[str, float]] = field(default_factory=dict)  # of pools that systems share
-    start: datetime | None = None  # which intervals. law, target, meet, curves As of `site`
+    start: datetime | None = None  # which intervals; law, target and meet are as of `site`
     end: datetime | None = None
     law: Law
     target: Target
     meet: float = DEFAULT_MEET
-    curves: bool = False
     together: float | None = None  # how much the I/Os of a pool's volumes come together, where that was said
 
 
@@ -71,11 +70,10 @@ def parts_of(
     map: str | None = None,
     allow_missing: bool = False,
     meet: float = DEFAULT_MEET,
-    curves: bool = False,
 ) -> tuple[list[SitePart], tuple[str, ...], dict[str, Gaps]]:
     """Cut a site into parts: some pools of one system each; what reading it left open; members that were not read."""
     asked: dict[str, Any] = {
-        "law": Law.from_model(model), "target": target or Target(), "meet": meet, "curves": curves,
+        "law": Law.from_model(model), "target": target or Target(), "meet": meet,
         "together": share_together(together),
     }  # fmt: skip
     start, end = moment(start, "start"), moment(end, "end")

@@ -51,7 +51,6 @@ class GrowthQuestion:
     together: float | None = None
     real_storage: int | None = None
     resident_pages: float | None = None
-    ptrm_spaces: int | None = None
 
 
 def site_growth(
@@ -188,8 +187,8 @@ class StorageLoad(GrowingLoad):
         """PTRM data spaces, and real storage where it was given."""
         release = self.rows["release"].drop_nulls()
         found = []
-        if given.ptrm_spaces is not None or release.len():
-            spaces = given.ptrm_spaces or find_release(release[-1]).ptrm_spaces
+        if release.len():
+            spaces = find_release(release[-1]).ptrm_spaces
             if spaces is not None:
                 found.append(("in-use virtual storage, PTRM", ptrm_limit(spaces)))
         if given.real_storage is not None and given.resident_pages is not None:
