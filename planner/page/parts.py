@@ -269,7 +269,11 @@ def states_of(answer: SiteAnswer) -> dict[str, Count]:
 
 def _states(rows: Iterable[PoolCount]) -> dict[str, Count]:
     """The same of rows of one measurement."""
-    return {row.name: Count(row.recommended, *(row.range or (None, None)), in_use=row.in_use) for row in rows}
+    found = {}
+    for row in rows:
+        low, high = row.range or (None, None)
+        found[row.name] = Count(row.recommended, low, high, row.in_use)
+    return found
 
 
 def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps: Later) -> Part:

@@ -16,7 +16,7 @@ from planner.library import DEFAULT_MODEL
 from planner.measurements.archive import collected, naming_damage, open_archive
 from planner.measurements.choose import POOL, VOLUME, Group, groups_of, moment, refuse_twice, rows_of
 from planner.measurements.formats import is_folder
-from planner.measurements.read import Data, read
+from planner.measurements.read import Data, Measured, read
 from planner.reports.membership import share_together
 from planner.site.members import (
     Shared,
@@ -70,6 +70,7 @@ def parts_of(
     map: str | None = None,
     allow_missing: bool = False,
     meet: float = DEFAULT_MEET,
+    measured: Measured | None = None,
 ) -> tuple[list[SitePart], tuple[str, ...], dict[str, Gaps]]:
     """Cut a site into parts: some pools of one system each; what reading it left open; members that were not read."""
     asked: dict[str, Any] = {
@@ -94,7 +95,8 @@ def parts_of(
         missing = archive.missing(systems=systems, start=start, end=end)
         lost, supply = gaps_of(missing, None, rows, allowed=allow_missing), None
     else:
-        measured = read(source, members, system=system, start=start, end=end, map=map)
+        if measured is None:
+            measured = read(source, members, system=system, start=start, end=end, map=map)
         if len(sources) > 1:  # of one alone, pools that stand in it twice have no answer; the others have
             refuse_twice(measured.devices)
         rows, supply = measured.devices.lazy(), measured.supply

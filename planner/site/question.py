@@ -17,7 +17,7 @@ from planner.errors import InputError, PlannerError
 from planner.library import DEFAULT_MODEL
 from planner.measurements.choose import POOL, VOLUME, Group
 from planner.measurements.over_time import RunsOverTime, over_time
-from planner.measurements.read import Data
+from planner.measurements.read import Data, Measured
 from planner.measurements.supplies import pool_supplies
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.pool_need import (
@@ -60,16 +60,20 @@ def site(
     model: Path | str = DEFAULT_MODEL,
     map: str | None = None,
     allow_missing: bool = False,
+    measured: Measured | None = None,
     scheduler: str | None = None,
     workers: int | None = None,
 ) -> SiteAnswer:
-    """Tell what every pool, and every volume with aliases of its own, needs over its days."""
+    """Tell what every pool, and every volume with aliases of its own, needs over its days.
+
+    `measured` is what the source holds, where it was read already.
+    """
     share = units.share(meet, "meet", zero=False)
     if not 0.0 < share <= 1.0:
         raise InputError("meet", meet, "a share above 0 and at most 100%")
     parts, notes, lost = parts_of(
         source, members=members, system=system, start=start, end=end, pool=pool, target=target, together=together,
-        model=model, map=map, allow_missing=allow_missing, meet=share,
+        model=model, map=map, allow_missing=allow_missing, meet=share, measured=measured,
     )  # fmt: skip
     found = parallel.run(need_of, parts, scheduler=scheduler, workers=workers)
     answer = combine(found, target=parts[0].target, meet=share, notes=notes)
