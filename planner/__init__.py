@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
@@ -35,46 +38,31 @@ if TYPE_CHECKING:
     from planner.measurements.read import read as read
     from planner.sizing.question import aliases as aliases
 
-# Public name -> where it lives; a room stands for itself. A test holds that the imports above say the same.
-_ROOMS: Final = (
-    "advice", "calibrate", "demand", "devices", "explain", "measurements", "published", "queueing", "reports", "site",
-    "sizing", "supply", "system", "whatif",
-)  # fmt: skip
-_HOME: Final = {
-    "aliases": ("planner.sizing.question", "aliases"),
-    "read": ("planner.measurements.read", "read"),
-    "CalibrationError": ("planner.errors", "CalibrationError"),
-    "ConvergenceError": ("planner.errors", "ConvergenceError"),
-    "InfeasibleError": ("planner.errors", "InfeasibleError"),
-    "InputError": ("planner.errors", "InputError"),
-    "PlannerError": ("planner.errors", "PlannerError"),
-    "ReportError": ("planner.errors", "ReportError"),
-    "Target": ("planner.demand.target", "Target"),
-    "read_model": ("planner.library", "read_model"),
-    "write_model": ("planner.library", "write_model"),
-}
 
+def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make `__getattr__` and `__dir__` of a package: what it imports for types alone comes when it is asked for."""
 
-def door(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Make the `__getattr__` of a package: `homes` has, by module, the public names that live there, blanks between."""
-    home = {name: module for module, names in homes.items() for name in names.split()}
+    @cache
+    def homes() -> dict[str, str]:
+        import ast
+
+        source = Path(str(sys.modules[package].__file__)).read_text(encoding="utf-8")
+        guarded = next(node for node in ast.parse(source).body if isinstance(node, ast.If))
+        imports = [node for node in guarded.body if isinstance(node, ast.ImportFrom)]
+        return {alias.name: str(node.module) for node in imports for alias in node.names}
 
     def find(name: str) -> Any:
-        if name not in home:
+        if name not in homes():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{home[name]}"), name)
+        if homes()[name] == package:
+            return import_module(f"{package}.{name}")
+        return getattr(import_module(homes()[name]), name)
 
-    return find
+    return find, lambda: list(homes())
 
 
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return import_module(f"planner.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, attribute = _HOME[name]
-    return getattr(import_module(module), attribute)
+__getattr__, _names = door(__name__)
 
 
 def __dir__() -> list[str]:
-    return sorted({*_HOME, *_ROOMS, "__version__"})
+    return [*_names(), "__version__"]

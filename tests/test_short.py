@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import planner
 from tests.checkout import ROOT, modules, setup_list, trees
@@ -47,7 +48,7 @@ def words(body: Iterable[ast.stmt]) -> set[str]:
 
 def public() -> set[str]:
     """Names that rooms hand out."""
-    found = set(planner._HOME)
+    found = {name for name in dir(planner) if not isinstance(getattr(planner, name), ModuleType | str)}
     for name, path in modules().items():
         for node in trees()[name].body if path.name == "__init__.py" else ():
             if isinstance(node, ast.Assign) and names_all(node):

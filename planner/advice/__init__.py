@@ -27,14 +27,4 @@ __all__ = [
     "scaling", "storage_usage",
 ]  # fmt: skip
 
-# Each comes when it is asked for.
-__getattr__ = door(
-    __name__,
-    {
-        "channel_program": "CcwAnswer channel_programs",
-        "disk": "DiskAnswer disk_rates",
-        "paging": "PagingAnswer paging_devices",
-        "processors": "Scaling scaling",
-        "storage": "FrameBudget StorageBudget StorageLimits StorageUsage frame_budget guest_frame_budget storage_usage",
-    },
-)
+__getattr__, __dir__ = door(__name__)

@@ -22,17 +22,4 @@ __all__ = [
     "observe", "possible", "read_observations", "to_model",
 ]  # fmt: skip
 
-# Each comes when it is asked for.
-__getattr__ = door(
-    __name__,
-    {
-        "calibration": "Calibration Comparison Estimate Fit Outlier",
-        "cost_fit": "CostFit",
-        "data_file": "Chosen read_observations",
-        "error_bar": "Possible interval possible",
-        "least_squares": "MODEL_ERROR",
-        "problem": "PRIORS Figure Observation Prior observe",
-        "kinds": "CALIBRATORS Task calibrate known_values to_model",
-        "volume_fit": "fit",
-    },
-)
+__getattr__, __dir__ = door(__name__)

@@ -27,15 +27,4 @@ __all__ = [
     "solve_pools",
 ]
 
-# Each comes when it is asked for.
-__getattr__ = door(
-    __name__,
-    {
-        "channel_program": "ChannelProgram",
-        "disk": "DiskPath",
-        "kinds": "KINDS",
-        "paging": "PagingDevice",
-        "pool": "Performance Pool Volume VolumeClass solve_pools",
-        "processors": "Processors",
-    },
-)
+__getattr__, __dir__ = door(__name__)

@@ -13,10 +13,9 @@ from planner import files, render
 from planner.answer import Answer, tabled
 from planner.page.content import AfterGrowth, Grid, Item, Limits, Part, Tile, grid, sections
 from planner.page.items import item_of, over_time
-from planner.page.verdict import ALREADY, WITHIN, Count, judged, what_to_do
+from planner.page.verdict import ALREADY, WITHIN, Count, what_to_do
 from planner.quantity import column
-from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, word
-from planner.render.text import judged as compared
+from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, judged, word
 from planner.site.growth import Growth
 from planner.site.growth.dates import Limit
 from planner.site.pool_need import PoolNeed
@@ -118,7 +117,7 @@ def _first(limits: list[Limit]) -> str:
 
 def _alias(answer: AliasAnswer, ident: str, steps: Later) -> Part:
     """One volume or pool: tiles, curves, readings, the table."""
-    state = compared(answer.recommended, answer.in_use)
+    state = judged(answer.recommended, answer.in_use)
     growth = tuple(
         AfterGrowth(share=share, tiles=_alias_tiles(each), counts={}, headline=each.headline)
         for share, each in steps
@@ -182,16 +181,19 @@ def _counted(
 ) -> AfterGrowth:  # fmt: skip
     """Sums and counts at a growth; `sure` counts as spare what even the upper end of a range leaves."""
     found = list(verdicts.values())
-    left = {name: state[3] - (state[0] or 0) for name, state in states.items()}
-    spare = {name: state[3] - (state[2] or 0) for name, state in states.items()} if sure else left
+    missing = sum(state.missing for name, state in states.items() if verdicts[name] == SHORT)
+    spare = [state for name, state in states.items() if verdicts[name] == SPARE]
+    free = sum(state.spare if sure else -state.missing for state in spare)
     tiles = {
         "short": str(found.count(SHORT)),
-        "to add": f"{-sum(left[name] for name in states if verdicts[name] == SHORT)} to add",
+        "to add": f"{missing} to add",
         "enough": str(found.count(ENOUGH)),
         "spare": str(found.count(SPARE)),
-        "to give": f"{sum(spare[name] for name in states if verdicts[name] == SPARE)} could serve elsewhere",
-        "needed": str(sum(state[0] or 0 for state in states.values())),
-        "range": _ranged(*(sum(state[end] or 0 for state in states.values()) for end in (1, 2))),
+        "to give": f"{free} could serve elsewhere",
+        "needed": str(sum(state.needed or 0 for state in states.values())),
+        "range": _ranged(
+            *(sum(getattr(state, end) or 0 for state in states.values()) for end in ("low", "high"))
+        ),
     }
     counts = {
         name: dict(zip(COUNTS, map(render.format_value, state[:3]), strict=True))
@@ -244,8 +246,8 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
     growth = []
     for share, each in steps:
         later = _states(each.pools if isinstance(each, Subsystem) else ())
-        then = states | {name: (*state[:3], states[name][3]) for name, state in later.items()}
-        verdicts = {name: judged(state) for name, state in then.items()}
+        then = states | {name: state._replace(in_use=states[name].in_use) for name, state in later.items()}
+        verdicts = {name: state.verdict for name, state in then.items()}
         growth.append(_counted(share, what_to_do(then, share), then, verdicts, sure=True))
     left_out = len(answer.pools) - len(shown)
     more = (f"{left_out} of {len(answer.pools)} are shown in the table only.",) if left_out else ()
@@ -260,12 +262,18 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
 
 def states_of(answer: SiteAnswer) -> dict[str, Count]:
     """Of each pool its count, the range of that, and the aliases in use."""
-    return {need.name: (need.needed, need.needed_low, need.needed_high, need.in_use) for need in answer.pools}
+    return {
+        need.name: Count(need.needed, need.needed_low, need.needed_high, need.in_use) for need in answer.pools
+    }
 
 
 def _states(rows: Iterable[PoolCount]) -> dict[str, Count]:
     """The same of rows of one measurement."""
-    return {row.name: (row.recommended, *(row.range or (None, None)), row.in_use) for row in rows}
+    found = {}
+    for row in rows:
+        low, high = row.range or (None, None)
+        found[row.name] = Count(row.recommended, low, high, row.in_use)
+    return found
 
 
 def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps: Later) -> Part:
@@ -275,7 +283,7 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps
     )
     places = {pool.name: f"{ident}-i{k}" for k, pool in enumerate(p for p in order if p.name in full)}
     first, *columns = (c for c in table_of(order).columns if c.name not in LEFT_OUT)
-    found = [compared(pool.recommended, pool.in_use) for pool in order]
+    found = [judged(pool.recommended, pool.in_use) for pool in order]
     rows = grid(
         render.Table(columns=(first, render.Column(name="verdict", unit="", values=found), *columns)),
         f"{ident}-pools",
@@ -287,10 +295,10 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps
     for share, each in steps:
         assert isinstance(each, Subsystem)
         states = _states(each.pools)
-        verdicts = {name: compared(state[0], state[3]) for name, state in states.items()}
+        verdicts = {name: judged(state.needed, state.in_use) for name, state in states.items()}
         growth.append(_counted(share, each.headline, states, verdicts))
     items = [
-        item_of(full[name], place, compared(full[name].recommended, full[name].in_use))
+        item_of(full[name], place, judged(full[name].recommended, full[name].in_use))
         for name, place in places.items()
     ]
     return _many(

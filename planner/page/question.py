@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,9 +45,10 @@ from planner.units import percent
 if TYPE_CHECKING:
     import polars as pl
 
+    from planner.measurements.archive import Archive
     from planner.measurements.read import Measured
 
-MOST_GROWTHS: Final = 12
+MOST_GROWTHS: Final = 12  # each is answered beforehand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +63,6 @@ class Report:
     exit_code: int
 
 
-def answer_in_full(pool: MeasuredPool, law: Law, target: Target, growth: float) -> AliasAnswer:
-    """The whole answer of one of many pools."""
-    return aliases(pool.runs, law, target=target, growth=growth)
-
-
 def count_grown(
     wanted: tuple[float, Sequence[MeasuredPool]], law: Law, target: Target
 ) -> tuple[PoolCount, ...]:
@@ -75,9 +71,14 @@ def count_grown(
     return subsystem(pools, law, target=target, growth=growth).pools
 
 
-def answer_later(share: float, asked: PageQuestion) -> Answer:
+def answer_in_full(pool: MeasuredPool, law: Law, target: Target, growth: float) -> AliasAnswer:
+    """The whole answer of one of many pools."""
+    return aliases(pool.runs, law, target=target, growth=growth)
+
+
+def answer_later(share: float, source: Any, question: Mapping[str, Any]) -> Answer:
     """The answer to the same question of a demand that grew by a share."""
-    return answer_for(asked.source, growth=share, **asked.question)
+    return answer_for(source, growth=share, **question)
 
 
 def growths(text: str) -> tuple[float, ...]:
@@ -175,29 +176,29 @@ def report(
         model=model, growth=tuple(growth), workers=workers, scheduler=scheduler, progress=progress or silent,
         together=together, map=map, allow_missing=allow_missing,
     )  # fmt: skip
-    tables = asked.tables()
+    there = asked.look()
     found: list[Answered] = []
-    if tables.several:
+    if there.starts > 1:
         found.append(_over_days(asked))
-        if tables.days >= FEWEST_DAYS:
+        if there.days >= FEWEST_DAYS:
             found += _growing(asked)
-    elif tables.devices is not None:
-        found += [_now(replace(asked, system=name)) for name in tables.systems]
-    if tables.supply:
+    elif there.rows:
+        found += [_now(replace(asked, system=name)) for name in there.systems]
+    if there.supply:
         from planner.measurements.supplies import read_supplies
 
         pools = read_supplies(asked.source, system=system, start=start, end=end)
         found.append(Answered(answer=judge(pools, no_alias=no_alias)))
     if not found:
         raise InputError(
-            "source", ", ".join(str(path) for path in sources), f"volumes or supply counters; found {tables.what}"
+            "source", ", ".join(str(path) for path in sources), f"volumes or supply counters; found {there.what}"
         )  # fmt: skip
     parts = [
         part_of(each.answer, f"p{k}", full=each.full, grown=each.grown, remarks=each.remarks)
         for k, each in enumerate(found)
     ]
-    with naming_damage(tables.files):
-        volumes = None if tables.devices is None else volumes_of(tables.devices)
+    with naming_damage(asked.files):
+        volumes = volumes_of(there.devices) if there.rows else None
     return joined(
         parts, [each.answer for each in found], command=command, title=title, sources=sources, volumes=volumes,
     )  # fmt: skip
@@ -205,22 +206,21 @@ def report(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readable:
-    """What there is to answer from: rows of devices (None without), whether supply counters, which systems.
+    """What there is to answer from: `devices` with so many `rows`, whether there are `supply` counters, which systems.
 
-    `several` says that devices were measured in more than one interval with a date, on so many `days`; `what` names
-    the sources, `files` lists those of an archive.
+    Devices were measured in so many different `starts`, on so many `days`; `what` names the sources.
     """
 
-    devices: pl.LazyFrame | None
+    devices: pl.LazyFrame
+    rows: int
+    starts: int
+    days: int
     supply: bool
     systems: tuple[str | None, ...]
-    several: bool
-    days: int
     what: str
-    files: Callable[[], Sequence[Path]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class PageQuestion:
     """What `report` was asked."""
 
@@ -247,56 +247,55 @@ class PageQuestion:
     @property
     def question(self) -> dict[str, Any]:
         """Arguments of `planner.aliases`."""
-        return {
-            "members": self.members, "system": self.system, "start": self.start, "end": self.end,
-            "target": self.target, "model": self.model, "together": self.together, "map": self.map,
-            "allow_missing": self.allow_missing,
-        }  # fmt: skip
+        names = ("members", "system", "start", "end", "target", "model", "together", "map", "allow_missing")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def own_members(self) -> Path | None:
         """Members of pools; None where pools are shared by systems."""
         return None if self.members is None or is_shared(self.members) else self.members
 
+    @cached_property
+    def archive(self) -> Archive | None:
+        """The only source, where it is an archive, whose rows stay where they are."""
+        folder = len(self.sources) == 1 and self.map is None and is_folder(self.sources[0])
+        return open_archive(self.sources[0]) if folder else None
+
+    @cached_property
     def measured(self) -> Measured:
-        """Read the sources, with the members of their pools unless these are shared by systems."""
+        """What the sources hold, with the members of their pools unless these are shared by systems; read once."""
         return read(
             list(self.sources), self.own_members, system=self.system, start=self.start, end=self.end,
             map=self.map,
         )  # fmt: skip
 
-    def tables(self) -> Readable:
-        """Look what there is; the rows of an archive stay where they are."""
+    def files(self) -> Sequence[Path]:
+        """Files of an archive."""
+        return [] if self.archive is None else self.archive.every_file()
+
+    def look(self) -> Readable:
+        """Look what there is."""
         import polars as pl
 
-        if len(self.sources) == 1 and is_folder(self.sources[0]) and self.map is None:
-            archive = open_archive(self.sources[0])
-            chosen: dict[str, Any] = {
-                "systems": None if self.system is None else [self.system],
-                "start": moment(self.start, "start"),
-                "end": moment(self.end, "end"),
-            }
-            devices = archive.scan("devices", **chosen)
-            supply, what = archive.scan("supply", **chosen), "an archive"
-            named, files = True, archive.every_file
+        if self.archive is not None:
+            scan = partial(
+                self.archive.scan, systems=None if self.system is None else [self.system],
+                start=moment(self.start, "start"), end=moment(self.end, "end"),
+            )  # fmt: skip
+            devices, supply, what = scan("devices"), scan("supply"), "an archive"
         else:
-            measured = self.measured()
-            devices, supply = measured.devices.lazy(), measured.supply.lazy()
-            what, named, files = ", ".join(measured.what) or "nothing", False, list
-        moments = devices.select(
-            pl.len().alias("rows"), pl.col("start").drop_nulls().n_unique().alias("starts"),
-            pl.col("start").dt.date().drop_nulls().n_unique().alias("days"),
+            devices, supply = self.measured.devices.lazy(), self.measured.supply.lazy()
+            what = ", ".join(self.measured.what) or "nothing"
+        start = pl.col("start").drop_nulls()
+        counted = devices.select(
+            pl.len().alias("rows"), start.n_unique().alias("starts"), start.dt.date().n_unique().alias("days"),
+            pl.col("system").drop_nulls().unique().sort().implode().alias("systems"),
         )  # fmt: skip
-        rows, starts, days = collected(moments, files).row(0)
-        names = (
-            collected(devices.select(pl.col("system").drop_nulls().unique()), files)["system"]
-            .sort()
-            .to_list()
-        )
+        rows, starts, days, systems = collected(counted, self.files).row(0)
         return Readable(
-            devices=devices if rows else None, supply=bool(collected(supply.select(pl.len()), files).item()),
-            systems=tuple(names) if named and names else (self.system,), several=bool(rows) and starts > 1, days=days,
-            what=what, files=files,
+            devices=devices, rows=rows, starts=starts, days=days, what=what,
+            supply=bool(collected(supply.select(pl.len()), self.files).item()),
+            systems=tuple(systems) if self.archive is not None and systems else (self.system,),
         )  # fmt: skip
 
 
@@ -312,10 +311,15 @@ class Answered:
 
 def _over_days(asked: PageQuestion) -> Answered:
     """What every pool needs over its days."""
+    measured = None if asked.archive is not None else asked.measured
     with asked.progress("Need over time", 0):
         answer = site(
-            asked.source, scheduler=asked.scheduler, workers=asked.workers, **asked.question,
-        )  # fmt: skip
+            asked.source,
+            measured=measured,
+            scheduler=asked.scheduler,
+            workers=asked.workers,
+            **asked.question,
+        )
     pools, law = pools_of(answer)
     return _further(answer, pools, law, asked)
 
@@ -327,7 +331,7 @@ def _growing(asked: PageQuestion) -> list[Answered]:
     given = GrowthQuestion(
         law=Law.from_model(asked.model), target=asked.target, together=share_together(asked.together)
     )
-    measured = asked.measured()
+    measured = asked.measured
     lost = gaps_of(measured.missing, asked.own_members, measured.devices.lazy(), allowed=asked.allow_missing)
     with asked.progress("What breaks first", 0):
         try:
@@ -344,7 +348,8 @@ def _now(asked: PageQuestion) -> Answered:
     if law is not None:
         return _further(answer, pools, law, asked)
     with asked.progress("After growth", len(asked.growth)) as done:
-        found = run(partial(answer_later, asked=asked), asked.growth, workers=asked.workers, done=done)
+        later_by = partial(answer_later, source=asked.source, question=asked.question)
+        found = run(later_by, asked.growth, workers=asked.workers, done=done)
     later: list[tuple[float, Answer]] = []
     for share, one in zip(asked.growth, found, strict=True):
         if isinstance(one, Failed):  # no count serves such a demand

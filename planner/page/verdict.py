@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted, listed
+from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, counted, listed
 from planner.site.growth import Growth
 from planner.site.growth.dates import Limit
 from planner.site.site_answer import SiteAnswer
@@ -16,37 +16,54 @@ from planner.units import percent, readable
 
 NAMED: Final = 2  # pools that a sentence names
 ALREADY, WITHIN, BEYOND = "already", "within horizon", "not within horizon"
-Count = tuple[int | None, int | None, int | None, int]
-"""A count, its range, and the aliases in use."""
 
 
-def judged(state: Count) -> str:
-    """The verdict on a count: spare only where even the upper end of its range is below what is in use."""
-    needed, _, high, used = state
-    if needed is None or high is None:
-        return UNKNOWN
-    return SHORT if needed > used else SPARE if high < used else ENOUGH
+class Count(NamedTuple):
+    """A count of aliases, its range, and the aliases in use."""
+
+    needed: int | None
+    low: int | None
+    high: int | None
+    in_use: int
+
+    @property
+    def verdict(self) -> str:
+        """Spare only where even the upper end of the range is below what is in use."""
+        if self.needed is None or self.high is None:
+            return UNKNOWN
+        return SHORT if self.needed > self.in_use else SPARE if self.high < self.in_use else ENOUGH
+
+    @property
+    def missing(self) -> int:
+        """Aliases to add; below zero where there are more than needed."""
+        return (self.needed or 0) - self.in_use
+
+    @property
+    def spare(self) -> int:
+        """Aliases beyond the upper end of the range."""
+        return self.in_use - (self.high or 0)
 
 
 def what_to_do(states: Mapping[str, Count], share: float = 0.0) -> str:
     """The first sentence: who needs more and who has some to spare, at a demand that grew by `share`."""
-    by = {verdict: [name for name in states if judged(states[name]) == verdict] for verdict in (SHORT, SPARE)}
-    short = sorted(by[SHORT], key=lambda name: states[name][3] - (states[name][0] or 0))
-    spare = sorted(by[SPARE], key=lambda name: (states[name][2] or 0) - states[name][3])
+    by: dict[str, list[str]] = {verdict: [] for verdict in STATES}
+    for name, state in states.items():
+        by[state.verdict].append(name)
+    short = sorted(by[SHORT], key=lambda name: -states[name].missing)
+    spare = sorted(by[SPARE], key=lambda name: -states[name].spare)
+    enough, unknown = by[ENOUGH], by[UNKNOWN]
     parts = [_lacks(name, states[name]) for name in short[:NAMED]]
     if len(short) > NAMED:
-        rest = sum((states[name][0] or 0) - states[name][3] for name in short[NAMED:])
+        rest = sum(states[name].missing for name in short[NAMED:])
         parts.append(f"{len(short) - NAMED} more are short of {rest} in all")
-    parts += [f"{name} has {states[name][3] - (states[name][2] or 0)} to spare" for name in spare[:NAMED]]
+    parts += [f"{name} has {states[name].spare} to spare" for name in spare[:NAMED]]
     if len(spare) > NAMED:
-        rest = sum(states[name][3] - (states[name][2] or 0) for name in spare[NAMED:])
+        rest = sum(states[name].spare for name in spare[NAMED:])
         parts.append(f"{len(spare) - NAMED} more have {rest} to spare")
-    unknown = [name for name in states if judged(states[name]) == UNKNOWN]
-    enough = len(states) - len(short) - len(spare) - len(unknown)
     if enough:
-        alone = next(name for name in states if judged(states[name]) == ENOUGH)
-        who = alone if enough == 1 else _every(enough) if enough == len(states) else f"{enough} others"
-        parts.append(f"{who} {'has' if enough == 1 else 'have'} enough{' aliases' * (len(parts) == 0)}")
+        every = _every(len(enough)) if len(enough) == len(states) else f"{len(enough)} others"
+        who = f"{enough[0]} has" if len(enough) == 1 else f"{every} have"
+        parts.append(f"{who} enough{' aliases' * (len(parts) == 0)}")
     if unknown:
         parts.append(f"{counted(len(unknown), 'has', 'have')} no answer")
     said = "; ".join(parts)
@@ -58,9 +75,8 @@ def _every(count: int) -> str:
 
 
 def _lacks(name: str, state: Count) -> str:
-    needed, low, high, used = state
-    ends = f", 90 %: {low} to {high}" if low != high else ""
-    return f"{name} needs {(needed or 0) - used} more ({needed} in place of {used}{ends})"
+    ends = f", 90 %: {state.low} to {state.high}" if state.low != state.high else ""
+    return f"{name} needs {state.missing} more ({state.needed} in place of {state.in_use}{ends})"
 
 
 def by_when(growth: Growth, states: Mapping[str, Count]) -> str:
@@ -89,11 +105,11 @@ def _one(limit: Limit, states: Mapping[str, Count]) -> str:
     label, state = limit.measured, states.get(limit_name(limit))
     who = f"{label.what} of {label.system}" if label.system else label.what
     if label.unit == "aliases" and state is not None:
-        used, who = state[3], limit_name(limit)
+        who = limit_name(limit)
         if limit.verdict == ALREADY:
-            return "" if judged(state) == SHORT else f"{who} is short over the last days alone"
-        some = f"has {used - (state[2] or 0)} to spare today and " if judged(state) == SPARE else ""
-        return f"{who} {some}needs more than its {used} from {month(limit.reached)} on ({_between(limit)})"
+            return "" if state.verdict == SHORT else f"{who} is short over the last days alone"
+        some = f"has {state.spare} to spare today and " if state.verdict == SPARE else ""
+        return f"{who} {some}needs more than its {state.in_use} from {month(limit.reached)} on ({_between(limit)})"
     if limit.verdict == ALREADY:
         return f"{who} is past its limit already"
     return f"{who} reaches its limit in {month(limit.reached)} ({_between(limit)})"

@@ -37,18 +37,4 @@ __all__ = [
     "max_load", "mgc", "min_servers", "mmc", "mmck", "mva", "overflow_group", "usl",
 ]  # fmt: skip
 
-# Each comes when it is asked for.
-__getattr__ = door(
-    __name__,
-    {
-        "erlang": "erlang_b erlang_b_load erlang_c erlang_c_load log_erlang_b log_erlang_c",
-        "general_service": "GeneralSteady mgc",
-        "multiclass": "MulticlassSteady closed_network",
-        "network": "Bounds NetworkSteady asymptotic_bounds balanced_job_bounds mva",
-        "overflow": "OverflowGroup overflow_group",
-        "pools": "PoolSteady alias_pool",
-        "scalability": "Scalability fit_usl usl",
-        "server_count": "max_load min_servers",
-        "single_station": "LimitedSteady Steady finite_source mmc mmck",
-    },
-)
+__getattr__, __dir__ = door(__name__)

@@ -16,7 +16,7 @@ from planner.library import DEFAULT_MODEL
 from planner.measurements.archive import collected, naming_damage, open_archive
 from planner.measurements.choose import POOL, VOLUME, Group, groups_of, moment, refuse_twice, rows_of
 from planner.measurements.formats import is_folder
-from planner.measurements.read import Data, read
+from planner.measurements.read import Data, Measured, read
 from planner.reports.membership import share_together
 from planner.site.members import (
     Shared,
@@ -48,12 +48,11 @@ class SitePart:
     frame: pl.DataFrame | None = None
     supply: pl.DataFrame | None = None
     shares: dict[str, dict[str, float]] = field(default_factory=dict)  # of pools that systems share
-    start: datetime | None = None  # which intervals. law, target, meet, curves As of `site`
+    start: datetime | None = None  # which intervals; law, target and meet are as of `site`
     end: datetime | None = None
     law: Law
     target: Target
     meet: float = DEFAULT_MEET
-    curves: bool = False
     together: float | None = None  # how much the I/Os of a pool's volumes come together, where that was said
 
 
@@ -71,11 +70,11 @@ def parts_of(
     map: str | None = None,
     allow_missing: bool = False,
     meet: float = DEFAULT_MEET,
-    curves: bool = False,
+    measured: Measured | None = None,
 ) -> tuple[list[SitePart], tuple[str, ...], dict[str, Gaps]]:
     """Cut a site into parts: some pools of one system each; what reading it left open; members that were not read."""
     asked: dict[str, Any] = {
-        "law": Law.from_model(model), "target": target or Target(), "meet": meet, "curves": curves,
+        "law": Law.from_model(model), "target": target or Target(), "meet": meet,
         "together": share_together(together),
     }  # fmt: skip
     start, end = moment(start, "start"), moment(end, "end")
@@ -96,7 +95,8 @@ def parts_of(
         missing = archive.missing(systems=systems, start=start, end=end)
         lost, supply = gaps_of(missing, None, rows, allowed=allow_missing), None
     else:
-        measured = read(source, members, system=system, start=start, end=end, map=map)
+        if measured is None:
+            measured = read(source, members, system=system, start=start, end=end, map=map)
         if len(sources) > 1:  # of one alone, pools that stand in it twice have no answer; the others have
             refuse_twice(measured.devices)
         rows, supply = measured.devices.lazy(), measured.supply

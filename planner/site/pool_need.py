@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.answer import record
-from planner.errors import InputError
+from planner.errors import InputError, PlannerError
 from planner.measurements.over_time import RunsOverTime
 from planner.quantity import column
 from planner.render.text import counted
@@ -20,7 +21,7 @@ from planner.units import readable
 
 if TYPE_CHECKING:
     from planner.measurements import Run
-    from planner.sizing.answer import AliasAnswer
+    from planner.sizing.need import Need
 
 SHORT: Final = "short"
 ENOUGH: Final = "enough"
@@ -48,6 +49,12 @@ class NeedSeries:
     queued: Array
     busy: Flags
 
+    @classmethod
+    def none(cls) -> NeedSeries:
+        """No interval at all."""
+        empty: dict[str, Any] = {each.name: np.zeros(0) for each in fields(cls)}
+        return cls(**empty | {"start": np.zeros(0, "datetime64[us]"), "busy": np.zeros(0, bool)})
+
     def hours(self) -> Array:
         """Largest need seen in each hour of the week, (7, 24), Monday first; nan where nothing was measured."""
         found = np.full(7 * 24, np.nan)
@@ -56,6 +63,37 @@ class NeedSeries:
         place = (hour + 3 * 24) % (7 * 24)  # 1970-01-01 was a Thursday
         np.fmax.at(found, place, self.needed[there])
         return found.reshape(7, 24)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PoolCases:
+    """A group over time, and what is asked of it: a case for each interval by its place, and which of them are busy."""
+
+    pool: RunsOverTime
+    cases: Mapping[int, tuple[Run, ...]]
+    busy: Flags
+
+    @classmethod
+    def of(cls, pool: RunsOverTime) -> PoolCases:
+        """All intervals with rows enough that were measured without contradiction; an empty case did no I/O."""
+        runs = {int(k): pool.runs[k] for k in np.flatnonzero(covered(pool))}
+        cases = {
+            k: () if run is None else (run,) for k, run in runs.items() if not isinstance(run, PlannerError)
+        }
+        there = np.zeros(pool.start.size, dtype=bool)
+        there[[k for k, case in cases.items() if case]] = True
+        return cls(pool=pool, cases=cases, busy=busy_intervals(pool.load, there))
+
+    def needed(self, needs: Sequence[Need]) -> Array:
+        """Count of each interval, (intervals,): nan where nothing was asked or solved, inf where no count serves."""
+        found = np.full(self.pool.start.size, np.nan)
+        found[list(self.cases)] = [each.rank for each in needs]
+        return found
+
+    def problems(self, needs: Sequence[Need]) -> dict[int, str]:
+        """Why intervals have no count, by their place."""
+        found = {k: str(each) for k, each in enumerate(self.pool.runs) if isinstance(each, PlannerError)}
+        return found | {k: each.problem for k, each in zip(self.cases, needs, strict=True) if each.problem}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -84,8 +122,7 @@ class PoolNeed:
     supply: str = ""  # what the supply counters say, in a few words; empty where there are none
     notes: tuple[str, ...] = ()  # gaps, members without rows, and the like
     problem: str | None = None  # why there is no answer
-    series: NeedSeries  # over time
-    answer: AliasAnswer | None = None  # the whole answer of the interval that decides; None unless asked for
+    series: NeedSeries = field(default_factory=NeedSeries.none)  # over time
     run: Run | None = None  # the measurement of the interval that decides, for whoever asks more of it
 
     @property

@@ -15,18 +15,16 @@ from planner import parallel, units
 from planner.demand import Target
 from planner.errors import InputError, PlannerError
 from planner.library import DEFAULT_MODEL
-from planner.measurements import Run
 from planner.measurements.choose import POOL, VOLUME, Group
 from planner.measurements.over_time import RunsOverTime, over_time
-from planner.measurements.read import Data
+from planner.measurements.read import Data, Measured
 from planner.measurements.supplies import pool_supplies
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.pool_need import (
     VERDICTS,
     NeedSeries,
+    PoolCases,
     PoolNeed,
-    busy_intervals,
-    covered,
     deciding,
     notes_of,
     outside_busy_hour,
@@ -48,25 +46,6 @@ QUEUE_UNKNOWN: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PoolCases:
-    """A group over time, and what is asked of it: `cases` of the intervals that stand in `places`."""
-
-    pool: RunsOverTime
-    places: tuple[int, ...]
-    cases: tuple[tuple[Run, ...], ...]
-
-    @classmethod
-    def of(cls, pool: RunsOverTime) -> PoolCases:
-        """All intervals with rows enough that were measured without contradiction."""
-        runs = [(int(k), pool.runs[k]) for k in np.flatnonzero(covered(pool))]
-        sound = [(k, run) for k, run in runs if not isinstance(run, PlannerError)]
-        return cls(
-            pool=pool, places=tuple(k for k, _ in sound),
-            cases=tuple(() if run is None else (run,) for _, run in sound),
-        )  # fmt: skip
-
-
 def site(
     source: Data,
     *,
@@ -79,19 +58,22 @@ def site(
     meet: float | str = DEFAULT_MEET,
     together: float | str | None = None,
     model: Path | str = DEFAULT_MODEL,
-    curves: bool = False,
     map: str | None = None,
     allow_missing: bool = False,
+    measured: Measured | None = None,
     scheduler: str | None = None,
     workers: int | None = None,
 ) -> SiteAnswer:
-    """Tell what every pool, and every volume with aliases of its own, needs over its days."""
+    """Tell what every pool, and every volume with aliases of its own, needs over its days.
+
+    `measured` is what the source holds, where it was read already.
+    """
     share = units.share(meet, "meet", zero=False)
     if not 0.0 < share <= 1.0:
         raise InputError("meet", meet, "a share above 0 and at most 100%")
     parts, notes, lost = parts_of(
         source, members=members, system=system, start=start, end=end, pool=pool, target=target, together=together,
-        model=model, map=map, allow_missing=allow_missing, meet=share, curves=curves,
+        model=model, map=map, allow_missing=allow_missing, meet=share, measured=measured,
     )  # fmt: skip
     found = parallel.run(need_of, parts, scheduler=scheduler, workers=workers)
     answer = combine(found, target=parts[0].target, meet=share, notes=notes)
@@ -104,31 +86,24 @@ def need_of(part: SitePart) -> list[PoolNeed]:
     pools: list[PoolNeed] = []
     for group, found in over_time(rows_of_part(part), part.groups):
         if isinstance(found, str):
-            pools.append(_without(group, found))
+            pools.append(
+                PoolNeed(
+                    system=group.system,
+                    pool=group.name,
+                    kind=_kind(group),
+                    volumes=0,
+                    in_use=0,
+                    problem=found,
+                )
+            )
         else:
             asked.append(PoolCases.of(found))
-    needs = iter(need([case for each in asked for case in each.cases], part.law, part.target, ranges=False))
+    cases = [case for each in asked for case in each.cases.values()]
+    needs = iter(need(cases, part.law, part.target, ranges=False))
     counters = supply_of_part(part)
     counted = [_counted(part, each, [next(needs) for _ in each.cases], counters) for each in asked]
     ranged = iter(need([(found.run,) for found in counted if found.run is not None], part.law, part.target))
-    return pools + [found if found.run is None else _ranged(part, found, next(ranged)) for found in counted]
-
-
-def _without(group: Group, problem: str) -> PoolNeed:
-    nothing = np.zeros(0)
-    series = NeedSeries(
-        start=np.zeros(0, dtype="datetime64[us]"), seconds=nothing, needed=nothing, in_use=nothing, io_rate=nothing,
-        response=nothing, queued=nothing, busy=np.zeros(0, dtype=bool),
-    )  # fmt: skip
-    return PoolNeed(
-        system=group.system,
-        pool=group.name,
-        kind=_kind(group),
-        volumes=0,
-        in_use=0,
-        problem=problem,
-        series=series,
-    )
+    return pools + [found if found.run is None else _ranged(found, next(ranged)) for found in counted]
 
 
 def _kind(group: Group) -> str:
@@ -139,22 +114,15 @@ def _counted(
     part: SitePart, asked: PoolCases, needs: Sequence[Need], counters: pl.DataFrame | None
 ) -> PoolNeed:
     """What the counts of all intervals come to; with the run of the interval that stands for them."""
-    pool = asked.pool
-    needed = np.full(pool.start.size, np.nan)
-    for k, each in zip(asked.places, needs, strict=True):
-        needed[k] = each.rank
-    working = [k for k, case in zip(asked.places, asked.cases, strict=True) if case]
-    there = np.zeros(needed.size, dtype=bool)
-    there[working] = True
-    busy = busy_intervals(pool.load, there)
-    problems = {k: str(each) for k, each in enumerate(pool.runs) if isinstance(each, PlannerError)}
-    problems |= {k: each.problem for k, each in zip(asked.places, needs, strict=True) if each.problem}
+    pool, busy = asked.pool, asked.busy
+    needed, problems = asked.needed(needs), asked.problems(needs)
+    working = [k for k, case in asked.cases.items() if case]
     told = None if counters is None else supplied(counters, pool.group.system, pool.group.name)
     shown = NeedSeries(
         start=pool.start, seconds=pool.seconds, needed=needed, in_use=pool.in_use.astype(np.float64),
         io_rate=pool.io_rate, response=pool.response, queued=pool.queued, busy=busy,
     )  # fmt: skip
-    solved = sum(math.isfinite(needed[k]) for k in working)
+    solved = int(np.isfinite(needed[working]).sum())
     found = PoolNeed(
         system=pool.group.system, pool=pool.group.name, kind=_kind(pool.group),
         volumes=int(pool.volumes.max(initial=0)), in_use=int(pool.in_use[-1]), intervals=needed.size,
@@ -195,10 +163,11 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
         when: datetime | None = None if np.isnat(start[place]) else start[place].item()
         return when
 
-    worst = worst_by_need(needs, asked.cases)
+    places = list(asked.cases)
+    worst = worst_by_need(needs, list(asked.cases.values()))
     assert worst is not None
     beyond = np.flatnonzero(np.isinf(series.needed))
-    most, at_worst = (None, int(beyond[0])) if beyond.size else (needs[worst].count, asked.places[worst])
+    most, at_worst = (None, int(beyond[0])) if beyond.size else (needs[worst].count, places[worst])
     found = replace(
         found, needed_worst=most, worst_start=begin(at_worst), needed=0, needed_99=0,
         needed_95=0, needed_low=0, needed_high=0,
@@ -211,12 +180,12 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     place = deciding(series.needed, asked.pool.load, series.seconds, busy, part.meet)
     assert place is not None
     found = replace(found, needed=whole(series.needed[place]), needed_99=at_99, needed_95=at_95)
-    at = asked.places.index(place)
     if found.needed is None:
-        return replace(found, needed_low=None, needed_high=None, problem=needs[at].problem)
+        problem = needs[places.index(place)].problem
+        return replace(found, needed_low=None, needed_high=None, problem=problem)
     away = outside_busy_hour(found.name, start, series.seconds, series.io_rate, place)
     return replace(
-        found, run=asked.cases[at][-1], decided_start=begin(place),
+        found, run=asked.cases[place][-1], decided_start=begin(place),
         notes=(*found.notes, away.removeprefix(f"{found.name} is ")) if away else found.notes,
     )  # fmt: skip
 
@@ -234,14 +203,13 @@ def rules(
     }
 
 
-def _ranged(part: SitePart, found: PoolNeed, decided: Need) -> PoolNeed:
+def _ranged(found: PoolNeed, decided: Need) -> PoolNeed:
     """Put the range of the interval that decides beside the count."""
     if decided.low is None or decided.high is None:
         return replace(
             found, needed_low=None, needed_high=None, notes=(*found.notes, f"no range: {decided.problem}")
         )
-    answer = decided.answer if part.curves else None
-    return replace(found, needed_low=decided.low, needed_high=decided.high, answer=answer)
+    return replace(found, needed_low=decided.low, needed_high=decided.high)
 
 
 def combine(

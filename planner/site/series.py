@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
 from planner.reports.csv_table import CsvTable, of_frame, read_csv, shown
-from planner.reports.moments import clock, read_moment
+from planner.reports.csv_table import date as date_of
+from planner.reports.moments import clock
 from planner.results import Array
 from planner.units import readable
 
@@ -25,24 +26,8 @@ HOUR: Final = 3600.0  # s
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DAILY: Final = 0.75 * DAY  # intervals from this length on are days
 LONGEST: Final = 1.25 * DAY
-WEEKS: Final = 4  # before and after, over which the busy hour of a weekday is looked for
-COMMON: Final = 2.0  # weight of all weekdays together in that, in days
-JUMPS: Final = (
-    60.0,
-    100.0,
-    1000.0,
-    1024.0,
-    3600.0,
-    4096.0,
-    1e6,
-    2.0**20,
-    1e9,
-    2.0**30,
-)  # between units of one number
-JUMP_NEARNESS: Final = 0.12
-FEWEST_ABOUT_JUMP: Final = 3  # days
-SUNDAY: Final = 3  # days since 1970-01-01, a Thursday, modulo 7
-NIGHT: Final = 4  # hour before which clocks are set
+# Between units of one number.
+JUMPS: Final = np.array([60.0, 100.0, 1000.0, 1024.0, 3600.0, 4096.0, 1e6, 2.0**20, 1e9, 2.0**30])
 SITE_COLUMNS: Final = frozenset({"device", "volume", "pool", "tries", "owner", "kind"})
 UNITS: Final = {
     "_ms": "ms", "_us": "us", "_s": "s", "_percent": "%", "_share": "share", "_gb": "GB", "_mb": "MB", "_kb": "KB",
@@ -101,20 +86,36 @@ def read_series(source: Path | str | pl.DataFrame, value: str | None = None) -> 
     starts, moments = _starts(table)
     found = table.known(heading)
     numbers = np.array([np.nan if each is None else each[0] for each in found])
-    systems = table.texts("system")
-    rows: dict[str, list[int]] = {}
-    for row, system in enumerate(systems):
-        rows.setdefault(system, []).append(row)
+    systems = np.array(table.texts("system"))
     unit = next((unit for ending, unit in UNITS.items() if heading.lower().endswith(ending)), "")
     parts = []
-    for system, members in rows.items():
-        index = np.array(members)
-        _check_order(table, index, moments, utc=moments is not starts)
-        first, values, hours = busy_hours(starts[index], numbers[index], table, index)
-        _check_clock(table, index, starts, first, values)
-        _check_unit(table, index, starts, heading, first, values)
+    for system in dict.fromkeys(systems.tolist()):
+        rows = SystemRows(table, np.flatnonzero(systems == system), starts)
+        _check_order(rows, moments, utc=moments is not starts)
+        try:
+            first, values, hours = busy_hours(starts[rows.places], numbers[rows.places])
+        except InputError as error:
+            raise rows.error(1, "start", f"{error.value}: expected {error.expected}") from None
+        _check_days(rows, heading, first, values)
         parts.append((SeriesLabel(system=system, what=heading, unit=unit), first, values, hours))
     return aligned(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRows:
+    """The rows of one system in a file: their `places` among all, and when each of all began."""
+
+    table: CsvTable
+    places: NDArray[np.intp]
+    starts: NDArray[np.datetime64]
+
+    def error(self, which: int, heading: str, problem: str) -> ReportError:
+        """What is wrong with one of them."""
+        return self.table.error(int(self.places[which]), heading, problem)
+
+    def since(self, day: date) -> int:
+        """Which of them is the first that began on a day or later."""
+        return int(np.argmax(self.starts[self.places] >= np.datetime64(day)))
 
 
 def aligned(parts: Sequence[tuple[SeriesLabel, date, Array, Array]], notes: Sequence[str] = ()) -> Daily:
@@ -137,27 +138,16 @@ def aligned(parts: Sequence[tuple[SeriesLabel, date, Array, Array]], notes: Sequ
     )
 
 
-def busy_hours(
-    starts: NDArray[np.datetime64],
-    numbers: Array,
-    table: CsvTable | None = None,
-    rows: NDArray[np.intp] | None = None,
-) -> tuple[date, Array, Array]:
+def busy_hours(starts: NDArray[np.datetime64], numbers: Array) -> tuple[date, Array, Array]:
     """Take the busy hour of each day: busiest on average by weekday over nine weeks about it (ITU-T E.600)."""
     seconds = starts.astype("datetime64[s]").astype(np.int64).astype(np.float64)
     different = np.unique(seconds)  # two clocks, or one set back, may show a time twice
     spacing = float(np.median(np.diff(different))) if different.size > 1 else DAY
     if spacing > LONGEST:
-        wanted = "intervals of a day at most, for the busy hour of each day"
         problem = f"intervals are {spacing / DAY:.3g} days long"
-        if table is not None and rows is not None:
-            raise table.error(int(rows[1]), "start", f"{problem}: expected {wanted}")
-        raise InputError("start", problem, wanted)
+        raise InputError("start", problem, "intervals of a day at most, for the busy hour of each day")
     day = np.floor(seconds / DAY).astype(np.int64)
-    first, days = (
-        int(day.min()),
-        int(np.ptp(day)) + 1,
-    )  # another clock, or one set back, may show an earlier day
+    first, days = int(day.min()), int(np.ptp(day)) + 1  # a clock set back may show an earlier day
     origin = date(1970, 1, 1) + timedelta(days=first)
     if spacing >= DAILY:
         return origin, _means(day - first, numbers, days, 0.0), np.full(days, np.nan)
@@ -177,16 +167,20 @@ def _means(place: NDArray[np.int64], numbers: Array, size: int, least: float) ->
     return np.where((count > 0) & (count >= least), total / np.maximum(count, 1), np.nan)
 
 
-def _busy_hour(profile: Array, weekday: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The busiest hour of each day, by the means of its weekday over the weeks about it; (days, 24) to (days,)."""
-    common, of_all = _window_means(profile, 7 * WEEKS)
+def _busy_hour(
+    profile: Array, weekday: NDArray[np.int64], weeks: int = 4, common_days: float = 2.0
+) -> NDArray[np.int64]:
+    """The busiest hour of each day, (days, 24) to (days,), by the means of its weekday over the `weeks` on either side.
+
+    All weekdays together weigh as much as `common_days`.
+    """
+    common, of_all = _window_means(profile, 7 * weeks)
     score = np.full(profile.shape, -np.inf)
     for number in range(7):
         days = np.flatnonzero(weekday == number)
-        mean, count = _window_means(profile[days], WEEKS)
-        blended = (mean * count + common[days] * COMMON * (of_all[days] > 0)) / np.maximum(
-            count + COMMON * (of_all[days] > 0), 1
-        )
+        mean, count = _window_means(profile[days], weeks)
+        shared = common_days * (of_all[days] > 0)
+        blended = (mean * count + common[days] * shared) / np.maximum(count + shared, 1)
         score[days] = np.where(count > 0, blended, -np.inf)
     busiest: NDArray[np.int64] = np.argmax(score, axis=1)
     return busiest
@@ -220,105 +214,68 @@ def _heading(table: CsvTable, value: str | None) -> str:
 
 def _starts(table: CsvTable) -> tuple[NDArray[np.datetime64], NDArray[np.datetime64]]:
     """Begin of each interval by the wall clock; and in UTC, where every one has its offset, else the same array."""
+    cells = table.texts("start")
     known: dict[str, datetime] = {}
-    for row, cell in enumerate(table.texts("start")):
-        if cell in known:
-            continue
-        try:
-            float(cell)
-        except ValueError:
-            pass
-        else:
-            raise table.error(row, "start", f"{shown(cell)}: expected a date, such as 2026-03-01T10:15")
-        try:
-            known[cell] = read_moment(cell)
-        except ValueError:
-            problem = f"{shown(cell)}: expected a date with or without a time, such as 2026-03-01T10:15"
-            raise table.error(row, "start", problem) from None
-    starts, offsets = clock([known[cell] for cell in table.texts("start")])
+    for row, cell in enumerate(cells):
+        when = known.get(cell) or date_of(cell)
+        if when is None:
+            wanted = "expected a date with or without a time, such as 2026-03-01T10:15"
+            raise table.error(row, "start", f"{shown(cell)}: {wanted}")
+        known[cell] = when
+    starts, offsets = clock([known[cell] for cell in cells])
     found = np.array(starts, dtype="datetime64[s]")
     if None in offsets:
         return found, found
     return found, found - np.array(offsets, dtype="timedelta64[s]")
 
 
-def _check_order(
-    table: CsvTable, rows: NDArray[np.intp], moments: NDArray[np.datetime64], *, utc: bool
-) -> None:
+def _check_order(rows: SystemRows, moments: NDArray[np.datetime64], *, utc: bool) -> None:
     """Refuse times that are doubled or run backwards; a clock without offset repeats the hour when summer ends."""
-    times = moments[rows]
+    times = moments[rows.places]
     steps = np.diff(times).astype(np.int64)
-    hour = times[1:].astype("datetime64[h]").astype(np.int64) % 24
-    sunday = times[1:].astype("datetime64[D]").astype(np.int64) % 7 == SUNDAY
-    repeated = (
-        (not utc) & (steps >= -HOUR) & sunday & (hour < NIGHT)
-        & (np.median(steps) <= HOUR if steps.size else False)
-    )  # fmt: skip
+    if not steps.size:
+        return
+    sunday = times[1:].astype("datetime64[D]").astype(np.int64) % 7 == 3  # noqa: PLR2004 - 1970-01-01 was a Thursday
+    night = times[1:].astype("datetime64[h]").astype(np.int64) % 24 < 4  # noqa: PLR2004 - clocks are set before four
+    repeated = (not utc) & (steps >= -HOUR) & sunday & night & (np.median(steps) <= HOUR)
     wrong = np.flatnonzero((steps <= 0) & ~repeated)
     if wrong.size:
-        row, before = int(rows[wrong[0] + 1]), int(rows[wrong[0]])
+        before, at = rows.places[wrong[0] : wrong[0] + 2]
         how = "the same as" if steps[wrong[0]] == 0 else "earlier than"
-        where = f"{table.texts('start')[row]} is {how} in line {table.lines[before]}"
-        raise table.error(row, "start", f"{where}: expected intervals in order of time")
+        where = f"{rows.table.texts('start')[at]} is {how} in line {rows.table.lines[before]}"
+        raise rows.error(wrong[0] + 1, "start", f"{where}: expected intervals in order of time")
 
 
-def _row_from(rows: NDArray[np.intp], starts: NDArray[np.datetime64], first: date, index: int) -> int:
-    """The row from which on a day was measured."""
-    day = np.datetime64(first + timedelta(days=index))
-    return int(rows[np.flatnonzero(starts[rows] >= day)[0]])
+def _check_days(rows: SystemRows, heading: str, first: date, values: Array) -> None:
+    """Refuse a series without numbers, a leap over more days than were measured, and a change of the unit."""
+    if not np.isfinite(values).any():
+        raise rows.error(0, "start", "begins a series in which nothing was measured: expected a number")
+    if leapt := leap(values):
+        since = rows.since(first + timedelta(days=leapt[0]))
+        leaps = f"leaps {leapt[1]} days, more than were measured"
+        raise rows.error(since, "start", f"{leaps}: expected one clock; correct it or split the file there")
+    if jump := unit_jump(values):
+        index, ratio = jump
+        near = JUMPS[np.argmin(np.abs(abs(np.log(ratio)) - np.log(JUMPS)))]
+        times = f"about {near:g} times as large" if ratio > 1 else f"about 1/{near:g} of what they were"
+        raise rows.error(
+            rows.since(first + timedelta(days=index)), heading,
+            f"and what follows are {times}, as if the unit had changed: expected one unit in all rows",
+        )  # fmt: skip
 
 
-def _check_clock(
-    table: CsvTable, rows: NDArray[np.intp], starts: NDArray[np.datetime64], first: date, values: Array
-) -> None:
-    """Refuse a leap over more days than were measured."""
-    measured = np.flatnonzero(np.isfinite(values))
-    if measured.size == 0:
-        raise table.error(
-            int(rows[0]), "start", "begins a series in which nothing was measured: expected a number"
-        )
-    found = leap(values)
-    if found is not None:
-        row = _row_from(rows, starts, first, found[0])
-        leaps = f"leaps {found[1]} days, more than were measured"
-        raise table.error(row, "start", f"{leaps}: expected one clock; correct it or split the file there")
-
-
-def _check_unit(
-    table: CsvTable,
-    rows: NDArray[np.intp],
-    starts: NDArray[np.datetime64],
-    heading: str,
-    first: date,
-    values: Array,
-) -> None:
-    """Refuse numbers that change by the ratio of two units from one day to the next."""
-    found = unit_jump(values)
-    if found is None:
-        return
-    index, ratio = found
-    row = _row_from(rows, starts, first, index)
-    near = min(JUMPS, key=lambda jump: abs(abs(np.log(ratio)) - np.log(jump)))
-    times = f"about {near:g} times as large" if ratio > 1 else f"about 1/{near:g} of what they were"
-    raise table.error(
-        row,
-        heading,
-        f"and what follows are {times}, as if the unit had changed: expected one unit in all rows",
-    )
-
-
-def unit_jump(values: Array) -> tuple[int, float] | None:
-    """Find a day from which numbers differ by the ratio of two units."""
+def unit_jump(values: Array, nearness: float = 0.12, about: int = 3) -> tuple[int, float] | None:
+    """Find a day from which numbers differ by the ratio of two units, `about` days or more on either side."""
     days = np.flatnonzero(np.isfinite(values) & (values > 0))
     logs = np.log(values[days])
     best: tuple[int, float] | None = None
-    largest = np.log(min(JUMPS)) - 2 * JUMP_NEARNESS
-    for place in range(FEWEST_ABOUT_JUMP, days.size - FEWEST_ABOUT_JUMP + 1):
+    largest = np.log(JUMPS.min()) - 2 * nearness
+    for place in range(about, days.size - about + 1):
         if abs(logs[place] - logs[place - 1]) < np.log(10.0):
             continue
         step = float(np.median(logs[place : place + 7]) - np.median(logs[max(place - 7, 0) : place]))
-        near = any(abs(abs(step) - np.log(jump)) < JUMP_NEARNESS for jump in JUMPS)
-        if near and abs(step) > largest:
+        near = np.abs(abs(step) - np.log(JUMPS)) < nearness
+        if near.any() and abs(step) > largest:
             best, largest = (int(days[place]), float(np.exp(step))), abs(step)
     return best
 
@@ -364,10 +321,7 @@ def _clock_notes(first: date, series: Sequence[SeriesLabel], values: Array) -> l
     if len(systems) <= 1:
         return []
     notes = []
-    days = {
-        system: np.asarray(measured[[each.system == system for each in series]].any(axis=0))
-        for system in systems
-    }
+    days = {system: measured[[each.system == system for each in series]].any(axis=0) for system in systems}
     for system, own in days.items():
         others = sum(days[other].astype(int) for other in systems if other != system)
         if not np.any(own & (others > 0)):

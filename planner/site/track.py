@@ -6,16 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from planner import parallel, render
 from planner.answer import Answer, record, tabled
-from planner.demand import Target
 from planner.errors import InputError
-from planner.library import DEFAULT_MODEL
 from planner.measurements import Run
 from planner.measurements.choose import moment
 from planner.measurements.over_time import RunsOverTime, over_time
@@ -78,20 +75,22 @@ class Tracked:
 
 
 def track_record(
-    source: Data, since: datetime | str, *, members: Path | str | None = None, system: str | None = None,
-    start: datetime | str | None = None, end: datetime | str | None = None, pool: str | None = None,
-    target: Target | None = None, together: float | str | None = None, model: Path | str = DEFAULT_MODEL,
-    map: str | None = None, scheduler: str | None = None, workers: int | None = None,
-) -> TrackRecord:  # fmt: skip
-    """Set what is told from before a date, for the aliases in use since, against what was measured since."""
+    source: Data,
+    since: datetime | str,
+    *,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    **asked: Any,
+) -> TrackRecord:
+    """Set what is told from before a date, for the aliases in use since, against what was measured since.
+
+    `asked` is what `parts_of` takes.
+    """
     when = moment(since, "since")
     if when is None:
         raise InputError("since", since, "a day or a time such as 2026-03-01")
     when = when.replace(tzinfo=None)  # by the clock of the system
-    parts, notes, lost = parts_of(
-        source, members=members, system=system, start=start, end=end, pool=pool, target=target, together=together,
-        model=model, map=map, allow_missing=True,
-    )  # fmt: skip
+    parts, notes, lost = parts_of(source, allow_missing=True, **asked)
     pools: list[Tracked] = []
     unchanged, remarks = 0, [*all_notes(lost), *notes]
     for each in parallel.run(partial(tracked_of, since=when), parts, scheduler, workers):

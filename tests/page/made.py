@@ -55,7 +55,7 @@ def need(number: int, intervals: int, name: str | None = None) -> PoolNeed:
         needed_95=needed - 1, needed=needed, needed_low=needed - 1, needed_high=needed + 1, worst_start=start,
         intervals=intervals, busy_intervals=intervals, solved_in_full=9,
         short_intervals=int((np.nan_to_num(shown.needed) > in_use).sum()), rules={"in_use_plus_queue": needed},
-        notes=("5 intervals were not measured",), series=shown, answer=None,
+        notes=("5 intervals were not measured",), series=shown,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from planner import render
-from planner.page.verdict import judged, what_to_do
+from planner.page.verdict import Count, what_to_do
 from planner.render.text import word
 from planner.site.site_answer import SiteAnswer
 from tests.page import made
@@ -244,17 +244,17 @@ def test_the_page_shows_the_answers_of_every_step(page: Page, step: int) -> None
     """Sentence, tiles, rows, order and badges are those of the answer that `--json` prints for that growth."""
     found, share = made.site(POOLS), (0.0, 0.2, 0.5, 1.0)[step]
     states = {
-        each.name: (each.needed, each.needed_low, each.needed_high, each.in_use) for each in found.pools
+        each.name: Count(each.needed, each.needed_low, each.needed_high, each.in_use) for each in found.pools
     }
     if share:
-        states |= {pool.name: (pool.recommended, *(pool.range or (None, None)), states[pool.name][3])
+        states |= {pool.name: Count(pool.recommended, *(pool.range or (None, None)), in_use=states[pool.name].in_use)
                    for pool in made.grown(found, share).pools}  # fmt: skip
     place = heads(page, "p0-pools")
     step_to(page, step)
     shown = {key: page.column("p0-pools", place[key]) for key in
              ("pool", "recommended", "recommended_low", "recommended_high", "in_use", "verdict")}  # fmt: skip
     verdicts = dict(zip(shown["pool"], shown["verdict"], strict=True))
-    assert verdicts == {name: judged(state) for name, state in states.items()}
+    assert verdicts == {name: state.verdict for name, state in states.items()}
     for name, *counts in zip(shown["pool"], *list(shown.values())[1:5], strict=True):
         assert tuple(map(int, counts)) == states[name]
     ranks = [("short", "enough", "spare").index(each) for each in shown["verdict"]]
@@ -267,7 +267,7 @@ def test_the_page_shows_the_answers_of_every_step(page: Page, step: int) -> None
     tiles = {tile.find_element("css selector", "dt").text: tile.find_element("css selector", ".value").text
              for tile in page.all(".tile")}  # fmt: skip
     assert tiles["pools short"] == str(list(verdicts.values()).count("short"))
-    assert tiles["aliases needed"] == str(sum(state[0] or 0 for state in states.values()))
+    assert tiles["aliases needed"] == str(sum(state.needed or 0 for state in states.values()))
     assert tiles["in use"] == str(sum(state[3] for state in states.values()))
     dimmed = page.run(
         "return [...document.querySelectorAll('#part0 .still')].map((e) => getComputedStyle(e).opacity);"

@@ -275,16 +275,26 @@ def test_no_two_numbers_of_a_page_contradict(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_what_breaks_first_stands_on_the_page_of_days_enough(tmp_path: Path) -> None:
-    """Limits are those of `planner growth`; fewer days leave the section out."""
+def test_what_breaks_first_stands_on_the_page_of_days_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Limits are those of `planner growth`; fewer days leave the section out; a file is read once for all of them."""
+    from planner.measurements import formats
     from planner.site.example import example_volumes
 
+    reads: list[Path] = []
+    tables_of = formats.tables_of
+    monkeypatch.setattr(
+        formats, "tables_of", lambda source, options: reads.append(source.path) or tables_of(source, options)
+    )
     html = ""
     for days, there in ((9, False), (20, True)):
         path = tmp_path / f"{days}.csv"
         example_volumes(days=days, pools=1, volumes=2, hours=2).write_csv(path)
         html = report([path], growth=()).html
         assert ("What breaks first" in html) == there
+        assert reads.pop() == path
+        assert not reads
     _, growth = embedded(html)["answers"]  # type: ignore[misc]
     assert main(["growth", str(tmp_path / "20.csv"), "-o", str(tmp_path / "growth.json"), "--json"]) == 0
     assert growth == json.loads((tmp_path / "growth.json").read_text(encoding="utf-8"))

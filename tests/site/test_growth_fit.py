@@ -43,7 +43,7 @@ def dense(columns: Array, there: Array, phi: float) -> tuple[Array, Array]:
 def test_one_phi_is_generalized_least_squares_with_the_whole_matrix(phi: float) -> None:
     values = make(5, series=3, days=80).values
     state = start(values / np.nanmedian(values, axis=1)[:, None], np.arange(80) % 7, month_forms(MONDAY, 80))
-    model = linear(state, state.form, proportional=False)
+    model = linear(state, proportional=False)
     solved = solve(state, model, phi)
     for k in range(3):
         white, log_scale = dense(model.columns[k], state.rows.there[k], phi)
@@ -58,7 +58,7 @@ def test_the_gain_of_a_step_is_that_of_a_column_more() -> None:
     """Residuals with the step as one more column of the dense fit, on days beside gaps too."""
     phi, values = 0.5, make(6, series=1, days=90).values
     state = start(values / np.nanmedian(values), np.arange(90) % 7, month_forms(MONDAY, 90))
-    model = linear(state, state.form, proportional=False)
+    model = linear(state, proportional=False)
     solved = solve(state, model, phi)
     found = step_candidates(state, solved, model.count, step_products(solved.white))
     there = state.rows.there[0]

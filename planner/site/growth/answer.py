@@ -170,14 +170,8 @@ def growth(
     """
     limits = _limits(limit, len(daily.series))
     goals = [
-        Goal(
-            series=k,
-            measured=measured,
-            now=None,
-            limit=at,
-            load=Interval(at or np.nan, at or np.nan, at or np.nan),
-        )
-        for k, (measured, at) in enumerate(zip(daily.series, limits, strict=True))
+        Goal.at(k, measured, None, limit)
+        for k, (measured, limit) in enumerate(zip(daily.series, limits, strict=True))
     ]
     fit = fitted(daily)
     return answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=notes)

@@ -16,6 +16,7 @@ from planner.results import Array
 from planner.site.growth.model import (
     LEAST_FACTOR,
     PHIS,
+    PRIORS,
     STEPS,
     YEAR,
     Mask,
@@ -26,7 +27,6 @@ from planner.site.growth.model import (
 )
 from planner.site.growth.search import (
     BUSY,
-    STEP_ODDS,
     TINY,
     first_week,
     search,
@@ -124,7 +124,7 @@ def draw_form(
     state: SeriesState, proportional: bool, count: int, generator: np.random.Generator
 ) -> tuple[dict[str, Array], Array]:
     """Draws where shifts are of one size, or in proportion to the level; and the evidence of that."""
-    model = linear(state, state.form, proportional)
+    model = linear(state, proportional=proportional)
     solutions, candidates = [], []
     for phi in PHIS:
         solved = solve(state, model, phi)
@@ -134,7 +134,7 @@ def draw_form(
     weights = np.empty((series, len(PHIS), days + 1))
     for index, (solved, found) in enumerate(zip(solutions, candidates, strict=True)):
         weights[:, index, 0] = solved.evidence
-        weights[:, index, 1:] = solved.evidence[:, None] + found.gain + np.log(STEP_ODDS)
+        weights[:, index, 1:] = solved.evidence[:, None] + found.gain + np.log(PRIORS["step"].odds)
     flat = weights.reshape(series, -1)
     total = log_sum(flat, axis=1)
     with np.errstate(under="ignore"):
@@ -186,8 +186,6 @@ def draw_form(
     return result, total
 
 
-CHUNK: Final = 50  # series at once: their arrays stay near the processor
-PAYS: Final = 4  # chunks from which on more processes than this one pay
 WORKDAYS: Final = 5
 
 
@@ -211,16 +209,18 @@ def fit_days(
     draws: int = 400,
     seed: int = 1,
     workers: int | None = 1,
+    at_once: int = 50,  # their arrays stay near the processor
+    pays: int = 4,  # parts from which on more processes than this one pay
 ) -> TrendDraws:
-    """TrendDraws every series: (series, days) busy-hour levels, nan where missing; many of them in some processes."""
+    """Fit every series: (series, days) busy-hour levels, nan where missing; many of them in some processes."""
     parts = [
         SomeSeries(
-            name=f"series {begin + 1} to {min(begin + CHUNK, len(values))}", values=values[begin : begin + CHUNK],
+            name=f"series {begin + 1} to {min(begin + at_once, len(values))}", values=values[begin : begin + at_once],
             weekday=weekday, month_forms=month_forms, draws=draws, seed=(seed, begin),
         )
-        for begin in range(0, len(values), CHUNK)
+        for begin in range(0, len(values), at_once)
     ]  # fmt: skip
-    if len(parts) < PAYS:
+    if len(parts) < pays:
         return TrendDraws.joined([fit_some(part) for part in parts])
     fits: list[TrendDraws] = []
     for found in parallel.run(fit_some, parts, workers=workers):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -17,10 +18,8 @@ from planner.site.growth.wording import AHEAD
 from planner.site.series import Daily, SeriesLabel
 
 FEWEST_DAYS: Final = 15  # 14 days are two of each weekday: too few for a trend
-WIDEST_TREND: Final = 2.0  # a year; a 90 % interval wider than from -100 % to +100 % says nothing
 ENDS: Final = (0.05, 0.5, 0.95)
 DRAWS: Final = 400
-LIKELIER: Final = 0.5  # probability from which a doubtful shift is named
 MONTH_ENDS: Final = (
     "last working day", "last two working days", "last three working days", "first working day",
     "last and first working day", "last day",
@@ -42,6 +41,12 @@ class Goal:
     limit: float | None
     load: Interval
     needs: tuple[Interval, ...] = ()
+
+    @classmethod
+    def at(cls, series: int, measured: SeriesLabel, now: float | None, limit: float | None) -> Goal:
+        """A limit of the load itself."""
+        load = Interval.around(math.nan if limit is None else limit, 0.0)
+        return cls(series=series, measured=measured, now=now, limit=limit, load=load)
 
 
 def fitted(daily: Daily, workers: int | None = None) -> TrendDraws:
@@ -114,7 +119,7 @@ def answers(
 def _says_nothing(trend: Interval) -> bool:
     """Whether a trend is known to no better than 100 % a year to either side, or than itself where it is larger."""
     least = 1.0 if trend.low <= 0.0 <= trend.high else max(1.0, abs(trend.value))
-    return bool(trend.high - trend.low > WIDEST_TREND * least)
+    return bool((trend.high - trend.low) / 2 > least)
 
 
 def _dates(
@@ -146,11 +151,11 @@ def _verdict(limit: float, now: float, few: bool, day: float) -> Verdict | None:
     return "within horizon" if np.isfinite(day) else "not within horizon"
 
 
-def _shifts(daily: Daily, fit: TrendDraws, series: int) -> tuple[Shift, ...]:
-    """The certain level shifts, and one more where it is likelier than not."""
+def _shifts(daily: Daily, fit: TrendDraws, series: int, named: float = 0.5) -> tuple[Shift, ...]:
+    """The certain level shifts, and a doubtful one from the probability `named` on."""
     there = fit.shift_day[series, :, -1] >= 0
     days = {day: np.full(there.size, True) for day in fit.steps[series]}
-    if there.mean() > LIKELIER:
+    if there.mean() > named:
         days.setdefault(int(np.median(fit.shift_day[series, there, -1])), there)
     found = []
     # of the first level: less is no level that a shift can be a share of

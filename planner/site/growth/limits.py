@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
 from planner.demand import Law, Target
-from planner.devices.storage import FRAMES_PER_PGMBK, ptrm_limit, real_storage_limit
+from planner.devices.storage import FRAMES_PER_PGMBK, StorageLimit, ptrm_limit, real_storage_limit
 from planner.devices.storage import release as find_release
 from planner.errors import InputError
-from planner.interval import Interval
 from planner.measurements.choose import groups_of, refuse_twice
 from planner.measurements.read import Measured
 from planner.render.text import listed
@@ -29,6 +28,7 @@ from planner.site.growth.pools import PoolQuestion, answer_pools, no_answer
 from planner.site.growth.wording import AHEAD, NAMED
 from planner.site.members import check_together, declared
 from planner.site.parts import DEFAULT_MEET
+from planner.site.pool_need import MEMBERS
 from planner.site.series import SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
 from planner.sizing.gaps import Gaps
 from planner.units import GIB, SEGMENT, percent
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 BUSY: Final = 0.9  # share at which a device is full
 RECENT: Final = 28  # days, the last ones of a pool, by which its need of today is decided
-MEMBERS: Final = 0.5  # share of the usual volumes that an interval must hold
+Kind = Literal["pool", "volume", "storage"]
 NOT_MEASURED: Final = "measurements with dates over several days: the column start of docs/formats.md"
 
 
@@ -51,7 +51,6 @@ class GrowthQuestion:
     together: float | None = None
     real_storage: int | None = None
     resident_pages: float | None = None
-    ptrm_spaces: int | None = None
 
 
 def site_growth(
@@ -91,14 +90,16 @@ def site_growth(
     pools: list[PoolQuestion] = []
     for index, each in enumerate(series):
         now = float(level[index])
-        if not isinstance(each, PoolLoad):
-            goals += each.goals(index, given, now)
+        if each.kind == "volume":
+            goals.append(Goal.at(index, each.measured, now, BUSY))
+        elif each.kind == "storage":
+            goals += _storage_goals(each, index, given, now)
         elif now <= 0.0:
             said.append(no_answer(each.measured, "no load on its last day to grow from"))
         else:
             loads = tuple(tuple(np.quantile(step[index], ENDS).tolist()) for step in ahead)
             most = max(float(np.quantile(reach[index], ENDS[-1])) * larger, now)
-            pools.append(each.question(index, now, loads, most))
+            pools.append(_pool_question(each, index, now, loads, most))
     away = []
     for found in answer_pools(pools, given.law, given.target, workers):
         goals += found.goals
@@ -142,78 +143,53 @@ def _of_one_clock(series: Sequence[GrowingLoad]) -> tuple[list[GrowingLoad], lis
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GrowingLoad:
-    """One load over time: whose it is, the busy hour of each day, and what its limits are."""
+    """One load over time: whose it is, the busy hour of each day, and the rows that its limits follow from."""
 
+    kind: Kind
     measured: SeriesLabel
     first: date
     levels: Array
     hours: Array
-    rows: Any = None  # of the volumes of a pool, hour by hour
-
-    def goals(self, index: int, given: GrowthQuestion, now: float) -> list[Goal]:
-        """Limits of the load."""
-        raise NotImplementedError
+    rows: pl.DataFrame
 
 
-class PoolLoad(GrowingLoad):
-    """I/O rate of a pool; its limits are found by `planner.site.growth.pools`."""
+def _pool_question(
+    load: GrowingLoad, index: int, now: float, ahead: tuple[tuple[float, ...], ...], reach: float
+) -> PoolQuestion:
+    """What is asked of a pool, by its last days."""
+    import polars as pl
 
-    def question(
-        self, index: int, now: float, ahead: tuple[tuple[float, ...], ...], reach: float
-    ) -> PoolQuestion:
-        """What is asked of the pool, by its last days."""
-        import polars as pl
-
-        begin = self.rows["start"].max().date() - timedelta(days=RECENT - 1)
-        rows = self.rows.filter(pl.col("start") >= pl.lit(begin).cast(pl.Datetime("us")))
-        return PoolQuestion(
-            label=self.measured, series=index, pool=rows["pool"][0], rows=rows, begin=begin, now=now, ahead=ahead,
-            reach=reach,
-        )  # fmt: skip
+    begin = load.rows["start"].max().date() - timedelta(days=RECENT - 1)  # type: ignore[union-attr]
+    rows = load.rows.filter(pl.col("start") >= pl.lit(begin).cast(pl.Datetime("us")))
+    return PoolQuestion(
+        label=load.measured, series=index, pool=rows["pool"][0], rows=rows, begin=begin, now=now, ahead=ahead,
+        reach=reach,
+    )  # fmt: skip
 
 
-class BusyLoad(GrowingLoad):
-    """Busy share of a volume that is in no pool."""
-
-    def goals(self, index: int, given: GrowthQuestion, now: float) -> list[Goal]:
-        """90 % busy."""
-        at = Interval(BUSY, BUSY, BUSY)
-        return [Goal(series=index, measured=self.measured, now=now, limit=BUSY, load=at)]
-
-
-class StorageLoad(GrowingLoad):
-    """In-use virtual storage by the PTRM data spaces [GB]."""
-
-    def goals(self, index: int, given: GrowthQuestion, now: float) -> list[Goal]:
-        """PTRM data spaces, and real storage where it was given."""
-        release = self.rows["release"].drop_nulls()
-        found = []
-        if given.ptrm_spaces is not None or release.len():
-            spaces = given.ptrm_spaces or find_release(release[-1]).ptrm_spaces
-            if spaces is not None:
-                found.append(("in-use virtual storage, PTRM", ptrm_limit(spaces)))
-        if given.real_storage is not None and given.resident_pages is not None:
-            pages = Fraction(given.resident_pages).limit_denominator(10**6)
-            found.append(
-                ("in-use virtual storage, real storage", real_storage_limit(given.real_storage, pages))
-            )
-        goals = []
-        for what, limit in found:
-            at = limit.in_use_virtual_bytes / GIB
-            measured = SeriesLabel(system=self.measured.system, what=what, unit="GB")
-            goals.append(
-                Goal(series=index, measured=measured, now=now, limit=at, load=Interval(at, at, at), needs=())
-            )
-        return goals
+def _storage_goals(load: GrowingLoad, index: int, given: GrowthQuestion, now: float) -> list[Goal]:
+    """PTRM data spaces, and real storage where it was given."""
+    limits: dict[str, StorageLimit] = {}
+    release = load.rows["release"].drop_nulls()
+    spaces = find_release(release[-1]).ptrm_spaces if release.len() else None
+    if spaces is not None:
+        limits["in-use virtual storage, PTRM"] = ptrm_limit(spaces)
+    if given.real_storage is not None and given.resident_pages is not None:
+        pages = Fraction(given.resident_pages).limit_denominator(10**6)
+        limits["in-use virtual storage, real storage"] = real_storage_limit(given.real_storage, pages)
+    return [
+        Goal.at(index, replace(load.measured, what=what), now, limit.in_use_virtual_bytes / GIB)
+        for what, limit in limits.items()
+    ]
 
 
 def _load(
-    kind: type[GrowingLoad], label: SeriesLabel, sums: pl.DataFrame, rows: pl.DataFrame, notes: list[str]
+    kind: Kind, label: SeriesLabel, sums: pl.DataFrame, rows: pl.DataFrame, notes: list[str]
 ) -> GrowingLoad:
     """A load by the column `load` of its sums in order of time; where its unit seems to change, `notes` say so."""
     first, levels, hours = busy_hours(sums["start"].to_numpy(), sums["load"].to_numpy())
     notes += jump_note(label.name, first, levels)
-    return kind(measured=label, first=first, levels=levels, hours=hours, rows=rows)
+    return GrowingLoad(kind=kind, measured=label, first=first, levels=levels, hours=hours, rows=rows)
 
 
 def _pool_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
@@ -240,7 +216,7 @@ def _pool_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
             left = sums.height - whole.height
             notes.append(f"Pool {pool}: {left} intervals without half of its volumes are left out.")
         measured = SeriesLabel(system=system or "", what=f"I/O rate of pool {pool}", unit="1/s")
-        found.append(_load(PoolLoad, measured, whole, part, notes))
+        found.append(_load("pool", measured, whole, part, notes))
         worked = part.filter((pl.col("io_rate") > 0) & (pl.col("service") > 0))
         if worked.height:
             name = f"service time of pool {pool}" + (f" of {system}" if system else "")
@@ -263,7 +239,7 @@ def _volume_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]
     ).items():
         what = f"busy share of volume {device or label}"
         measured = SeriesLabel(system=system or "", what=what, unit="share")
-        found.append(_load(BusyLoad, measured, part.sort("start"), part, notes))
+        found.append(_load("volume", measured, part.sort("start"), part, notes))
     return [each for each in found if np.isfinite(each.levels).any()]
 
 
@@ -280,5 +256,5 @@ def _storage_series(storage: pl.DataFrame, notes: list[str]) -> list[GrowingLoad
         in_use = (pl.col("resident").sum() * SEGMENT / FRAMES_PER_PGMBK / GIB).alias("load")
         sums = every.agg(pl.col("start").first(), in_use).sort("start", MOMENT)
         measured = SeriesLabel(system=system or "", what="in-use virtual storage", unit="GB")
-        found.append(_load(StorageLoad, measured, sums, part, notes))
+        found.append(_load("storage", measured, sums, part, notes))
     return found

@@ -7,7 +7,7 @@ product is linearized about the last estimate and fitted by generalized least sq
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,24 @@ from planner.results import Array
 
 YEAR: Final = 365.25  # days
 STEPS: Final = 6  # certain level shifts of one series
-MONTH_SIZE: Final = 0.3
 LEAST_NOISE: Final = 1e-4  # share of the level: what the printed digits leave of a series without noise
 LEAST_FACTOR: Final = 0.02
+
+
+class ChangePrior(NamedTuple):
+    """What is believed of a kind of change: its odds on a day, and the standard deviation of its size in levels."""
+
+    odds: float
+    size: float
+
+
+# Chosen with two seeds of simulated series, judged by two others: python -m tests.site.growth_backtest
+PRIORS: Final = {
+    "step": ChangePrior(1 / 600, 0.3),  # a level shift
+    "pulse": ChangePrior(1 / 300, 0.5),  # a day unlike the others: a holiday, an outage
+    "spell": ChangePrior(1 / 5000, 0.5),  # such days in a row, of each length
+    "month": ChangePrior(1 / 20, 0.3),  # each form of a month end, once for a series
+}
 
 
 @dataclass(slots=True)
@@ -67,10 +82,11 @@ class SeriesState:
         chosen = self.month_forms[np.maximum(self.month_form, 0)] > 0
         return chosen & (self.month_form >= 0)[:, None]
 
-    def noise(self, form: NDArray[np.intp]) -> Array:
+    @property
+    def noise(self) -> Array:
         """What the noise of a day is not in proportion to: the rows are multiplied by it."""
-        factor = self.factor
-        return np.where(form[:, None] == 0, 1.0, np.where(form[:, None] == 1, factor, factor * self.level))
+        form, factor = self.form[:, None], self.factor
+        return np.where(form == 0, 1.0, np.where(form == 1, factor, factor * self.level))
 
 
 # What a state holds of each series in an array of its own.
@@ -106,11 +122,11 @@ class Solved:
     ridge: Array
 
 
-def linear(state: SeriesState, form: NDArray[np.intp], proportional: bool, months: bool = False) -> Linear:
+def linear(state: SeriesState, *, proportional: bool = True, months: bool = False) -> Linear:
     """Columns: constant, trend, seven weekdays, month end, the steps found so far, response."""
     series, days = state.values.shape
     most = max((len(steps) for steps in state.steps), default=0)
-    noise = state.noise(form)
+    noise = state.noise
     shape = 1 + state.growth[:, None] * state.years if proportional else np.ones((series, days))
     weight = noise * shape / state.level
     columns = np.zeros((series, days, 11 + most))
@@ -132,7 +148,7 @@ def linear(state: SeriesState, form: NDArray[np.intp], proportional: bool, month
     columns[~state.rows.there] = 0.0
     prior = np.zeros((series, 10 + most))
     prior[:, 2:9] = np.where(state.busy, 1 / state.spread[:, None] ** 2, 1.0)
-    prior[:, 9] = 1 / MONTH_SIZE**2
+    prior[:, 9] = 1 / PRIORS["month"].size ** 2
     free = 2 + np.array([len(steps) for steps in state.steps])
     extra = np.empty((series, 0, days, 2))
     if months:

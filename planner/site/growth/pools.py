@@ -12,17 +12,15 @@ import numpy as np
 
 from planner import parallel
 from planner.demand import Law, Target
-from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements.choose import POOL, Group, rows_of
-from planner.measurements.over_time import RunsOverTime, over_time
+from planner.measurements.over_time import over_time
 from planner.measurements.run import Run
-from planner.results import Array
 from planner.site.growth.goals import Goal
 from planner.site.parts import DEFAULT_MEET
-from planner.site.pool_need import busy_intervals, covered, deciding, outside_busy_hour
+from planner.site.pool_need import PoolCases, deciding, outside_busy_hour
 from planner.site.series import SeriesLabel
-from planner.sizing.need import need
+from planner.sizing.need import Need, need
 from planner.units import percent, readable
 
 if TYPE_CHECKING:
@@ -231,53 +229,34 @@ def _between(counts: dict[float, float], limit: int) -> set[float]:
 
 def decided_pools(part: PoolQuestions) -> list[DecidedPool | str]:
     """Each pool with the interval that decides it, as `planner site` has it of the same days; or why there is none."""
-    recent = [_recent(pool) for pool in part.pools]
-    asked = [(days, at) for days in recent if isinstance(days, RecentDays) for at in days.runs]
-    found = need([(days.runs[at],) for days, at in asked], part.law, part.target, ranges=False)
-    for (days, at), one in zip(asked, found, strict=True):
-        days.needed[at] = one.rank
-        if one.count is None:
-            days.problems.append(one.problem)
+    recent = [_busy_cases(pool) for pool in part.pools]
+    cases = [case for each in recent if isinstance(each, PoolCases) for case in each.cases.values()]
+    needs = iter(need(cases, part.law, part.target, ranges=False))
     return [
-        days if isinstance(days, str) else days.decided(pool)
-        for pool, days in zip(part.pools, recent, strict=True)
+        each if isinstance(each, str) else _decided(pool, each, [next(needs) for _ in each.cases])
+        for pool, each in zip(part.pools, recent, strict=True)
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RecentDays:
-    """A pool over its recent days: runs of its busy intervals, what each needs (`Need.rank`), why some have none."""
-
-    series: RunsOverTime
-    runs: dict[int, Run]
-    needed: Array
-    problems: list[str]
-
-    def decided(self, asked: PoolQuestion) -> DecidedPool | str:
-        """The pool as the interval that decides it measured it."""
-        series = self.series
-        at = deciding(self.needed, series.load, series.seconds, ~np.isnan(self.needed), DEFAULT_MEET)
-        if at is None:
-            return no_answer(asked.label, self.problems[0] if self.problems else "no I/O in its recent days")
-        away = outside_busy_hour(series.group.words, series.start, series.seconds, series.io_rate, at)
-        return DecidedPool(asked=asked, run=self.runs[at], in_use=int(series.in_use[-1]), away=away)
-
-
-def _recent(pool: PoolQuestion) -> RecentDays | str:
-    """A pool over its recent days, as `planner site` takes it; or why it has no answer."""
+def _busy_cases(pool: PoolQuestion) -> PoolCases | str:
+    """The busy intervals of a pool over its recent days, as `planner site` takes them; or why it has no answer."""
     group = Group(pool.label.system, POOL, pool.pool)
     ((_, series),) = over_time(rows_of(pool.rows.lazy(), [group]), [group])
     if isinstance(series, str):
         return no_answer(pool.label, series)
-    runs: dict[int, Run] = {}
-    problems = []
-    for at in np.flatnonzero(busy_intervals(series.load, (series.io_rate > 0) & covered(series))).tolist():
-        run = series.runs[at]
-        if isinstance(run, PlannerError):
-            problems.append(str(run))
-        elif run is not None:
-            runs[at] = run
-    return RecentDays(series=series, runs=runs, needed=np.full(series.start.size, np.nan), problems=problems)
+    every = PoolCases.of(series)
+    return replace(every, cases={k: case for k, case in every.cases.items() if every.busy[k]})
+
+
+def _decided(pool: PoolQuestion, asked: PoolCases, needs: Sequence[Need]) -> DecidedPool | str:
+    """A pool as the interval that decides it measured it."""
+    series = asked.pool
+    at = deciding(asked.needed(needs), series.load, series.seconds, asked.busy, DEFAULT_MEET)
+    if at is None:
+        problems = asked.problems(needs)
+        return no_answer(pool.label, next(iter(problems.values()), "no I/O in its recent days"))
+    away = outside_busy_hour(series.group.words, series.start, series.seconds, series.io_rate, at)
+    return DecidedPool(asked=pool, run=asked.cases[at][-1], in_use=int(series.in_use[-1]), away=away)
 
 
 def no_answer(label: SeriesLabel, problem: object) -> str:

@@ -12,8 +12,8 @@ from planner.results import Array
 from planner.site.growth.model import (
     LEAST_FACTOR,
     LEAST_NOISE,
-    MONTH_SIZE,
     PHIS,
+    PRIORS,
     STEPS,
     YEAR,
     Linear,
@@ -28,15 +28,10 @@ from planner.site.growth.model import (
     solve,
 )
 
-PULSE_ODDS: Final = 1 / 300  # prior odds that one day is unlike the others: a holiday, an outage
-SPELL_ODDS: Final = 1 / 5000  # prior odds of each length on each day
-MONTH_ODDS: Final = 1 / 20  # prior odds of each form of a month end
 CERTAIN: Final = np.log(99.0)  # log odds from which a shift is named
 LIKELY: Final = np.log(20.0)  # and from which an unlike day or a month end is
 BUSY: Final = 0.85  # of the busiest weekday; those from here on are one kind
-MEASURED_OF_WEEK: Final = 4
 TINY: Final = 1e-300  # in place of no load, which nothing can be a share of
-SPREADS: Final = (0.002, 0.01, 0.03, 0.1)  # of the factors of weekdays that are about as busy as the busiest
 COARSE: Final = slice(2, None, 3)  # of `PHIS`, where the likeliest one is enough
 
 
@@ -55,15 +50,13 @@ def refine(state: SeriesState, solved: list[Solved]) -> None:
     state.month = np.where(state.month_form >= 0, np.maximum(1 + mean[:, 9], LEAST_FACTOR), 1.0)
 
 
-def first_week(values: Array, weekday: NDArray[np.intp]) -> Array:
-    """Median of each weekday over the running week about it; 1 for the busiest, and for all of an idle series."""
+def first_week(values: Array, weekday: NDArray[np.intp], fewest: int = 4) -> Array:
+    """Median of each weekday over its week, of `fewest` measured days; 1 for the busiest, and all of an idle series."""
     series = len(values)
     padded = np.pad(values, ((0, 0), (3, 3)), constant_values=np.nan)
     windows = np.lib.stride_tricks.sliding_window_view(padded, 7, axis=1)
     measured = np.isfinite(windows).sum(axis=2)
-    around = np.where(
-        measured >= MEASURED_OF_WEEK, np.nansum(windows, axis=2) / np.maximum(measured, 1), np.nan
-    )
+    around = np.where(measured >= fewest, np.nansum(windows, axis=2) / np.maximum(measured, 1), np.nan)
     ratio = np.divide(values, around, out=np.full_like(values, np.nan), where=around > 0)
     week = np.full((series, 7), np.nan)
     for day in range(7):
@@ -93,23 +86,33 @@ def start(values: Array, weekday: NDArray[np.intp], month_forms: Array) -> Serie
     )  # fmt: skip
 
 
+def solved_coarsely(state: SeriesState) -> list[Solved]:
+    """The posterior under some of the correlations."""
+    model = linear(state)
+    return [solve(state, model, phi) for phi in PHIS[COARSE]]
+
+
+def likelihood(state: SeriesState) -> Array:
+    """Log evidence of what was measured, (series,)."""
+    return log_sum(np.array([each.evidence for each in solved_coarsely(state)]))
+
+
 def choose_form(state: SeriesState) -> None:
     """Take the form of the noise that the measurements are likeliest under."""
     evidence = []
     for form in range(3):  # of noise: in proportion to load, to the level only, of one size
-        model = linear(state, np.full(len(state.values), form), proportional=True)
-        evidence.append(log_sum(np.array([solve(state, model, phi).evidence for phi in PHIS[COARSE]])))
+        state.form = np.full(len(state.values), form)
+        evidence.append(likelihood(state))
     state.form = np.argmax(np.array(evidence), axis=0)
 
 
-def choose_spread(state: SeriesState) -> None:
+def choose_spread(state: SeriesState, spreads: tuple[float, ...] = (0.002, 0.01, 0.03, 0.1)) -> None:
     """Take the standard deviation of the busy weekdays' factors that the measurements are likeliest under."""
     evidence = []
-    for spread in SPREADS:
+    for spread in spreads:
         state.spread = np.full(len(state.values), spread)
-        model = linear(state, state.form, proportional=True)
-        evidence.append(log_sum(np.array([solve(state, model, phi).evidence for phi in PHIS[COARSE]])))
-    state.spread = np.array(SPREADS)[np.argmax(np.array(evidence), axis=0)]
+        evidence.append(likelihood(state))
+    state.spread = np.array(spreads)[np.argmax(np.array(evidence), axis=0)]
 
 
 def search(state: SeriesState) -> None:
@@ -117,22 +120,18 @@ def search(state: SeriesState) -> None:
     active = np.arange(len(state.values))
     for number in range(14):
         part = state.pick(active)
-        for _ in range(2 if number == 0 else 1):
-            model = linear(part, part.form, proportional=True)
-            refine(part, [solve(part, model, phi) for phi in PHIS[COARSE]])
-        if number == 0:
-            choose_form(part)
+        for _ in range(1 if number else 2):
+            refine(part, solved_coarsely(part))
+        choose_form(part)
+        if not number:
             choose_spread(part)
-        if number:
-            choose_form(part)
         changed = extend(part)
         state.put(active, part)
         active = active[changed]
         if active.size == 0:
             break
     for _ in range(3):  # linearizations after the last step was found
-        model = linear(state, state.form, proportional=True)
-        refine(state, [solve(state, model, phi) for phi in PHIS[COARSE]])
+        refine(state, solved_coarsely(state))
 
 
 def extend(state: SeriesState) -> Mask:
@@ -167,7 +166,7 @@ def extend(state: SeriesState) -> Mask:
 
 def further(state: SeriesState) -> dict[str, Array]:
     """Log odds of each kind of further column, at each day or of each form."""
-    model = linear(state, state.form, proportional=True, months=True)
+    model = linear(state, months=True)
     found: dict[str, list[Array]] = {"base": [], "step": [], "pulse": [], "month": []}
     spells, coarse = [], []
     for index, phi in enumerate(PHIS):
@@ -182,20 +181,13 @@ def further(state: SeriesState) -> dict[str, Array]:
             coarse.append(own)
             spells.append(own[:, :, None] + spell_candidates(state, solved, model.count, steps))
     none = log_sum(np.array(found["base"]))
-    return {
-        "step": log_sum(np.array(found["step"])) - none + np.log(STEP_ODDS),
-        "pulse": log_sum(np.array(found["pulse"])) - none + np.log(PULSE_ODDS),
-        "month": log_sum(np.array(found["month"])) - none + np.log(MONTH_ODDS),
-        "spell": log_sum(np.array(spells)) - log_sum(np.array(coarse))[:, :, None] + np.log(SPELL_ODDS),
-    }
+    gains = {kind: log_sum(np.array(found[kind])) - none for kind in ("step", "pulse", "month")}
+    gains["spell"] = log_sum(np.array(spells)) - log_sum(np.array(coarse))[:, :, None]
+    return {kind: gain + np.log(PRIORS[kind].odds) for kind, gain in gains.items()}
 
 
-STEP_ODDS: Final = 1 / 600  # prior odds of a level shift on one day
-STEP_SIZE: Final = 0.3  # standard deviation of a shift, as a share of the level
-PULSE_SIZE: Final = 0.5
 SPELLS: Final = (2, 3, 4, 6, 8, 11, 15)  # days in a row that may be unlike the others: bridge days, year ends
 EDGE: Final = 2  # measured days that a level must have on either side of a shift
-FEWEST_MONTH_ENDS: Final = 3  # that a form must be seen at
 
 StepProducts = tuple[Array, Array, Array]  # what `step_products` gives
 
@@ -233,7 +225,7 @@ def weigh(
 def step_candidates(state: SeriesState, solved: Solved, count: Array, steps: StepProducts) -> Candidates:
     """A level shift on each day; days without a measurement, and those at the edges, are none."""
     products, norm, _ = steps
-    found = weigh(solved, count, products, norm, STEP_SIZE)
+    found = weigh(solved, count, products, norm, PRIORS["step"].size)
     rank = np.cumsum(state.rows.there, axis=1)
     inside = state.rows.there & (rank > EDGE) & (rank <= rank[:, -1:] - EDGE)
     found.gain = np.where(inside, found.gain, -np.inf)
@@ -264,9 +256,8 @@ def spell_candidates(state: SeriesState, solved: Solved, count: Array, steps: St
         end = following[:, np.minimum(np.arange(days) + length, days - 1)]
         difference = products - np.take_along_axis(products, end[:, :, None], axis=1)
         own, common = np.take_along_axis(norm, end, axis=1), np.take_along_axis(shared, end, axis=1)
-        gain = weigh(
-            solved, count, difference, np.maximum(norm + own - 2 * common, 1e-12), PULSE_SIZE, far=True
-        ).gain
+        apart = np.maximum(norm + own - 2 * common, 1e-12)
+        gain = weigh(solved, count, difference, apart, PRIORS["spell"].size, far=True).gain
         gains.append(np.where(state.rows.there & (np.arange(days) + length < days - EDGE), gain, -np.inf))
     return np.stack(gains, axis=1)
 
@@ -282,20 +273,22 @@ def pulse_candidates(state: SeriesState, solved: Solved, count: Array) -> Candid
     following_weight[series, before] = white.pulse_after[series, day]
     products = white.columns * white.step_start[:, :, None] + following * following_weight[:, :, None]
     norm = white.step_start**2 + following_weight**2
-    found = weigh(solved, count, products, norm, PULSE_SIZE, far=True)
+    found = weigh(solved, count, products, norm, PRIORS["pulse"].size, far=True)
     found.gain = np.where(there, found.gain, -np.inf)
     return found
 
 
-def month_candidates(state: SeriesState, solved: Solved, model: Linear, phi: float) -> Candidates:
-    """Each form of a month end."""
+def month_candidates(
+    state: SeriesState, solved: Solved, model: Linear, phi: float, fewest: int = 3
+) -> Candidates:
+    """Each form of a month end that was seen at the `fewest` or more."""
     ends = model.forms
     rho = correlation(state.rows, phi)
     white = (ends[:, :, :, 0] - rho[:, None, :] * ends[:, :, :, 1]) * (
         state.rows.there / np.sqrt(1 - rho**2)
     )[:, None, :]
     products = white @ solved.white.columns
-    found = weigh(solved, model.count, products, (white**2).sum(axis=2), MONTH_SIZE)
-    enough = (state.month_forms[None] * state.rows.there[:, None, :]).sum(axis=2) >= FEWEST_MONTH_ENDS
+    found = weigh(solved, model.count, products, (white**2).sum(axis=2), PRIORS["month"].size)
+    enough = (state.month_forms[None] * state.rows.there[:, None, :]).sum(axis=2) >= fewest
     found.gain = np.where(enough & (state.month_form < 0)[:, None], found.gain, -np.inf)
     return found
