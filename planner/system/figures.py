@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -12,17 +13,15 @@ import numpy as np
 from planner.errors import InfeasibleError
 from planner.interval import Interval
 from planner.results import Array
-from planner.system.description import Entry, System
+from planner.system.description import System
 from planner.system.law import SystemFigures, SystemScenarios, outcome_of
 from planner.system.spread import Direction, Place, directions, law_error
 from planner.units import FRAME
 
 BLOCK: Final = 512  # scenarios solved side by side: what they need stays in the cache
-STEP: Final = 0.01  # relative change that elasticities are taken of
 NOISE: Final = 1e-9  # elasticity that is none
 COSTS: Final = ("guest_busy", "cp_charged_busy", "cp_system_busy", "total_busy")
 STATION: Final = ("transfers", "utilization", "queue_length", "wait", "response")
-BY_LAW: Final = frozenset({"transfers", "queue_length", "wait", "response"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,6 @@ class Number(Interval):
 
 
 OUTSIDE: Final = Number(None, None, None)
-Move = Callable[[dict[Place, Array]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +94,8 @@ class _Sets:
         """Sets of a scenario."""
         return 1 + 2 * len(self.ways)
 
-    def scenarios(self, moves: Sequence[Move] = ()) -> SystemScenarios:
-        """All sets of all scenarios; each move of `moves` repeats them with changed numbers."""
+    def scenarios(self, moved: Iterable[Place] = ()) -> SystemScenarios:
+        """All sets of all scenarios; then all of them again with each number of `moved` a little less, and more."""
         base = _stacked(self.systems, self.width)
         cost = np.ones(len(self.systems) * self.width)
         shaped = cost.reshape(len(self.systems), self.width)
@@ -109,13 +107,16 @@ class _Sets:
                     rows[:, side] += step * _ratio(rows[:, 0], self.systems[0], place)
                 if way.cost is not None:
                     shaped[:, side] = way.cost[(side - 1) % 2]
-        parts = []
-        for move in (lambda _: None, *moves):
-            copy = {place: values.copy() for place, values in base.items()}
-            move(copy)
-            parts.append(copy)
+        parts = [base] + [
+            {**base, place: _stepped(base[place], place, sign)} for place in moved for sign in (-1, 1)
+        ]
         joined = {place: np.concatenate([part[place] for part in parts]) for place in base}
         return SystemScenarios(system=self.systems[0], values=joined, cost=np.tile(cost, len(parts)))
+
+
+def _stepped(values: Array, place: Place, sign: int) -> Array:
+    """A little less or more of a number: one guest, one percent of anything else."""
+    return np.asarray(np.maximum(values + sign, 1.0) if place[-1] == "count" else values * (1 + 0.01 * sign))
 
 
 def _ratio(values: Array, first: System, place: Place) -> Array:
@@ -169,13 +170,13 @@ def figures(systems: Sequence[System], *, elastic: bool) -> list[Found]:
     first = systems[0]
     outside = outside_mode(first)
     sets = _Sets(systems, directions(first, outside=outside))
-    moves = _moves(first) if elastic else {}
-    pairs = [move for low, high in moves.values() for move in (low, high)]
-    case = sets.scenarios(pairs)
-    outcome = outcome_of(case)
-    shape = (1 + len(pairs), len(systems), sets.width)
-    maker = _Maker(outcome, shape, law_error(first), outside, sets)
-    return [maker.found(system, k, moves, case) for k, system in enumerate(systems)]
+    moved = _moved(first) if elastic else {}
+    case = sets.scenarios(moved.values())
+    outcome, error = outcome_of(case), law_error(first)
+    return [
+        _Maker(system, k, sets, case, outcome, error, outside, moved).found()
+        for k, system in enumerate(systems)
+    ]
 
 
 def solve_all(systems: Sequence[System], *, elastic: bool = False) -> list[Found | str]:
@@ -203,50 +204,43 @@ def _together(systems: Sequence[System], *, elastic: bool) -> list[Found | str]:
     return _together(systems[:half], elastic=elastic) + _together(systems[half:], elastic=elastic)
 
 
-def _moves(system: System) -> dict[str, tuple[Move, Move]]:
-    """What elasticities are taken in: storage, service times, guests; each a little less and a little more."""
-
-    def scaled(place: Place, factor: float) -> Move:
-        return lambda values: values.update({place: values[place] * factor})
-
-    def counted(place: Place, step: float) -> Move:
-        return lambda values: values.update({place: np.maximum(values[place] + step, 1.0)})
-
-    def named(entry: Entry, key: str) -> str:
-        return f"{entry.table if len(system.of(entry.table)) == 1 else entry.label}.{key}"
-
-    entries = [entry for table in ("storage", "paging", "pool", "volumes") for entry in system.of(table)]
-    moved = [(entry, "real" if entry.table == "storage" else "service_time") for entry in entries]
-    found: dict[str, tuple[Move, Move]] = {}
-    for entry, key in moved:
-        if key in entry.numbers:
-            place = (entry.table, entry.name, key)
-            found[named(entry, key)] = (scaled(place, 1 - STEP), scaled(place, 1 + STEP))
-    for guest in system.of("guests"):
-        counts = ("guests", guest.name, "count")
-        found[named(guest, "count")] = (counted(counts, -1.0), counted(counts, 1.0))
-    return found
+def _moved(system: System) -> dict[str, Place]:
+    """What elasticities are taken in: storage, service times, guests."""
+    keys = {
+        "storage": "real",
+        **dict.fromkeys(("paging", "pool", "volumes"), "service_time"),
+        "guests": "count",
+    }
+    return {
+        f"{table if len(system.of(table)) == 1 else entry.label}.{key}": (table, entry.name, key)
+        for table, key in keys.items()
+        for entry in system.of(table)
+        if key in entry.numbers
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
-    """Turns arrays of all sets into numbers; `shape` is (moves, scenarios, sets)."""
+    """Turns arrays of all moves, scenarios and sets into the numbers of one scenario, `system`, the `k`-th."""
 
+    system: System
+    k: int
+    sets: _Sets
+    case: SystemScenarios
     outcome: SystemFigures
-    shape: tuple[int, int, int]
     error: float
     outside: bool
-    sets: _Sets
+    moved: Mapping[str, Place]
 
-    def shaped(self, values: Array) -> Array:
-        """Figures of all sets by move, scenario and set."""
-        return values.reshape(self.shape)
+    def rows(self, values: Array) -> Array:
+        """What an array holds of the scenario, by move and set."""
+        return values.reshape(-1, len(self.sets.systems), self.sets.width)[:, self.k]
 
-    def interval(self, values: Array, k: int, basis: str, *, law: bool, most: float = math.inf) -> Number:
+    def interval(self, values: Array, basis: str, *, law: bool, most: float = math.inf) -> Number:
         """Square sum of what each direction adds and takes away, and of the error of the law."""
         if basis == "outside":
             return OUTSIDE
-        rows, error = self.shaped(values)[0, k], self.error if law else 0.0
+        rows, error = self.rows(values)[0], self.error if law else 0.0
         best = float(rows[0])
         if not math.isfinite(best):
             return Number(best, best, best, basis)
@@ -259,74 +253,68 @@ class _Maker:
             )
         return Number(max(best - less, 0.0), best, min(best + more, most), basis)
 
-    def shares(self, k: int) -> dict[str, float]:
+    def shares(self) -> dict[str, float]:
         """How wide each thing that is not known makes the throughput, as a part of it."""
         if self.outcome.throughput is None:
             return {}
-        rows = self.shaped(self.outcome.throughput)[0, k]
+        rows = self.rows(self.outcome.throughput)[0]
         found: dict[str, float] = {"law": self.error}
         for j, way in enumerate(self.sets.ways):
             width = float(np.abs(rows[1 + 2 * j : 3 + 2 * j] - rows[0]).max()) / max(float(rows[0]), 1e-300)
             found[way.name] = math.hypot(found.get(way.name, 0.0), width)
         return found
 
-    def found(self, system: System, k: int, moves: Mapping[str, Any], case: SystemScenarios) -> Found:
-        """All numbers of one scenario."""
-        out = self.outcome
+    def found(self) -> Found:
+        """All numbers of the scenario."""
+        out, system = self.outcome, self.system
         known = "calibrated" if _as_measured(system) else "predicted"
-        outside = self.outside and not (out.miss_ratio is not None and self._central(out.miss_ratio, k) == 0)
-        costs = {name: self._cost(system, name, k, "outside" if outside else known) for name in COSTS}
+        outside = self.outside and (out.miss_ratio is None or self.rows(out.miss_ratio)[0, 0] != 0)
         paged = {group.name for group in system.of("paging")}
         stations = {
             name: {
                 key: self.interval(
-                    row[key], k, known if key == "transfers" and name in paged else "predicted",
-                    law=key in BY_LAW, most=1.0 if key == "utilization" else math.inf,
+                    row[key], known if key == "transfers" and name in paged else "predicted",
+                    law=key != "utilization", most=1.0 if key == "utilization" else math.inf,
                 )
                 for key in STATION
             }
             for name, row in out.stations.items()
         }  # fmt: skip
+        predicted = partial(self.interval, basis="predicted", law=True)
+        costs = self._costs(known, outside=outside)
         return Found(
-            throughput=OUTSIDE
-            if out.throughput is None
-            else self.interval(out.throughput, k, "predicted", law=True),
-            miss_ratio=self._miss(system, k),
-            io_rate=self.interval(out.io_rate, k, "predicted", law=True),
-            page_rate=self.interval(out.page_rate, k, known, law=True),
-            storage=self._storage(system, k),
-            guests={
-                name: {"throughput": self.interval(r, k, "predicted", law=True)}
-                for name, r in out.guests.items()
-            },
+            throughput=OUTSIDE if out.throughput is None else predicted(out.throughput),
+            miss_ratio=self._miss(),
+            io_rate=predicted(out.io_rate),
+            page_rate=self.interval(out.page_rate, known, law=True),
+            storage=self._storage(),
+            guests={name: {"throughput": predicted(rate)} for name, rate in out.guests.items()},
             stations=stations,
-            devices={name: int(self._central(row["devices"], k)) for name, row in out.stations.items()},
+            devices={name: int(self.rows(row["devices"])[0, 0]) for name, row in out.stations.items()},
             processors=costs,
-            bounds=self._bounds(k, costs, outside=outside),
-            elasticity=self._elasticities(k, moves, case),
+            bounds=self._bounds(costs, outside=outside),
+            elasticity=self._elasticities(),
             exact=out.exact,
-            shares=self.shares(k),
+            shares=self.shares(),
         )
 
-    def _central(self, values: Array, k: int) -> float:
-        return float(self.shaped(values)[0, k, 0])
+    def _costs(self, known: str, *, outside: bool) -> dict[str, Number]:
+        """Processor times: outside where their mode was not measured or nothing is known of them."""
+        bases = {"cp_charged_busy": known, "cp_system_busy": known}
+        return {
+            name: self.interval(self.outcome.processors[name], bases.get(name, "predicted"), law=True)
+            if told and not outside else OUTSIDE
+            for name, told in _costs_known(self.system).items()
+        }  # fmt: skip
 
-    def _cost(self, system: System, name: str, k: int, known: str) -> Number:
-        """Processor time: outside where its mode was not measured or nothing is known of it."""
-        if known == "outside" or not _costs_known(system, name):
-            return OUTSIDE
-        basis = known if name in {"cp_charged_busy", "cp_system_busy"} else "predicted"
-        return self.interval(self.outcome.processors[name], k, basis, law=True)
+    def _bounds(self, costs: Mapping[str, Number], *, outside: bool) -> dict[str, Number]:
+        unknown = {"virtual processors": outside, "processors": outside or costs["total_busy"].value is None}
+        return {
+            name: self.interval(values, "outside" if unknown.get(name) else "predicted", law=False)
+            for name, values in self.outcome.bounds.items()
+        }
 
-    def _bounds(self, k: int, costs: Mapping[str, Number], *, outside: bool) -> dict[str, Number]:
-        found = {}
-        for name, values in self.outcome.bounds.items():
-            costly = name in {"processors", "virtual processors"}
-            unknown = costly and (outside or (name == "processors" and costs["total_busy"].value is None))
-            found[name] = OUTSIDE if unknown else self.interval(values, k, "predicted", law=False)
-        return found
-
-    def _storage(self, system: System, k: int) -> dict[str, Number]:
+    def _storage(self) -> dict[str, Number]:
         storage = self.outcome.storage
         if storage is None:
             return {}
@@ -337,30 +325,33 @@ class _Maker:
             "storage_without_paging": storage.needed,
             **{f"guests_that_fit {name}": fit for name, fit in storage.fit.items()},
         }
-        return {name: self.interval(each, k, "arithmetic", law=False) for name, each in figures.items()}
+        return {name: self.interval(each, "arithmetic", law=False) for name, each in figures.items()}
 
-    def _miss(self, system: System, k: int) -> Number:
+    def _miss(self) -> Number:
         """Misses per page visit of all guests: given, none because all pages have a frame, or by the law."""
         miss = self.outcome.miss_ratio
         if miss is None:
             return OUTSIDE
-        touching = [
-            g for g in system.of("guests") if g.number("virtual") or g.number("miss_ratio") is not None
-        ]
-        given = all("miss_ratio" in guest.numbers for guest in touching)
-        basis = "given" if given else "arithmetic" if self._central(miss, k) == 0 else "predicted"
-        return self.interval(miss, k, basis, law=False, most=1.0)
+        touching = [guest.numbers for guest in self.system.of("guests")]
+        given = all(
+            "miss_ratio" in guest for guest in touching if guest.get("virtual") or "miss_ratio" in guest
+        )
+        basis = "given" if given else "arithmetic" if self.rows(miss)[0, 0] == 0 else "predicted"
+        return self.interval(miss, basis, law=False, most=1.0)
 
-    def _elasticities(self, k: int, moves: Mapping[str, Any], case: SystemScenarios) -> dict[str, Number]:
+    def _elasticities(self) -> dict[str, Number]:
         """Relative change of the throughput over that of each number, with the ends of every direction."""
-        if self.outcome.throughput is None or not moves:
+        if self.outcome.throughput is None:
             return {}
-        rates = self.shaped(self.outcome.throughput)[:, k]
+        rates = self.rows(self.outcome.throughput)
         found = {}
-        for j, label in enumerate(moves):
-            low, high = rates[1 + 2 * j], rates[2 + 2 * j]
+        for j, (label, place) in enumerate(self.moved.items()):
+            steps = self.rows(self.case.values[place])
             with np.errstate(divide="ignore", invalid="ignore"):
-                slope = (np.log(high) - np.log(low)) / self._span(label, k, j, case)
+                growth, change = (
+                    np.log(each[2 + 2 * j]) - np.log(each[1 + 2 * j]) for each in (rates, steps)
+                )
+                slope = growth / change
             if not np.isfinite(slope).all():
                 found[label] = OUTSIDE
                 continue
@@ -370,16 +361,6 @@ class _Maker:
             found[label] = Number(best - less, best, best + more, "predicted")
         return found
 
-    def _span(self, label: str, k: int, j: int, case: SystemScenarios) -> Array | float:
-        """Logarithm of the ratio that a number was moved by."""
-        if not label.endswith(".count"):
-            return math.log((1 + STEP) / (1 - STEP))
-        name = label[len("guests[") : -len("].count")] if "[" in label else ""
-        guests = case.system.of("guests")
-        entry: Entry = next((g for g in guests if g.name == name), guests[0])
-        counts = case.values["guests", entry.name, "count"].reshape(self.shape)[:, k]
-        return np.asarray(np.log(counts[2 + 2 * j] / counts[1 + 2 * j]))
-
 
 def _reach(change: Array) -> tuple[Array, Array]:
     """How far each direction goes up and down; both of its ends may lie on one side."""
@@ -387,17 +368,17 @@ def _reach(change: Array) -> tuple[Array, Array]:
     return np.maximum(ends.max(-1, initial=0.0), 0.0), np.maximum(-ends.min(-1, initial=0.0), 0.0)
 
 
-def _costs_known(system: System, name: str) -> bool:
-    """Whether the file or a model says what the figure is made of."""
-    guests = [g for g in system.of("guests") if g.number("touch_time") is not None or g.word("io_to")]
+def _costs_known(system: System) -> dict[str, bool]:
+    """Whether the file or a model says what each processor time is made of."""
+    guests = [g for g in system.of("guests") if "touch_time" in g.numbers or g.word("io_to")]
     paged = [g for g in guests if g.word("pages_from")]
     own = bool(guests) and all(
-        g.number("touch_time") is not None or g.origin.get("io_time") == "given" for g in guests
+        "touch_time" in g.numbers or g.origin.get("io_time") == "given" for g in guests
     )
-    charged = all(g.number("cp_charged") is not None for g in paged)
-    kept = all(g.number("cp_system") is not None for g in system.of("paging"))
-    return {"guest_busy": own, "cp_charged_busy": charged and bool(guests), "cp_system_busy": kept,
-            "total_busy": own and charged and kept}[name]  # fmt: skip
+    charged = all("cp_charged" in g.numbers for g in paged)
+    kept = all("cp_system" in g.numbers for g in system.of("paging"))
+    known = (own, charged and bool(guests), kept, own and charged and kept)
+    return dict(zip(COSTS, known, strict=True))
 
 
 def _as_measured(system: System) -> bool:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.devices.storage import FRAMES_PER_PGMBK
-from planner.errors import ConvergenceError, InfeasibleError
+from planner.errors import InfeasibleError
 from planner.queueing import usl
-from planner.queueing._roots import increasing_root
 from planner.results import Array
 from planner.system.description import Entry, System
-from planner.system.stations import Cycle, Loads, PagingGroup, VolumeGroup, network, refuse
+from planner.system.loop import Loads, Loop
+from planner.system.stations import Cycle, PagingGroup, VolumeGroup, refuse
 from planner.units import FRAME, GIB
 
 SLACK: Final = 1e-9  # a guest that just fits is not refused for the rounding of floating point
-ROUNDS: Final = 60
-SETTLED: Final = 1e-10
 ALMOST: Final = 1e-12
 
 Values = Mapping[tuple[str, str, str], Array]
@@ -168,7 +165,7 @@ def outcome_of(case: SystemScenarios) -> SystemFigures:
     closed = [cycle for cycle in moving if not cycle.opened]
     groups = [_paging_group(case, entry) for entry in case.system.of("paging")]
     volumes = [_volume_group(case, entry, moving) for entry in case.system.of("volumes")]
-    loop = _Loop(case, closed, groups, volumes, _processors(case, moving))
+    loop = Loop(closed, groups, volumes, _processors(case, moving))
     found = loop.run()
     return _figures(case, storage, moving, loop, found)
 
@@ -285,111 +282,8 @@ def _processors(case: SystemScenarios, cycles: Sequence[Cycle]) -> Array:
     return left
 
 
-@dataclass(slots=True)
-class _Loop:
-    """The one loop: processor time of CP and page writes load the stations that the guests' progress depends on."""
-
-    case: SystemScenarios
-    cycles: list[Cycle]
-    groups: list[PagingGroup]
-    volumes: list[VolumeGroup]
-    processors: Array
-    times: dict[str, Array] = field(default_factory=dict)
-    exact: bool = True
-
-    def run(self) -> Loads:
-        """Throughput of every class, and what the stations hold."""
-        self._check_open()
-        self.times = {group.name: group.service for group in self.volumes}
-        found, moved = self._network(), np.inf
-        for _ in range(ROUNDS):
-            before = dict(self.times)
-            for group in self.volumes:
-                group.update(self, found)
-            moved = max(
-                (float(np.abs(self.times[n] / np.maximum(before[n], 1e-300) - 1).max()) for n in before),
-                default=0.0,
-            )
-            if moved <= SETTLED:
-                return found
-            found = self._network()
-        raise ConvergenceError("the loop between volumes and the rest of the system", moved, ROUNDS)
-
-    def _check_open(self) -> None:
-        """Open transfers and I/Os need room."""
-        for group in self.groups:
-            capacity = group.devices * group.capacity_each / group.service
-            why = "{other:.4g} other transfers/s come to paging[{name}], which carries {most:.4g}/s at most"
-            refuse(group.other >= capacity, why, other=group.other, name=group.name, most=capacity)
-        for volume in self.volumes:
-            volume.check()
-
-    def _network(self) -> Loads:
-        """Solve for the feedback: one scalar root, along the mix of the loads that the last answer had."""
-        solver = network(self)
-        zero = [np.zeros(len(self.case)) for _ in range(1 + len(self.groups))]
-        every = np.arange(len(self.case))
-        rates = solver.throughput(every, zero)
-        if not self.cycles or not self._feedback(rates):
-            return solver.finish(rates, zero)
-        off = np.inf
-        for _ in range(ROUNDS):
-            mix = self.loads(rates)
-            size = self._size(rates, every)
-
-            def excess(part: Array, row: Array, mix: Sequence[Array] = mix, size: Array = size) -> Array:
-                at = row.astype(np.int64)
-                now = solver.throughput(at, [part * load[at] for load in mix])
-                return np.asarray(part - self._size(now, at) / np.maximum(size[at], 1e-300))
-
-            top = np.full(len(self.case), 2.0)
-            part = increasing_root(excess, np.zeros(len(self.case)), top, (every.astype(np.float64),))
-            loads = [part * load for load in mix]
-            rates = solver.throughput(every, loads)
-            after = self.loads(rates)
-            off = max(
-                float((np.abs(a - b) / np.maximum(np.maximum(a, b), 1e-300)).max()) if (a > 0).any() else 0.0
-                for a, b in zip(after, loads, strict=True)
-            )
-            if off <= SETTLED:
-                return solver.finish(rates, loads)
-        raise ConvergenceError("the loop of paging and processors", off, ROUNDS)
-
-    def _feedback(self, rates: Array) -> bool:
-        return any((load > 0).any() for load in self.loads(rates))
-
-    def _size(self, rates: Array, at: NDArray[np.int64]) -> Array:
-        """One number that stands for the progress: cycles a second, each in its shortest time."""
-        alone = np.stack(
-            [np.maximum(c.alone(self.groups, self.times), 1e-300)[at] for c in self.cycles], axis=-1
-        )
-        return np.asarray((rates * alone).sum(-1))
-
-    def loads(self, rates: Array) -> list[Array]:
-        """CP system time [processors], and open page writes of each paging group [1/s] beside the closed reads."""
-        system = np.zeros(len(rates))
-        writes = []
-        for group in self.groups:
-            reads = self.reads(group, rates)
-            users = [(k, c) for k, c in enumerate(self.cycles) if group.name in c.paging]
-            written = sum(
-                (rates[:, k] * c.paging[group.name] * c.writes for k, c in users), np.zeros(len(rates))
-            )
-            system = system + group.cp_system * (reads + written + group.other)
-            writes.append(written)
-        finite = np.isfinite(self.processors)
-        return [np.where(finite, system, 0.0), *writes]
-
-    def reads(self, group: PagingGroup, rates: Array) -> Array:
-        """Page reads of a group [transfers/s]."""
-        return np.asarray(sum(
-            (rates[:, k] * c.paging[group.name] for k, c in enumerate(self.cycles) if group.name in c.paging),
-            np.zeros(len(rates)),
-        ))  # fmt: skip
-
-
 def _figures(
-    case: SystemScenarios, storage: Storage | None, moving: Sequence[Cycle], loop: _Loop, found: Loads
+    case: SystemScenarios, storage: Storage | None, moving: Sequence[Cycle], loop: Loop, found: Loads
 ) -> SystemFigures:
     """Everything that is told, from throughputs and queues."""
     rates = {c.name: found.rates[:, k] for k, c in enumerate(loop.cycles)}
@@ -400,7 +294,7 @@ def _figures(
     ios = sum((rates[c.name] * c.ios for c in moving), zero)
     pages, transfers = zero, {}
     for k, group in enumerate(loop.groups):
-        reads = loop.reads(group, found.rates) if loop.cycles else zero
+        reads = loop.reads(group, found.rates)
         transfers[group.name] = reads + found.loads[1 + k]
         pages = pages + transfers[group.name] * group.pages
     stations = {
@@ -468,7 +362,7 @@ def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) 
 
 
 def _bounds(
-    case: SystemScenarios, moving: Sequence[Cycle], loop: _Loop, rates: Floats, transfers: Floats, throughput: Array,
+    case: SystemScenarios, moving: Sequence[Cycle], loop: Loop, rates: Floats, transfers: Floats, throughput: Array,
     processors: Floats,
 ) -> Floats:  # fmt: skip
     """Throughput that each part alone would allow; stations and processors at the mix of the answer."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner import queueing
 from planner.errors import InfeasibleError, InputError
-from planner.queueing import _linearizer
-from planner.queueing._product_form import Network, Rest, StationGroup, paces
-from planner.queueing.multiclass import LARGEST_EXACT, LARGEST_POPULATION
+from planner.queueing._product_form import StationGroup, paces
 from planner.queueing.pools.solve import solve_pools
 from planner.results import Array
 from planner.system.description import Entry
@@ -61,29 +59,20 @@ class Cycle:
     ios: Array
     virtual_processors: Array
 
-    def alone(self, groups: Sequence[PagingGroup], volumes: Mapping[str, Array]) -> Array:
-        """Shortest time of a unit, where nothing queues [s]."""
-        time = self.think + self.own_time + self.charged_time
+    def elsewhere(self, times: Mapping[str, Array]) -> Array:
+        """Time of a unit that needs no station of the network: think time, volumes, dedicated processors [s]."""
+        time = self.think + (self.own_time + self.charged_time) * self.dedicated
+        for name, visits in self.volumes.items():
+            time = time + visits * times[name]
+        return np.asarray(time)
+
+    def alone(self, groups: Iterable[PagingGroup], times: Mapping[str, Array]) -> Array:
+        """Shortest time of a unit, where nothing queues but at volumes [s]."""
+        time = self.elsewhere(times) + (self.own_time + self.charged_time) * (not self.dedicated)
         for group in groups:
             if group.name in self.paging:
                 time = time + self.paging[group.name] * group.service
-        for name, visits in self.volumes.items():
-            time = time + visits * volumes[name]
         return np.asarray(time)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loads:
-    """A solved network: `rates` (scenarios, classes); closed numbers, open numbers and visitors of the paging groups.
-
-    `present`, `opened` and `visiting` are of shape (scenarios, groups); `loads` holds CP system time and page writes.
-    """
-
-    rates: Array
-    present: Array
-    opened: Array
-    visiting: Array
-    loads: list[Array]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,17 +171,6 @@ def _random(pools: tuple[tuple[float, ...], ...]) -> list[tuple[float, Array, Ar
     return found
 
 
-class Loop(Protocol):
-    """What the stations ask of the loop that they stand in."""
-
-    cycles: list[Cycle]
-    groups: list[PagingGroup]
-    volumes: list[VolumeGroup]
-    processors: Array
-    times: dict[str, Array]
-    exact: bool
-
-
 @dataclass(slots=True, kw_only=True)
 class VolumeGroup:
     """Equal volumes; `aliases` of each, or of the `pool`. All numbers of shape (scenarios,), SI.
@@ -231,19 +209,16 @@ class VolumeGroup:
             why = "{rate:.4g} I/Os/s come to volumes[{name}], which carry {most:.4g}/s at most"
             refuse(self.rate >= self.capacity(), why, rate=self.rate, name=self.name, most=self.capacity())
 
-    def update(self, loop: Loop, found: Loads) -> None:
-        """Solve the volumes for what the rest of the system leaves of each cycle, and take the time of an I/O."""
-        users = [(k, c) for k, c in enumerate(loop.cycles) if self.name in c.volumes]
-        people = sum((c.requesters for _, c in users), np.zeros(len(self.count)))
-        flow = sum((found.rates[:, k] * c.volumes[self.name] for k, c in users), np.zeros(len(self.count)))
+    def update(self, cycles: Sequence[Cycle], rates: Array, response: Array) -> None:
+        """Take what the rest of the system leaves of each cycle, where an I/O took so long; rates by cycle."""
+        users = [(rates[:, k], c) for k, c in enumerate(cycles) if self.name in c.volumes]
+        nobody = np.zeros(len(self.count))
+        people = sum((c.requesters for _, c in users), nobody)
+        flow = sum((rate * c.volumes[self.name] for rate, c in users), nobody)
         self.flow = self.rate if self.opened else flow
         with np.errstate(divide="ignore", invalid="ignore"):
-            think = np.where(flow > 0, np.maximum(people / flow - loop.times[self.name], 0.0), np.inf)
+            think = np.where(flow > 0, np.maximum(people / flow - response, 0.0), np.inf)
         self._parts = self._dealt(people, think)
-        together = [v for v in loop.volumes if self.pool and v.pool == self.pool] or [self]
-        if self is together[-1]:  # a pool is solved once all of its volumes know what is asked of them
-            _solve(together)
-            loop.times |= {group.name: group.solved["time"] for group in together}
 
     def _dealt(self, people: Array, think: Array) -> tuple[Array, ...]:
         """Volumes, requesters, think time and I/O rate of the volumes with one more requester and of the others."""
@@ -271,7 +246,7 @@ class VolumeGroup:
         }
 
 
-def _solve(groups: Sequence[VolumeGroup]) -> None:
+def solve_volumes(groups: Sequence[VolumeGroup]) -> None:
     """Solve the volumes of a pool, or of a group without one: means of a volume of each group."""
     first = groups[0]
     if any(
@@ -321,154 +296,3 @@ def _significant(values: Array) -> Array:
     """Numbers rounded to so many significant digits that those of one pool are the same."""
     size = 10.0 ** (SAME - np.ceil(np.log10(np.maximum(np.abs(values), 1e-30))))
     return np.asarray(np.round(values * size) / size)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Solver:
-    """The network of processors and paging groups; volumes are delays whose length the loop knows."""
-
-    loop: Loop
-    full: Array
-    think: Array
-    most: int
-    rest: Callable[[NDArray[np.int64], Sequence[Array]], Rest] | None
-
-    def groups(self, at: NDArray[np.int64], writes: Sequence[Array]) -> list[StationGroup]:
-        """The paging groups of some scenarios, page writes beside the reads."""
-        found = []
-        for k, group in enumerate(self.loop.groups):
-            zero = np.zeros(len(self.full))
-            demand = np.stack(
-                [c.paging.get(group.name, zero) * group.service for c in self.loop.cycles], axis=-1
-            )
-            most = int(np.where((demand > 0).any(axis=0), self.full, 0.0).sum(-1).max(initial=1.0))
-            found.append(group.group(demand[at], writes[k], most, at))
-        return found
-
-    def shared(self, at: NDArray[np.int64], system: Array) -> StationGroup:
-        """The processors that CP leaves."""
-        zero = np.zeros(len(self.full))
-        demand = np.stack(
-            [zero if c.dedicated else c.own_time + c.charged_time for c in self.loop.cycles], axis=-1
-        )[at]
-        left = np.maximum(self.loop.processors[at] - system, 1e-6)
-        nobody = np.zeros(len(at))
-        pace = paces(left, self.most, nobody)
-        if pace is not None and (left < 1).any():
-            pace = np.minimum(pace, left[:, None])
-        return StationGroup(demand=demand, pace=pace, copies=np.ones(len(at)), load=nobody)
-
-    def throughput(self, at: NDArray[np.int64], loads: Sequence[Array]) -> Array:
-        """Rates of all classes for given loads, shape (scenarios asked, classes)."""
-        if not self.loop.cycles:
-            return np.zeros((len(at), 0))
-        if self.rest is None:
-            groups = [self.shared(at, loads[0]), *self.groups(at, loads[1:])]
-            return _linearizer.solve(self.full[at], self.think[at], groups)[0]
-        return self.rest(at, loads[1:]).throughput(self.shared(at, loads[0]))
-
-    def finish(self, rates: Array, loads: list[Array]) -> Loads:
-        """Numbers at the paging groups, beside the rates."""
-        scenarios, count = len(self.full), len(self.loop.groups)
-        if not self.loop.cycles:
-            opened = np.zeros((scenarios, count))
-            for k, group in enumerate(self.loop.groups):
-                opened[:, k] = _open_only(group)
-            return Loads(rates=rates, present=np.zeros((scenarios, count)), opened=opened,
-                         visiting=np.ones((scenarios, count)), loads=loads)  # fmt: skip
-        every = np.arange(scenarios)
-        groups = [self.shared(every, loads[0]), *self.groups(every, loads[1:])]
-        if self.rest is None:
-            rates, queue, opened = _linearizer.solve(self.full, self.think, groups)
-        else:
-            rates, queue, opened = Network.of(self.full, self.think, groups).solve()
-        free = np.stack([g.load * g.copies for g in groups], axis=-1)
-        opened = np.where(opened > 0, opened, free)
-        for k, group in enumerate(
-            self.loop.groups
-        ):  # nothing waits at a delay: open transfers are all in service
-            whole = (loads[1 + k] + group.other) * group.service
-            opened[:, 1 + k] = np.where(np.isinf(group.depth), whole, opened[:, 1 + k])
-        visiting = np.stack(
-            [np.where(g.demand > 0, self.full, 0.0).sum(-1) for g in groups[1:]], axis=-1
-        ) if count else np.zeros((scenarios, 0))  # fmt: skip
-        return Loads(
-            rates=rates, present=queue[:, :, 1:].sum(1), opened=opened[:, 1:], visiting=visiting, loads=loads
-        )
-
-
-def _open_only(group: PagingGroup) -> Array:
-    """Mean number of transfers of others where nobody else comes."""
-    found = np.zeros(len(group.devices))
-    some = group.other > 0
-    if some.any():
-        steady = queueing.mmc(
-            group.other[some] / group.devices[some], group.service[some], group.capacity_each[some]
-        )
-        found[some] = group.devices[some] * (steady.queue_length + steady.in_service)
-    return found
-
-
-def network(loop: Loop) -> Solver:
-    """Make the network for the times that the volumes have now; exact where it is small."""
-    cycles = loop.cycles
-    if not cycles:
-        size = len(loop.processors)
-        return Solver(loop=loop, full=np.zeros((size, 0)), think=np.zeros((size, 0)), most=0, rest=None)
-    full = np.stack([c.requesters for c in cycles], axis=-1)
-    think = np.stack([_elsewhere(c, loop.times) for c in cycles], axis=-1)
-    points = math.prod(int(n) + 1 for n in full.max(axis=0))
-    most = int(full.sum(-1).max())
-    loop.exact = points <= LARGEST_EXACT and most <= LARGEST_POPULATION
-    solver = Solver(loop=loop, full=full, think=think, most=most, rest=None)
-    if not loop.exact:
-        return solver
-    kept: dict[str, Rest] = {}
-
-    def rest(at: NDArray[np.int64], writes: Sequence[Array]) -> Rest:
-        if any(load.any() for load in writes):
-            return Rest.of(_partial(solver, at, writes))
-        every = np.arange(len(full))
-        if "all" not in kept:
-            kept["all"] = Rest.of(_partial(solver, every, [np.zeros(len(full)) for _ in writes]))
-        whole = kept["all"]
-        return whole if len(at) == len(full) else _picked(whole, at)
-
-    return Solver(loop=loop, full=full, think=think, most=most, rest=rest)
-
-
-def _partial(solver: Solver, at: NDArray[np.int64], writes: Sequence[Array]) -> Network:
-    """All but the processors; scaled by the asymptotic bounds of the whole."""
-    groups = solver.groups(at, writes)
-    zero = np.zeros(len(at))
-    whole = Network.of(solver.full[at], solver.think[at], [solver.shared(at, zero), *groups])
-    return Network(full=whole.full, think=whole.think, groups=tuple(groups), scale=whole.scale,
-                   shape=tuple(int(n) + 1 for n in solver.full.max(axis=0)))  # fmt: skip
-
-
-def _picked(rest: Rest, at: NDArray[np.int64]) -> Rest:
-    """Some scenarios of it."""
-    net = rest.network
-    groups = tuple(
-        StationGroup(
-            demand=g.demand[at],
-            pace=None if g.pace is None else g.pace[at],
-            copies=g.copies[at],
-            load=g.load[at],
-        )
-        for g in net.groups
-    )
-    part = Network(
-        full=net.full[at], think=net.think[at], groups=groups, scale=net.scale[at], shape=net.shape
-    )
-    return Rest(part, rest.full[at], tuple(each[at] for each in rest.fewer))
-
-
-def _elsewhere(cycle: Cycle, times: Mapping[str, Array]) -> Array:
-    """Time of a unit that needs no station of the network: think time, volumes, dedicated processors."""
-    time = cycle.think
-    for name, visits in cycle.volumes.items():
-        time = time + visits * times[name]
-    if cycle.dedicated:
-        time = time + cycle.own_time + cycle.charged_time
-    return np.asarray(time)
