@@ -38,7 +38,7 @@ def draw(found: Explanation, axes: Axes | None) -> Axes:
     for k, (count, words) in enumerate(_lines(found, inputs)):
         of = {**given, **({} if not topic.beside else {topic.beside: count})}
         values = np.array([_solve(found, {**of, over.key: x}) for x in grid]) / factor
-        color, line = style.COLORS[k], style.LINES[k]
+        color, line = style.look(k)
         marker = "o" if over.whole else None
         axes.plot(np.array(grid) / x_factor, values, line, color=color, marker=marker, markersize=4)
         known = values[np.isfinite(values)]
@@ -50,8 +50,7 @@ def draw(found: Explanation, axes: Axes | None) -> Axes:
             saturated = grid[last[-1] + 1] / x_factor
             axes.axvline(saturated, color="0.6", linestyle=(0, (1, 2)), label="saturated from here on")
     if math.isfinite(answer):
-        axes.plot([at / x_factor], [answer / factor], "D", color=style.MEASURED, fillstyle="none", markersize=8,
-                  zorder=style.ABOVE, label="your numbers")  # fmt: skip
+        style.answer(axes, at / x_factor, [answer / factor] * 3, "your numbers")
         style.name_point(axes, _said(found), (at / x_factor, answer / factor), style.MEASURED)
         top = min(top, 4.0 * answer / factor) or top  # of the axis, in answers
     across, up = (

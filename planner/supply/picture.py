@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import cycle
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -32,7 +31,8 @@ def draw(answer: SupplyAnswer, axes: Axes | None = None) -> Axes:
     # of the target: below, the scale is linear down to zero
     style.logarithmic(axes, "y", linear_below=0.1 * target)
     top = target
-    for each, color, line in zip(pools, cycle(style.COLORS), cycle(style.LINES), strict=False):
+    for k, each in enumerate(pools):
+        color, line = style.look(k)
         # of a day: ten minutes
         time, share = fail_shares(each.supply, 144)
         axes.plot(clock.at(time), 100 * share, line, color=color, clip_on=False)
