@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from planner import render, style
-from planner.quantity import Quantity
+from planner.quantity import Quantity, column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +33,12 @@ def tabled(rows: Iterable[Any], columns: Iterable[Quantity], marks: Iterable[str
 def record(row: Any, columns: Iterable[Quantity]) -> dict[str, Any]:
     """What is declared of a row, by key with its unit as a suffix."""
     return {each.file_key: each.in_row(row) for each in columns}
+
+
+def nested(key: str, rows: str, columns: Iterable[Quantity]) -> Quantity:
+    """Declare a figure that holds what is declared of each row of an attribute."""
+    declared = tuple(columns)
+    return column(key, of=lambda found: [record(row, declared) for row in getattr(found, rows)])
 
 
 class Tabular:

@@ -166,6 +166,11 @@ def whole_numbers(axes: Axes, along: Literal["x", "y"] = "x") -> None:
     (axes.xaxis if along == "x" else axes.yaxis).set_major_locator(MaxNLocator(integer=True))
 
 
+def look(k: int) -> tuple[str, str]:
+    """Color and line of the k-th thing that a picture shows."""
+    return COLORS[k % len(COLORS)], LINES[k % len(LINES)]
+
+
 def ink(color: str) -> str:
     """Color of what is written about something drawn in one of `COLORS`."""
     return INKS.get(color, color)
@@ -283,6 +288,14 @@ def band(
 ) -> None:
     """Fill what an interval of a model holds."""
     axes.fill_between(x, low, high, color=color, alpha=BAND, linewidth=0, label=label)
+
+
+def answer(axes: Axes, place: Any, within: Iterable[float], label: str | None = None) -> None:
+    """Mark an answer: a hollow diamond with its interval (low, value, high), as far as its ends are known."""
+    low, value, high = map(float, within)
+    ends = [[max(value - low, 0.0)], [high - value if math.isfinite(high) else 0.0]]
+    axes.errorbar([place], [value], ends if math.isfinite(low) and math.isfinite(value) else None, fmt="D",
+                  color=MEASURED, fillstyle="none", markersize=8, capsize=5, zorder=ABOVE, label=label)  # fmt: skip
 
 
 def name_point(axes: Axes, name: str, place: tuple[Any, Any], color: str, *, above: bool = True) -> None:

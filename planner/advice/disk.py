@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from planner import library, render, style
-from planner.answer import Answer, record
+from planner.answer import Answer, nested
 from planner.calibrate.error_bar import interval
 from planner.devices.disk import DiskPath, DiskPerformance, Mode
 from planner.errors import InputError
@@ -27,21 +27,16 @@ MEASURED_ON: Final = "2064-109, z/VM 5.1.0; ECKD on ESCON, SCSI on FCP"
 COMPARED: Final = ("emulated-fba", "eckd-minidisk")
 COLUMNS: Final = (
     column("kind", "", "kind"), column("mode", "", "cache"), column("hit_ratio", "", "hits", 3),
-    column("rate", "1/s", "rate", 2, "bounded"), column("data_rate", "MB/s", "moved", 1, "data_rate"),
+    column("rate", "1/s", "rate", 2, "rate.value"), column("data_rate", "MB/s", "moved", 1, "data_rate"),
     column("cp", "us", "CP", 1, "at.cp_time"), column("virtual", "us", "virtual", 1, "at.virtual_time"),
     column("cp_per_virtual_io", "us", "CP/vio", 1, "cp_per_io"),
     column("virtual_per_virtual_io", "us", "virtual/vio", 1, "virtual_per_io"),
-    column("processors", "", "processors", 2, lambda row: row.bounded * row.cpu),
+    column("processors", "", "processors", 2, lambda row: float(row.rate.value) * row.cpu),
     column("rate_per_processor", "1/s", "rate/processor", 1, lambda row: 1 / row.cpu),
     column("io_rate_per_processor", "1/s", "vio/processor", 1, lambda row: row.ios and row.ios / row.cpu),
     column("limit", "", "limit"), column("rate_low", "1/s", "at least", 1, "rate.low"),
     column("rate_high", "1/s", "at most", 1, "rate.high"),
 )  # fmt: skip
-FIGURES: Final = (
-    *COLUMNS,
-    column("rate_as_measured", of="at.rate"),
-    column("channel_rate", of="at.channel_bound"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,15 +56,14 @@ class Setting:
             mode, ratio, requesters=self.requesters, processors=self.processors, disks=self.disks
         )
 
-    def bounded(self, path: DiskPath, mode: Mode, hit_ratio: ArrayLike | None = None) -> Array:
-        """Transactions at the same hit ratios, no more than the channel carries [1/s]."""
+    def bounded(self, path: DiskPath, mode: Mode, hit_ratio: ArrayLike) -> Array:
+        """Transactions at some hit ratios, no more than the channel carries [1/s]."""
         at = self.solve(path, mode, hit_ratio)
         return np.minimum(at.rate, at.channel_bound)
 
-    def rate(self, kind: str, mode: Mode, hit_ratio: Sequence[float] | None, path: DiskPath) -> Interval:
+    def rate(self, kind: str, mode: Mode, ratios: Sequence[float], path: DiskPath) -> Interval:
         """Transactions with their 90 % interval, no more than the channel carries, shape (ratios,) [1/s]."""
         numbers = {"requesters": self.requesters, "processors": self.processors, "disks": self.disks}
-        ratios = [self.hit_ratio] if hit_ratio is None else hit_ratio
         scenarios = [{"mode": mode, "hit_ratio": float(ratio), **numbers} for ratio in ratios]
         found = interval("rate", library.read_model(f"disk-{self.workload}-{kind}"), scenarios)
         carried = self.solve(path, mode, ratios).channel_bound
@@ -91,11 +85,6 @@ class DiskRow:
     def name(self) -> str:
         """Kind and mode, for people."""
         return f"{self.kind}, {self.mode}" if self.mode == "cached" else f"{self.kind}, cache off"
-
-    @property
-    def bounded(self) -> float:
-        """Transactions, no more than the channel carries [1/s]."""
-        return min(float(self.at.rate), float(self.at.channel_bound))
 
     @property
     def limit(self) -> str:
@@ -126,7 +115,7 @@ class DiskRow:
     @property
     def data_rate(self) -> float:
         """Data moved [bytes/s]."""
-        return self.bounded * (self.path.read_bytes + self.path.write_bytes)
+        return float(self.rate.value) * (self.path.read_bytes + self.path.write_bytes)
 
     @property
     def cpu(self) -> float:
@@ -147,10 +136,6 @@ class DiskRow:
     def virtual_per_io(self) -> float | None:
         """The guest's processor time of a virtual I/O [s]."""
         return self.ios and float(self.at.virtual_time) / self.ios
-
-    def to_dict(self) -> dict[str, Any]:
-        """What ``--json`` shows of the row; numbers with their unit as a suffix."""
-        return record(self, FIGURES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,16 +161,14 @@ class DiskAnswer(Answer):
     FIGURES: ClassVar = (
         column("workload", of="setting.workload"), column("requesters", of="setting.requesters"),
         column("processor_count", of="setting.processors"), column("disks", of="setting.disks"),
-        column("rows", of=lambda found: found.records()), column("break_even_hit_ratio"),
+        nested("rows", "rows", (*COLUMNS, column("rate_as_measured", of="at.rate"),
+                                column("channel_rate", of="at.channel_bound"))),
+        column("break_even_hit_ratio"),
     )  # fmt: skip
 
     setting: Setting
     rows: tuple[DiskRow, ...]
     break_even_hit_ratio: float | None
-
-    def records(self) -> list[dict[str, Any]]:
-        """All rows as dictionaries, one a kind and mode."""
-        return [row.to_dict() for row in self.rows]
 
     @property
     def headline(self) -> str:
@@ -204,7 +187,7 @@ class DiskAnswer(Answer):
             low, rate, high = ends(best.rate)
             parts.append(f"most by {best.name}: {rate}/s ({low} to {high}, {style.NINETY})")
         parts += [
-            f"at most {readable(row.bounded)}/s by {row.name}, what its channel carries (the "
+            f"at most {readable(row.rate.value)}/s by {row.name}, what its channel carries (the "
             f"{readable(float(row.at.rate))}/s that were measured cannot have come from its disk)"
             for row in self.rows
             if row.in_doubt
@@ -224,7 +207,7 @@ class DiskAnswer(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """The break-even hit ratio, what was not measured, what was measured and cannot be so."""
-        lines = [self._break_even()] if self._both() else []
+        lines = [self._break_even()] if set(COMPARED) <= set(self.cached) else []
         lines += [
             f"{row.kind}, {row.mode}: the run that this rests on shows no wait for the disk and moves "
             f"{readable(float(row.at.rate_alone * row.at.bytes_moved) / MEGABYTE)} MB/s through a channel of "
@@ -234,9 +217,9 @@ class DiskAnswer(Answer):
             if row.beats_channel
         ]
         other = [
-            row.kind
-            for row in self.rows
-            if row.mode == "cached" and row.path.measured_hit_ratio not in {None, self.setting.hit_ratio}
+            kind
+            for kind, row in self.cached.items()
+            if row.path.measured_hit_ratio not in {None, self.setting.hit_ratio}
         ]
         if other:
             lines.append(
@@ -249,19 +232,18 @@ class DiskAnswer(Answer):
             )
         return (*lines, f"Measured on {MEASURED_ON}.")
 
-    def _both(self) -> bool:
-        cached = {row.kind for row in self.rows if row.mode == "cached"}
-        return set(COMPARED) <= cached
+    @property
+    def cached(self) -> dict[str, DiskRow]:
+        """The rows with minidisk cache, by kind."""
+        return {row.kind: row for row in self.rows if row.mode == "cached"}
 
     def _break_even(self) -> str:
         if self.break_even_hit_ratio is not None:
             kinds = " and ".join(COMPARED)
             return f"{kinds}, both cached, are last equal at hit ratio {readable(self.break_even_hit_ratio)}."
-        one, other = (
-            next(row for row in self.rows if row.kind == k and row.mode == "cached") for k in COMPARED
-        )
-        channels = " and ".join(f"{readable(row.path.channel_rate / MEGABYTE)}" for row in (one, other))
-        faster = one if one.bounded > other.bounded else other
+        rows = [self.cached[kind] for kind in COMPARED]
+        channels = " and ".join(readable(row.path.channel_rate / MEGABYTE) for row in rows)
+        faster = max(reversed(rows), key=lambda row: float(row.rate.value))
         return f"{faster.kind} is the faster one at every hit ratio; channels of {channels} MB/s are compared, too."
 
 
@@ -300,17 +282,11 @@ def disk_rates(setting: Setting, kinds: Sequence[str] = ()) -> DiskAnswer:
     """
     paths = disk_paths(setting.workload, kinds)
     rows = tuple(
-        DiskRow(
-            kind=kind,
-            mode=mode,
-            path=path,
-            at=setting.solve(path, mode),
-            rate=setting.rate(kind, mode, None, path)[0],
-            setting=setting,
-        )
+        DiskRow(kind=kind, mode=mode, path=path, at=setting.solve(path, mode), setting=setting,
+                rate=setting.rate(kind, mode, [setting.hit_ratio], path)[0])
         for kind, path in paths.items()
         for mode in path.modes
-    )
+    )  # fmt: skip
     return DiskAnswer(setting=setting, rows=rows, break_even_hit_ratio=_break_even(setting, paths))
 
 

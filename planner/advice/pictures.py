@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from planner import library, style
+from planner.advice.channel_program import WAYS
 from planner.advice.paging_capacity import Load, PagingKind, curve
 from planner.calibrate.error_bar import interval
 from planner.devices.channel_program import WIDTHS
@@ -21,13 +23,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.advice.channel_program import CcwAnswer
-    from planner.advice.disk import DiskAnswer, DiskRow
+    from planner.advice.disk import DiskAnswer, DiskRow, Setting
     from planner.advice.paging import PagingAnswer
     from planner.advice.paging_capacity import PagingCapacity
     from planner.advice.processors import Scaling
 
 SHARES: Final = (0.0, 0.5, 1.0)
-LABELS: Final = {1: "published run, written only", 2: "published run, written and read"}
 
 
 def _begin(axes: Axes | None, headline: str, **options: Any) -> list[Axes]:
@@ -42,26 +43,18 @@ def draw_channel_program(found: CcwAnswer, axes: Axes | None) -> Axes:
     """Both widths and both ways of translation; the runs stand at the mix that they had."""
     (axes,) = _begin(axes, found.headline)
     named = []
-    cases = [(bits, fast) for bits in WIDTHS for fast in (True, False)]
-    for k, (bits, fast) in enumerate(cases):
-        color, line = style.COLORS[k], style.LINES[k]
+    for k, (bits, fast) in enumerate(product(WIDTHS, (True, False))):
+        color, line = style.look(k)
         law = found.over(bits, SHARES, fast=fast) / MILLISECOND
         style.band(axes, SHARES, law.low, law.high, color, style.NINETY if k == 0 else None)
         axes.plot(SHARES, law.value, line, color=color)
-        named.append((float(law.value[-1]), f"{bits}-bit, {'fast' if fast else 'slow'}", color))
+        named.append((float(law.value[-1]), f"{bits}-bit, {WAYS[fast]}", color))
         _ccw_runs(axes, found, (bits, fast), k)
-    at, (low, value, high) = found.read_share, found.time_per_mb / MILLISECOND
+    at = found.read_share
     axes.axvline(at, color=style.MEASURED, linewidth=0.8)
-    axes.errorbar(
-        [at], [value], [[value - low], [high - value]], fmt="D", color=style.MEASURED, markersize=8, fillstyle="none",
-        capsize=6, zorder=style.ABOVE + 1, label=f"asked for: {percent(at)} read, {style.NINETY}",
-    )  # fmt: skip
-    axes.set(
-        xlabel="share of the data that is read",
-        ylabel="CP time per MB moved [ms]",
-        ylim=(0, None),
-        xlim=(-0.02, 1),
-    )
+    style.answer(axes, at, found.time_per_mb / MILLISECOND, f"asked for: {percent(at)} read, {style.NINETY}")
+    axes.set(xlabel="share of the data that is read", ylabel="CP time per MB moved [ms]")
+    axes.set(ylim=(0, None), xlim=(-0.02, 1))
     style.name_lines(axes, named)
     style.legend_below(axes, 4)
     return axes
@@ -69,7 +62,7 @@ def draw_channel_program(found: CcwAnswer, axes: Axes | None) -> Axes:
 
 def _ccw_runs(axes: Axes, found: CcwAnswer, case: tuple[int, bool], k: int) -> None:
     """Runs that only wrote stand at 0, those that read what they had written at a half."""
-    for passes, (marker, label) in enumerate(zip(("o", "^"), LABELS.values(), strict=True), start=1):
+    for passes, marker, label in ((1, "o", "written only"), (2, "^", "written and read")):
         times = [
             run.time_per_mb / run.passes / MILLISECOND
             for run in found.runs
@@ -78,39 +71,22 @@ def _ccw_runs(axes: Axes, found: CcwAnswer, case: tuple[int, bool], k: int) -> N
         places = 0.5 * (passes - 1) + 0.008 * (np.arange(len(times)) - (len(times) - 1) / 2)
         axes.plot(
             places, times, marker, color=style.COLORS[k], markersize=6, markeredgecolor=style.MEASURED,
-            zorder=style.ABOVE, clip_on=False, linestyle="none", label=label if k == 0 else None,
+            zorder=style.ABOVE, clip_on=False, linestyle="none", label=None if k else f"published run, {label}",
         )  # fmt: skip
-
-
-OFF: Final = {"cached": ("-", "cached"), "off": ("--", "cache off")}
 
 
 def draw_disk(found: DiskAnswer, axes: Axes | None) -> Axes:
     """Rate of each kind with and without cache, what was asked for, the published runs of one requester."""
     (axes,) = _begin(axes, found.headline, height=5.2)
-    kinds = list(dict.fromkeys(row.kind for row in found.rows))
+    at, paths = found.setting.hit_ratio, {row.kind: row.path for row in found.rows}
     named = []
     for row in found.rows:
-        color = style.COLORS[kinds.index(row.kind) % len(style.COLORS)]
-        end = _disk_line(axes, found, row, color)
-        named.append((end, f"{row.kind}, {OFF[row.mode][1]}", color))
-        at = found.setting.hit_ratio
-        axes.plot(
-            [at],
-            [row.bounded],
-            "D",
-            color=color,
-            markeredgecolor=style.MEASURED,
-            markersize=6,
-            zorder=style.ABOVE - 1,
-        )
-    axes.axvline(
-        found.setting.hit_ratio,
-        color=style.MEASURED,
-        linewidth=0.8,
-        label=f"asked for: {given(found.setting.hit_ratio)}",
-    )
-    _disk_runs(axes, found, kinds)
+        color, _ = style.look(list(paths).index(row.kind))
+        named.append((_disk_line(axes, found, row, color), row.name, color))
+        axes.plot([at], [row.rate.value], "D", color=color, markeredgecolor=style.MEASURED, markersize=6,
+                  zorder=style.ABOVE - 1)  # fmt: skip
+    axes.axvline(at, color=style.MEASURED, linewidth=0.8, label=f"asked for: {given(at)}")
+    _disk_runs(axes, found.setting, paths)
     style.logarithmic(axes, "y")
     axes.set(xlim=(0, 1), xlabel="hit ratio of the minidisk cache", ylabel="transactions [1/s]")
     style.name_lines(axes, named)
@@ -120,10 +96,9 @@ def draw_disk(found: DiskAnswer, axes: Axes | None) -> Axes:
 
 def _disk_line(axes: Axes, found: DiskAnswer, row: DiskRow, color: str) -> float:
     """One kind in one mode with its band; where it ends."""
-    setting, line = found.setting, OFF[row.mode][0]
-    ratio = np.linspace(0, 1, 201)
+    setting, ratio = found.setting, np.linspace(0, 1, 201)
     rates = setting.bounded(row.path, row.mode, ratio)
-    axes.plot(ratio, rates, line, color=color)
+    axes.plot(ratio, rates, "-" if row.mode == "cached" else "--", color=color)
     places = np.linspace(0, 1, 41 if row.mode == "cached" else 2)
     band = setting.rate(row.kind, row.mode, places.tolist(), row.path)
     first = not axes.get_legend_handles_labels()[0]
@@ -131,22 +106,17 @@ def _disk_line(axes: Axes, found: DiskAnswer, row: DiskRow, color: str) -> float
     return float(rates[-1])
 
 
-def _disk_runs(axes: Axes, found: DiskAnswer, kinds: list[str]) -> None:
+def _disk_runs(axes: Axes, setting: Setting, paths: Mapping[str, DiskPath]) -> None:
     """Published runs of one requester; hollow where a run moved more than its channel carries."""
-    paths = {row.kind: row.path for row in found.rows}
-    shown = {True: "published run, one requester", False: "published, more than the channel carries"}
-    for kind, path in paths.items():
-        marker, size = style.MARKERS[kinds.index(kind) % len(style.MARKERS)]
-        color = style.COLORS[kinds.index(kind) % len(style.COLORS)]
-        for place, rate in measured_rates(found.setting.workload, kind, path):
-            bound = (
-                found.setting.solve(path, "cached", place).channel_bound if "cached" in path.modes else np.inf
-            )
-            sound = rate <= float(bound)
-            label = shown.pop(sound, None)
+    shown = {"full": "published run, one requester", "none": "published, more than the channel carries"}
+    for k, (kind, path) in enumerate(paths.items()):
+        marker, size = style.MARKERS[k % len(style.MARKERS)]
+        for place, rate in measured_rates(setting.workload, kind, path):
+            bound = setting.solve(path, "cached", place).channel_bound if "cached" in path.modes else np.inf
+            fill: Any = "full" if rate <= float(bound) else "none"
             axes.plot(
-                [place], [rate], marker, color=color, fillstyle="full" if sound else "none", markersize=size,
-                zorder=style.ABOVE, clip_on=False, label=label,
+                [place], [rate], marker, color=style.look(k)[0], fillstyle=fill, markersize=size, zorder=style.ABOVE,
+                clip_on=False, label=shown.pop(fill, None),
             )  # fmt: skip
 
 
@@ -165,53 +135,46 @@ def measured_rates(workload: str, kind: str, path: DiskPath) -> list[tuple[float
 
 KNEE: Final = 0.97  # of the largest page rate: above, a band over the rate would stand upright
 RATES: Final = 24  # page rates of a line
-PUBLISHED: Final = "page rate of one device [1/s]"
+OF_ALL: Final = "page rate of all devices [1/s]"
+TWO: Final[dict[str, Any]] = {"panels": 2, "shared": False, "height": 7.0}
 
 
 def draw_paging(found: PagingAnswer, axes: Axes | None) -> Axes:
     """Response over the devices to buy, or over the page rate of those there are; below what it rests on."""
-    counts = [
-        f"{at.count} {each.kind.name}" for each in found.choices if each.feasible and (at := each.outcome)
-    ]
-    title = " or ".join(filter(None, (", ".join(counts[:-1]), *counts[-1:])))
-    if found.devices is None and title:
-        rate = given(found.load.page_rate)
-        title = f"{rate} pages/s take {title} devices"
-        axes, *below = style.begin(axes, found.headline, title=title, panels=2, shared=False, height=7.0)
-    else:
-        axes, *below = _begin(axes, found.headline, panels=2, shared=False, height=7.0)
     if found.devices is None:
+        counts = [
+            f"{each.outcome.count} {each.kind.name}"
+            for each in found.choices
+            if each.feasible and each.outcome
+        ]
+        either = " or ".join(filter(None, (", ".join(counts[:-1]), counts[-1])))
+        title = f"{given(found.load.page_rate)} pages/s take {either} devices"
+        axes, *below = style.begin(axes, found.headline, title=title, **TWO)
         _over_counts(axes, found)
     else:
+        axes, *below = _begin(axes, found.headline, **TWO)
         _over_rates(axes, found, found.devices)
-    for panel in below:
-        _paging_runs(panel, [choice.kind for choice in found.choices])
+    _paging_runs(below, [choice.kind for choice in found.choices])
     return axes
 
 
 def draw_capacity(found: PagingCapacity, axes: Axes | None) -> Axes:
     """Response over the pages or guests of the devices there are; below what it rests on."""
-    axes, *below = _begin(axes, found.headline, panels=2, shared=False, height=7.0)
+    axes, *below = _begin(axes, found.headline, **TWO)
     at, rows = found.question, found.rows
     for k, row in enumerate(rows):
         if row.amount is None or row.outcome is None:
             continue
         grid = row.amount * np.array([*np.linspace(0.05, 1.0, RATES), 1.02, 1.05, 1.1, 1.2])
-        amounts = (
-            sorted({*np.maximum(np.round(grid), 1.0), row.amount})
-            if at.per_guest is not None
-            else grid.tolist()
-        )
-        _paging_line(
-            axes, k, row.kind, amounts, [at.load(each) for each in amounts], [at.devices] * len(amounts)
-        )
+        whole = {*np.maximum(np.round(grid), 1.0), row.amount}
+        amounts = grid.tolist() if at.per_guest is None else sorted(whole)
+        _paging_line(axes, k, row.kind, at.devices, amounts, [at.load(each) for each in amounts])
         ends = np.reshape([row.amount - row.low, row.high - row.amount], (2, 1))
         name = f"{readable(row.amount)} {row.kind.name}"
         _paging_answer(axes, k, (row.amount, row.outcome.response_time), ends, name, above=bool(k % 2))
-    what = "guests" if at.per_guest is not None else "page rate of all devices [1/s]"
+    what = OF_ALL if at.per_guest is None else "guests"
     _finish(axes, what, at.load(1.0), [row.kind for row in rows if row.amount is not None])
-    for panel in below:
-        _paging_runs(panel, [row.kind for row in rows])
+    _paging_runs(below, [row.kind for row in rows])
     return axes
 
 
@@ -220,7 +183,7 @@ def _over_counts(axes: Axes, found: PagingAnswer) -> None:
     ends = (choice.most or choice.outcome.count for choice in found.choices if choice.outcome)
     last = 1.9 * max(ends, default=1) + 1
     for k, choice in enumerate(found.choices):
-        at, color = choice.outcome, _look(k)[0]
+        at, color = choice.outcome, style.look(k)[0]
         target = readable(found.load.target_of(choice.kind.device) / MILLISECOND)
         if at is None or not choice.feasible:
             axes.annotate(f"no count meets {target} ms", (0.02, k), xycoords=("axes fraction", "data"), va="center",
@@ -251,46 +214,29 @@ def _over_rates(axes: Axes, found: PagingAnswer, count: int) -> None:
         rates = full * np.append(np.linspace(0.05, 0.9, RATES), [0.95, 0.98, 0.995])
         if load.page_rate < rates[-1]:
             rates = np.unique(np.append(rates, load.page_rate))
-        _paging_line(
-            axes,
-            k,
-            choice.kind,
-            rates.tolist(),
-            [replace(load, page_rate=rate) for rate in rates],
-            [count] * len(rates),
-        )
+        loads = [replace(load, page_rate=rate) for rate in rates]
+        _paging_line(axes, k, choice.kind, count, rates.tolist(), loads)
         if at is not None and math.isfinite(at.response_time):
-            above = _above(
-                at.response_time, [other.outcome.response_time for other in found.choices if other.outcome]
-            )
+            others = [other.outcome.response_time for other in found.choices if other.outcome]
+            above = _above(at.response_time, others)
             _paging_answer(axes, k, (load.page_rate, at.response_time), None, choice.kind.name, above=above)
         else:
             axes.annotate(
                 f"{choice.kind.name}: saturated", (rates[-1], 0), xytext=(0, 4), textcoords="offset points", ha="right",
-                color=style.ink(_look(k)[0]), fontsize="small",
+                color=style.ink(style.look(k)[0]), fontsize="small",
             )  # fmt: skip
     axes.axvline(load.page_rate, color=style.MEASURED, linewidth=1, label="page rate asked for")
-    _finish(axes, "page rate of all devices [1/s]", load, [choice.kind for choice in found.choices])
-
-
-def _look(k: int) -> tuple[str, str]:
-    return style.COLORS[k % len(style.COLORS)], style.LINES[k % len(style.LINES)]
+    _finish(axes, OF_ALL, load, [choice.kind for choice in found.choices])
 
 
 def _paging_line(
-    axes: Axes, k: int, kind: PagingKind, x: Sequence[float], loads: Sequence[Load], counts: Sequence[int]
+    axes: Axes, k: int, kind: PagingKind, count: int, x: Sequence[float], loads: Sequence[Load]
 ) -> None:
     """Response time of a kind with the band of what one device carries, and the longest that is accepted."""
-    color, look = _look(k)
-    curves = [curve(kind.device, load, n) for load, n in zip(loads, counts, strict=True)]
+    color, look = style.look(k)
+    curves = [(load.page_rate, curve(kind.device, load, count)) for load in loads]
     value, low, high = (
-        np.array(
-            [
-                np.interp(load.page_rate / end, *known, right=np.inf)
-                for load, known in zip(loads, curves, strict=True)
-            ]
-        )
-        / MILLISECOND
+        np.array([np.interp(rate / end, *known, right=np.inf) for rate, known in curves]) / MILLISECOND
         for end in (1.0, kind.error[1], kind.error[0])
     )
     if loads[0].target is None:
@@ -306,7 +252,7 @@ def _paging_answer(
     axes: Axes, k: int, at: tuple[float, float], ends: Array | None, name: str, *, above: bool
 ) -> None:
     """The answer of a kind (what is asked for, response time), its range and its name."""
-    color, (x, y) = _look(k)[0], (at[0], at[1] / MILLISECOND)
+    color, (x, y) = style.look(k)[0], (at[0], at[1] / MILLISECOND)
     axes.errorbar(
         [x], [y], xerr=ends, fmt="D", color=color, markeredgecolor=style.MEASURED, markersize=6, capsize=4,
         zorder=style.ABOVE,
@@ -332,10 +278,13 @@ def _finish(axes: Axes, what: str, load: Load, drawn: Sequence[PagingKind]) -> N
     axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def _paging_runs(axes: Axes, kinds: Sequence[PagingKind]) -> None:
+def _paging_runs(below: Sequence[Axes], kinds: Sequence[PagingKind]) -> None:
     """One device of each kind with as many requests as were measured, its band, and the published run."""
+    if not below:  # the axes of the user are one panel
+        return
+    (axes,) = below
     for k, kind in enumerate(kinds):
-        color, look = style.COLORS[k % len(style.COLORS)], style.LINES[k % len(style.LINES)]
+        color, look = style.look(k)
         device, requests = kind.device, kind.model.population
         assert requests is not None
         think = np.append(0.0, np.geomspace(1e-3, 30.0, 100)) * device.service_time
@@ -357,16 +306,18 @@ def _paging_runs(axes: Axes, kinds: Sequence[PagingKind]) -> None:
         )  # fmt: skip
         style.name_point(axes, kind.name, (measured, at), color)
     style.logarithmic(axes, "x")
-    axes.set(xlabel=PUBLISHED, ylabel="response time [ms]", ylim=(0, None))
+    axes.set(xlabel="page rate of one device [1/s]", ylabel="response time [ms]", ylim=(0, None))
     style.legend_below(axes)
 
 
 def draw_processors(found: Scaling, axes: Axes | None) -> Axes:
     """Law with its band, measured configurations, each of them from the others, what was asked for."""
     (axes,) = style.begin(axes, found.headline)
-    rows = sorted(found.configurations, key=lambda row: row.processors)
+    rows = sorted(found.compared, key=lambda row: row.measured.processors)
+    places = np.array([row.measured.processors for row in rows])
+    measured, out = [row.measured.internal_throughput for row in rows], [row.predicted for row in rows]
     asked = [*found.counts, *([] if found.needed is None else [found.needed.count])]
-    most = max(row.processors for row in rows)
+    most = int(places.max())
     widest = 0 if found.needed is None else min(found.needed.high or 0, 3 * most)
     last = math.ceil(max(1.15 * most, widest + 1, *(1.1 * count + 1 for count in asked or [0])))
     counts = sorted({*np.linspace(1, last, min(last, 60)).round().astype(int).tolist(), most, *asked})
@@ -374,37 +325,22 @@ def draw_processors(found: Scaling, axes: Axes | None) -> Axes:
     style.band(axes, n, law.low, law.high, style.COLORS[0], style.NINETY)
     for part, line, label in ((n <= most, "-", "law"), (n >= most, ":", "law, beyond what was measured")):
         axes.plot(n[part], law.value[part], line, color=style.COLORS[0], label=label)
-    out = [
-        one
-        for _, one in sorted(
-            zip(found.configurations, found.left_out, strict=True), key=lambda p: p[0].processors
-        )
-    ]
     ends = [[one.value - one.low, one.high - one.value] for one in out]
     bars = np.transpose(ends) if np.isfinite(ends).all() else None
     axes.errorbar(
-        [row.processors - 0.012 * last for row in rows], [one.value for one in out], bars, fmt="x",
-        color=style.COLORS[1], markersize=7, capsize=3,
-        label="from the other runs" + ("" if bars is None else f", {style.NINETY}"),
+        places - 0.012 * last, [one.value for one in out], bars, fmt="x", color=style.COLORS[1], markersize=7,
+        capsize=3, label="from the other runs" + ("" if bars is None else f", {style.NINETY}"),
     )  # fmt: skip
-    axes.plot(
-        [row.processors for row in rows], [row.internal_throughput for row in rows], "o", color=style.MEASURED,
-        markersize=5, zorder=style.ABOVE, label="measured",
-    )  # fmt: skip
+    axes.plot(places, measured, "o", color=style.MEASURED, markersize=5, zorder=style.ABOVE, label="measured")
     if found.older:
         axes.plot(
             [row.processors for row in found.older], [row.internal_throughput for row in found.older], "s",
             color=style.MEASURED, fillstyle="none", zorder=style.ABOVE, label="measured, release before",
         )  # fmt: skip
     _answers(found, axes)
-    bounded = np.where(np.isfinite(law.high), law.high, 0.0)
-    highest = max(float(bounded.max()), 1.2 * max(row.internal_throughput for row in rows))
-    axes.set(
-        xlabel="processors",
-        ylabel="ITR [transactions/s]",
-        xlim=(0, last),
-        ylim=(0, min(highest, 3 * float(law.value.max()))),
-    )
+    highest = max(float(np.where(np.isfinite(law.high), law.high, 0.0).max()), 1.2 * max(measured))
+    axes.set(xlabel="processors", xlim=(0, last))
+    axes.set(ylabel="ITR [transactions/s]", ylim=(0, min(highest, 3 * float(law.value.max()))))
     style.whole_numbers(axes)
     style.legend_below(axes, 4)
     return axes
@@ -414,20 +350,15 @@ def _answers(found: Scaling, axes: Axes) -> None:
     """The counts that were asked for with their throughput, or the throughput with the count that it takes."""
     for count in found.counts:
         one = found.predict(count)
-        ends = [[one.value - one.low], [one.high - one.value]] if math.isfinite(one.high) else None
-        axes.errorbar([count], [one.value], ends, fmt="D", color=style.MEASURED, markersize=7, fillstyle="none",
-                      capsize=5, zorder=style.ABOVE)  # fmt: skip
-        style.name_point(
-            axes, f"{count}: {readable(one.value)}/s", (count, one.value), style.MEASURED, above=False
-        )
+        style.answer(axes, count, one)
+        words = f"{count}: {readable(one.value)}/s"
+        style.name_point(axes, words, (count, one.value), style.MEASURED, above=False)
     if found.needed is not None and found.wanted is not None:
         at = found.needed
         axes.axhline(found.wanted, color=style.MEASURED, linestyle=(0, (4, 3)), linewidth=1, label="wanted")
-        axes.axvspan(
-            at.low - 0.5, (at.high or axes.get_xlim()[1]) + 0.5, color=style.RANGE, zorder=0, label="range"
-        )
+        end = (at.high or axes.get_xlim()[1]) + 0.5
+        axes.axvspan(at.low - 0.5, end, color=style.RANGE, zorder=0, label="range")
         axes.plot([at.count], [found.predict(at.count).value], "D", color=style.MEASURED, markersize=7,
                   fillstyle="none", zorder=style.ABOVE)  # fmt: skip
-        style.name_point(
-            axes, f"{at.count} processors", (at.count, found.wanted), style.MEASURED, above=False
-        )
+        words = f"{at.count} processors"
+        style.name_point(axes, words, (at.count, found.wanted), style.MEASURED, above=False)

@@ -12,27 +12,36 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from planner import library, render, style
-from planner.answer import Answer, tabled
+from planner.answer import Answer, record, tabled
 from planner.calibrate.data_file import Measurements, read_measurements
 from planner.calibrate.error_bar import interval
 from planner.calibrate.kinds import model_of_costs
-from planner.calibrate.processors import HEADINGS, NEEDED, TIMES, cpu_time, fit_scaling
+from planner.calibrate.processors import FEWEST, HEADINGS, NEEDED, TIMES, cpu_time, fit_scaling
 from planner.devices.processors import Processors
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
 from planner.quantity import column
-from planner.reports import Printed, PublishedTable, read_table
-from planner.units import GIB, MILLISECOND, PERCENT, ends, given, percent, readable
+from planner.reports import Printed, read_table
+from planner.units import GIB, MILLISECOND, ends, given, percent, readable
 
 REPORT: Final = "real-storage"
-PUBLISHED: Final = {"5.2": "table-3.csv", "5.3": "table-4.csv"}
-OLDER: Final = "5.2"
-FEWEST: Final = 3  # configurations
-CHANGES: Final = {"throughput": "throughput", "total_cpu": "CPU", "virtual_cpu": "virtual", "cp_cpu": "CP"}
+PUBLISHED: Final = {  # table of a release, and its rows of CPU times; those of 5.2 contradict Table 1 but for the sum
+    "5.2": ("table-3.csv", {"cpu_ms": "Total CPU/Tx (p)"}),
+    "5.3": ("table-4.csv", {"emulation_cpu_ms": "Emul CPU/Tx (p)", "cp_cpu_ms": "CP CPU/Tx (p)"}),
+}
+CONTENTION: Final = "Contention (z/VM 5.2 Pageins/CPU-sec)"
+CHANGES: Final = {
+    "throughput": ("throughput", "Throughput"), "total_cpu": ("CPU", "Total CPU/tx"),
+    "virtual_cpu": ("virtual", "Virtual CPU/tx"), "cp_cpu": ("CP", "CP CPU/tx"),
+}  # fmt: skip
 WANTED: Final = (
     "measured configurations with the columns processors, and cpu_ms or emulation_cpu_ms and cp_cpu_ms or itr; run and "
     "real_storage_GB are optional"
 )
+LAW: Final = (
+    column("law", of=lambda _: "usl"), column("cpu_time", "ms", of="cpu_time"), column("contention"),
+    column("coherency"),
+)  # fmt: skip
 GAIN_NOTE: Final = (
     "The gain grows with contention and with real storage. The throughput of +21.6% contradicts the rates of the "
     "same runs in Tables 3 and 4, +14.9% (see the errata in data/real-storage)."
@@ -80,22 +89,16 @@ def published(release: str = "5.3") -> tuple[MeasuredConfiguration, ...]:
     """Take the configurations of Table 3 (z/VM 5.2) or Table 4 (z/VM 5.3) of the report on real storage."""
     if release not in PUBLISHED:
         raise InputError("release", release, f"a release that was measured: {', '.join(PUBLISHED)}")
-    table = read_table(library.data_path(REPORT, PUBLISHED[release]))
-    return tuple(_published(table, run, split=release != OLDER) for run in table.columns[2:])
-
-
-def _published(table: PublishedTable, run: str, *, split: bool) -> MeasuredConfiguration:
-    """One run of a table; its times with what their digits leave open."""
-    rows = ("Emul CPU/Tx (p)", "CP CPU/Tx (p)") if split else ("Total CPU/Tx (p)",)
-    times = [table.printed(row, run, MILLISECOND) for row in rows]
-    return MeasuredConfiguration(
-        name=run,
-        processors=int(table.value("Processors", run)),
-        real_storage=table.value("Real Storage (GB)", run, GIB),
-        emulation_time=times[0].value,
-        cp_time=times[1].value if split else None,
-        rounding=sum(each.resolution for each in times),
-    )
+    name, times = PUBLISHED[release]
+    table = read_table(library.data_path(REPORT, name))
+    return tuple(
+        _read(Measurements(name=run, path=Path(), line=1, words={}, numbers={
+            "processors": table.printed("Processors", run),
+            "real_storage_GB": table.printed("Real Storage (GB)", run, GIB),
+            **{heading: table.printed(row, run, MILLISECOND) for heading, row in times.items()},
+        }))
+        for run in table.columns[2:]
+    )  # fmt: skip
 
 
 def read_configurations(path: Path) -> tuple[MeasuredConfiguration, ...]:
@@ -117,69 +120,27 @@ def _read(row: Measurements) -> MeasuredConfiguration:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunGain:
-    """One pair of runs, Table 1 of the report on real storage.
-
-    `configuration` numbers it; `contention` is page reads per second of processor time on 5.2 [1/s];
-    `real_storage` [bytes]; `processors` of `processor_model`; `throughput`, `total_cpu`, `virtual_cpu` and
-    `cp_cpu` are changes from 5.2 to 5.3 [share], the CPU times those of a transaction.
-    """
-
-    configuration: str
-    contention: float
-    real_storage: float
-    processors: int
-    processor_model: str
-    throughput: float
-    total_cpu: float
-    virtual_cpu: float
-    cp_cpu: float
-
-
-def gains() -> tuple[RunGain, ...]:
-    """Take the four measured pairs of z/VM 5.3 and 5.2 as published; no law joins them."""
-    table = read_table(library.data_path(REPORT, "table-1.csv"))
-    return tuple(
-        RunGain(
-            configuration=name,
-            contention=table.value("Contention (z/VM 5.2 Pageins/CPU-sec)", name),
-            real_storage=table.value("Real Storage", name, GIB),
-            processors=int(table.value("Processors", name)),
-            processor_model=table.text("Processor Type/Model", name),
-            throughput=table.value("Throughput", name, PERCENT),
-            total_cpu=table.value("Total CPU/tx", name, PERCENT),
-            virtual_cpu=table.value("Virtual CPU/tx", name, PERCENT),
-            cp_cpu=table.value("CP CPU/tx", name, PERCENT),
-        )
-        for name in table.columns[2:]
-    )
-
-
-def nearest(contention: float) -> RunGain:
-    """The pair whose contention [1/s] is nearest, as measured; nothing is interpolated."""
-    return min(gains(), key=lambda gain: abs(gain.contention - contention))
-
-
-def _percent(row: RunGain, name: str) -> float:
-    return 100 * float(getattr(row, name))
-
-
 def gain_table(contention: float | None = None) -> render.Table:
-    """Lay out the pairs, least contention first."""
-    rows = sorted(gains(), key=lambda gain: gain.contention)
-    near = None if contention is None else nearest(contention)
+    """The four measured pairs of z/VM 5.3 and 5.2, least contention first; no law joins them: the nearest is marked."""
+    table = read_table(library.data_path(REPORT, "table-1.csv"))
+    contentions = {
+        pair: table.value(CONTENTION, pair) for pair in table.columns[2:]
+    }  # page reads a CPU-second of 5.2
+    near = (
+        None if contention is None else min(contentions, key=lambda pair: abs(contentions[pair] - contention))
+    )
     columns = (
-        column("contention", "1/s", "pageins"),
-        column("real_storage", "GB", "storage", of=lambda row: row.real_storage / GIB),
-        column("processors"),
-        column("processor_model", label="model"),
+        column("contention", "1/s", "pageins", of=contentions.get),
+        column("real_storage", "GB", "storage", of=partial(table.value, "Real Storage")),
+        column("processors", of=lambda pair: int(table.value("Processors", pair))),
+        column("processor_model", label="model", of=partial(table.text, "Processor Type/Model")),
         *(
-            column(f"{name}_change", "percent", label, 1, partial(_percent, name=name))
-            for name, label in CHANGES.items()
+            column(f"{key}_change", "percent", label, 1, partial(table.value, row))
+            for key, (label, row) in CHANGES.items()
         ),
     )
-    return tabled(rows, columns, ("nearest" if row == near else "" for row in rows))
+    pairs = sorted(contentions, key=contentions.__getitem__)
+    return tabled(pairs, columns, ("nearest" if pair == near else "" for pair in pairs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,9 +164,10 @@ class LeftOutConfiguration(NamedTuple):
     predicted: Interval
     error: float
 
-    def apart(self, time: str) -> float | None:
-        """A CPU time [ms], where those of guests and CP are known apart."""
-        return None if self.measured.cp_time is None else float(getattr(self.measured, time)) / MILLISECOND
+    @property
+    def emulation_time(self) -> float | None:
+        """CPU time of a transaction in guests [s], where it is known apart from that in CP."""
+        return None if self.measured.cp_time is None else self.measured.emulation_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,8 +190,8 @@ class Scaling(Answer):
     COLUMNS: ClassVar = (
         column("run", of="measured.name"), column("processors", of="measured.processors"),
         column("real_storage", "GB", "storage", of="measured.real_storage"),
-        column("emulation_cpu", "ms", "emulation", of=lambda row: row.apart("emulation_time")),
-        column("cp_cpu", "ms", "CP", of=lambda row: row.apart("cp_time")),
+        column("emulation_cpu", "ms", "emulation", of="emulation_time"),
+        column("cp_cpu", "ms", "CP", of="measured.cp_time"),
         column("itr", "1/s", "ITR", of="measured.internal_throughput"),
         column("left_out_itr", "1/s", "left out", of="predicted.value"),
         column("left_out_error", "percent", "error", 1, lambda row: 100 * row.error),
@@ -243,11 +205,11 @@ class Scaling(Answer):
          "run processors real_storage itr left_out_itr left_out_error left_out_low left_out_high"),
     )  # fmt: skip
     FIGURES: ClassVar = (
-        column("laws", of=lambda found: found.laws), column("configurations", of=lambda found: found.table().records()),
-        column("trials", of=lambda found: found.trials), column("predictions", of=lambda found: found.predictions),
+        column("laws", of=lambda found: [record(found.device, LAW)]),
+        column("configurations", of=lambda found: found.table().records()), column("trials"), column("predictions"),
         column("wanted_itr", of="wanted"), column("processors_needed", of="needed.count"),
         column("processors_needed_low", of="needed.low"), column("processors_needed_high", of="needed.high"),
-        column("gains", of=lambda found: found.gain_records),
+        column("gains"),
     )  # fmt: skip
 
     configurations: tuple[MeasuredConfiguration, ...]
@@ -371,13 +333,6 @@ class Scaling(Answer):
         return measured, render.Section(table=gain_table(self.contention), title=title)
 
     @property
-    def laws(self) -> list[dict[str, Any]]:
-        """The one law, as ``--json`` has it."""
-        law = self.device
-        return [{"law": "usl", "cpu_time_ms": law.cpu_time / MILLISECOND, "contention": law.contention,
-                 "coherency": law.coherency}]  # fmt: skip
-
-    @property
     def trials(self) -> list[dict[str, Any]]:
         """Its leave-one-out errors [share]."""
         rms = math.sqrt(sum(error**2 for error in self.errors) / len(self.errors))
@@ -385,14 +340,13 @@ class Scaling(Answer):
                  "rms_error": rms, "errors": list(self.errors)}]  # fmt: skip
 
     @property
-    def gain_records(self) -> list[dict[str, Any]]:
+    def gains(self) -> list[dict[str, Any]]:
         """The pairs of releases, where a contention was given."""
         if self.contention is None:
             return []
         pairs = gain_table(self.contention)
-        return [
-            {**row, "nearest": bool(mark)} for row, mark in zip(pairs.records(), pairs.marks, strict=True)
-        ]
+        marked = zip(pairs.records(), pairs.marks, strict=True)
+        return [{**row, "nearest": bool(mark)} for row, mark in marked]
 
 
 def scaling(
@@ -449,7 +403,7 @@ def scaling(
     """
     older: tuple[MeasuredConfiguration, ...] = ()
     if configurations is None:
-        rows, older = published(), published(OLDER)
+        rows, older = published(), published("5.2")
     else:
         rows = (
             read_configurations(configurations) if isinstance(configurations, Path) else tuple(configurations)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from planner import library, units
 from planner.errors import InputError
@@ -93,16 +93,6 @@ class StorageLimit:
             return None
         return self.in_use / self.in_use_virtual_bytes
 
-    def to_dict(self) -> dict[str, Any]:
-        """Lay out for JSON."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "in_use_virtual_bytes": self.in_use_virtual_bytes,
-            "headroom_bytes": self.headroom_bytes,
-            "used": self.used,
-        }
-
 
 def real_storage_limit(real_storage: int, resident_pages: Fraction) -> StorageLimit:
     """Let real storage hold the resident pages of each in-use segment and the two frames of its PGMBK."""
@@ -172,10 +162,10 @@ def release(name: str, ptrm_spaces: int | None = None) -> Release:
             ptrm_spaces=count("ptrm_spaces", ptrm_spaces), ptrm_certainty="given",
         )  # fmt: skip
     spaces = known[OLDEST_LIKE_LATER].ptrm_spaces
-    more = (
-        f"; no published source has those of {name}: --ptrm-spaces gives its number of PTRM data spaces "
-        f"({spaces} in {OLDEST_LIKE_LATER})"
-        if later
-        else ""
-    )
-    raise InputError("release", name, f"a z/VM release whose limits are known: {', '.join(known)}{more}")
+    expected = f"a z/VM release whose limits are known: {', '.join(known)}"
+    if later:
+        expected += (
+            f"; no published source has those of {name}: --ptrm-spaces gives its number of PTRM data spaces "
+            f"({spaces} in {OLDEST_LIKE_LATER})"
+        )
+    raise InputError("release", name, expected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import sympy
 from sympy import (
     Eq,
@@ -62,8 +63,6 @@ def _equations(exact: Exact) -> tuple[Equation, ...]:
 
 
 def _numerical(values: Mapping[str, float]) -> dict[str, float]:
-    import numpy as np
-
     from planner.demand import chains
 
     devices = int(values["servers"])
@@ -139,8 +138,6 @@ def _together_equations(exact: Exact) -> tuple[Equation, ...]:
 
 
 def _together_numerical(values: Mapping[str, float]) -> dict[str, float]:
-    import numpy as np
-
     from planner.demand.together import beyond
     from planner.demand.unlimited import AliasUse
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
-from typing import Any, Final
+from typing import Any
 
 import sympy
 from sympy import Eq, Function, Max, Min, Piecewise, Sum, Symbol
@@ -75,8 +75,6 @@ FINITE_SOURCE = Topic(
 )  # fmt: skip
 
 
-MOST_STATES: Final = 25
-
 volumes = Symbol("V", positive=True, integer=True)
 aliases = Symbol("A", nonnegative=True, integer=True)
 load, served, waiting = sympy.symbols("r P Q")
@@ -112,7 +110,7 @@ def _with(state: State, changed: Mapping[int, Volume]) -> State:
     return tuple(sorted(changed.get(i, volume) for i, volume in enumerate(state)))
 
 
-def stationary(pool_volumes: int, pool_aliases: int, requesters: int) -> dict[State, Any]:
+def stationary(pool_volumes: int, pool_aliases: int, requesters: int, most: int = 25) -> dict[State, Any]:
     """Solve the balance equations in symbols."""
     start: State = ((0, 0, 0),) * pool_volumes
     index = {start: 0}
@@ -123,10 +121,9 @@ def stationary(pool_volumes: int, pool_aliases: int, requesters: int) -> dict[St
                 index[target] = len(index)
                 found.append(target)
             rates[state, target] = rates.get((state, target), 0) + rate
-        if len(found) > MOST_STATES:
-            raise InputError(
-                "volumes, population", (pool_volumes, requesters), f"a pool of at most {MOST_STATES} states"
-            )
+        if len(found) > most:
+            pool = pool_volumes, requesters
+            raise InputError("volumes, population", pool, f"a pool of at most {most} states")
     balance = sympy.zeros(len(found))
     for (source, target), rate in rates.items():
         balance[index[target], index[source]] += rate

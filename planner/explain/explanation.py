@@ -88,25 +88,27 @@ class Explanation(Tabular):
             rows.append(
                 (str(step.left), step.meaning, step.unit, number(exact, 12), number(found, 12), difference)
             )
-        labels = {
-            "exact": "exact (sympy)",
-            "numerical": "numerical (numpy)",
-            "relative_difference": "difference",
-        }
-        compared = (column(name, "", label) for name, label in labels.items())
-        return tabled(rows, (*map(column, ("symbol", "meaning", "unit")), *compared))
+        columns = (
+            *map(column, ("symbol", "meaning", "unit")), column("exact", label="exact (sympy)"),
+            column("numerical", label="numerical (numpy)"), column("relative_difference", label="difference"),
+        )  # fmt: skip
+        return tabled(rows, columns)
 
-    def symbols(self, form: Form = "unicode") -> render.Table:
-        """Every symbol with its meaning and value: the inputs as one types them, then what follows from them."""
-        found = [
+    @property
+    def _symbols(self) -> list[tuple[Any, str, str, str]]:
+        """Every symbol with its value, as one types it, and its meaning: the inputs, then what follows from them."""
+        inputs = [
             (each.symbol, with_unit(float(self.numbers[each.key]), each.unit), each.key, each.meaning)
             for each in self.topic.inputs
         ]
-        found += [(step.left, Told(step, self.values).short, "", step.meaning) for step in self.steps]
-        rows = [
-            (printed(symbol, unicode=form != "ascii"), powers(value, form), key, meaning)
-            for symbol, value, key, meaning in found
-        ]
+        return inputs + [(step.left, Told(step, self.values).short, "", step.meaning) for step in self.steps]
+
+    def symbols(self, form: Form = "unicode") -> render.Table:
+        """Every symbol with its meaning and value."""
+        rows = (
+            (printed(symbol, unicode=form == "unicode"), powers(value, form), key, meaning)
+            for symbol, value, key, meaning in self._symbols
+        )
         return tabled(rows, map(column, ("symbol", "value", "input", "meaning")))
 
     def text(self, *, unicode: bool = True) -> str:
@@ -121,18 +123,11 @@ class Explanation(Tabular):
         if lines := self._states():
             blocks.append("\n".join([hanging(lines[0], ""), *(hanging(line, "  ") for line in lines[1:])]))
         blocks += [Told(step, self.values).text(unicode=unicode) for step in self.steps]
-        compared = self.table().each(
-            lambda c: (
-                None
-                if c.name == "meaning"
-                else replace(c, values=[powers(str(value), form) for value in c.values])
-            )
-        )
+        compared = self.table().pick(("symbol", "unit", "exact", "numerical", "relative_difference"))
+        compared = compared.each(lambda c: replace(c, values=[powers(str(v), form) for v in c.values]))
         blocks.append("The same by the numerical code\n" + indent(render.to_text(compared)))
-        blocks.append(
-            f"Sensitivity of {self.answer_step.left}, {self.answer_step.meaning}\n"
-            + self._sensitivity_text(form)
-        )
+        step = self.answer_step
+        blocks.append(f"Sensitivity of {step.left}, {step.meaning}\n{self._sensitivity_text(form)}")
         blocks.append("Assumptions\n" + "\n".join(hanging(line, "  - ") for line in self.topic.assumptions))
         blocks.append(render.wrap(f"Source: {self.topic.source}"))
         return "\n\n".join(blocks)
@@ -147,8 +142,8 @@ class Explanation(Tabular):
     def latex(self) -> str:
         """Symbols, every step (the formula, with the numbers, the value), assumptions and source in LaTeX."""
         rows = [
-            f"${latex(symbol)}$ & {escaped(meaning)} & {value} \\\\"
-            for symbol, meaning, value in self._rows()
+            f"${latex(symbol)}$ & {escaped(meaning)} & {mathematical(value)} \\\\"
+            for symbol, value, _, meaning in self._symbols
         ]
         steps = [
             f"{escaped(sentence(step.meaning))}\n\\begin{{align*}}\n"
@@ -171,17 +166,6 @@ class Explanation(Tabular):
                 f"\\paragraph{{Source}} {escaped(self.topic.source)}",
             ]
         )
-
-    def _rows(self) -> list[tuple[Any, str, str]]:
-        """Symbol, meaning and value in LaTeX."""
-        values = self.symbols("latex").columns[1].values
-        symbols = [(item.symbol, item.meaning) for item in self.topic.inputs]
-        symbols += [(step.left, step.meaning) for step in self.steps]
-        shown = [
-            re.sub(r"(\d+(?:\.\d+)? \\cdot )?10\^\{-?\d+\}", lambda m: f"${m[0]}$", str(value))
-            for value in values
-        ]
-        return [(symbol, meaning, value) for (symbol, meaning), value in zip(symbols, shown, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, numbers in SI units."""
@@ -219,23 +203,21 @@ class Explanation(Tabular):
 
     def _repr_html_(self) -> str:
         # Jupyter prefers HTML to LaTeX, and renders math inside of it; a step a block, so that none is cut.
-        parts = [
-            f"<p><b>{html.escape(self.result)}</b></p>",
-            f"<p>{html.escape(self.topic.title)}</p>",
-            render.to_html(self.symbols()),
-        ]
-        parts += [f"<p>{html.escape(line)}</p>" for line in self._states()]
+        def paragraph(text: str) -> str:
+            return f"<p>{html.escape(text)}</p>"
+
+        parts = [f"<p><b>{html.escape(self.result)}</b></p>", paragraph(self.topic.title)]
+        parts += [render.to_html(self.symbols()), *map(paragraph, self._states())]
         for step in self.steps:
-            math_lines = " \\\\\n".join(Told(step, self.values).latex())
-            parts.append(f"<p>{html.escape(sentence(step.meaning))}</p>")
-            parts.append(html.escape(f"$$\\begin{{aligned}}\n{math_lines}\n\\end{{aligned}}$$"))
+            lines = " \\\\\n".join(Told(step, self.values).latex())
+            parts.append(paragraph(sentence(step.meaning)))
+            parts.append(html.escape(f"$$\\begin{{aligned}}\n{lines}\n\\end{{aligned}}$$"))
+        parts += [paragraph("The same by the numerical code"), render.to_html(self.table())]
         parts += [
-            "<p>The same by the numerical code</p>",
-            render.to_html(self.table()),
             "<p>Assumptions</p><ul>",
+            *(f"<li>{html.escape(line)}</li>" for line in self.topic.assumptions),
         ]
-        parts += [f"<li>{html.escape(line)}</li>" for line in self.topic.assumptions]
-        return "\n".join([*parts, f"</ul><p>Source: {html.escape(self.topic.source)}</p>"])
+        return "\n".join([*parts, f"</ul>{paragraph(f'Source: {self.topic.source}')}"])
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the answer over what drives it, with your numbers, and for one server more and one fewer."""
@@ -254,6 +236,11 @@ class Explanation(Tabular):
             by = "" if moved is None else powers(percent(moved, signed=True), form)
             rows.append((f"  {change}", powers(with_unit(value, self.answer_step.unit), form), by))
         return body(tabled(rows, map(column, ("change", "answer", "by"))))
+
+
+def mathematical(value: str) -> str:
+    """A value in LaTeX, its powers of ten as math."""
+    return re.sub(r"(\d+(?:\.\d+)? \\cdot )?10\^\{-?\d+\}", r"$\g<0>$", powers(value, "latex"))
 
 
 def escaped(text: str) -> str:

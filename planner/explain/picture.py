@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from planner.explain.explanation import Explanation
 
-POINTS: Final = 80
-
 
 def draw(found: Explanation, axes: Axes | None) -> Axes:
     """The answer over one input; other lines are those of one more and one fewer of what helps."""
@@ -38,7 +36,7 @@ def draw(found: Explanation, axes: Axes | None) -> Axes:
     for k, (count, words) in enumerate(_lines(found, inputs)):
         of = {**given, **({} if not topic.beside else {topic.beside: count})}
         values = np.array([_solve(found, {**of, over.key: x}) for x in grid]) / factor
-        color, line = style.COLORS[k], style.LINES[k]
+        color, line = style.look(k)
         marker = "o" if over.whole else None
         axes.plot(np.array(grid) / x_factor, values, line, color=color, marker=marker, markersize=4)
         known = values[np.isfinite(values)]
@@ -50,8 +48,7 @@ def draw(found: Explanation, axes: Axes | None) -> Axes:
             saturated = grid[last[-1] + 1] / x_factor
             axes.axvline(saturated, color="0.6", linestyle=(0, (1, 2)), label="saturated from here on")
     if math.isfinite(answer):
-        axes.plot([at / x_factor], [answer / factor], "D", color=style.MEASURED, fillstyle="none", markersize=8,
-                  zorder=style.ABOVE, label="your numbers")  # fmt: skip
+        style.answer(axes, at / x_factor, (math.nan, answer / factor, math.nan), "your numbers")
         style.name_point(axes, _said(found), (at / x_factor, answer / factor), style.MEASURED)
         top = min(top, 4.0 * answer / factor) or top  # of the axis, in answers
     across, up = (
@@ -95,14 +92,14 @@ def _lines(found: Explanation, inputs: Mapping[str, Quantity]) -> Sequence[tuple
     return [(float(each), counted(each, item.key.removesuffix("s"))) for each in counts]
 
 
-def _grid(over: Quantity, at: float) -> list[float]:
+def _grid(over: Quantity, at: float, points: int = 80) -> list[float]:
     """Where the answer is asked."""
     if over.whole:
         most = min(max(math.ceil(2.0 * at), at + 4), over.high)
         drawn = np.linspace(over.low, most, min(int(most - over.low) + 1, 24)).round()
         return sorted({*drawn.tolist(), at})
     most = min(2.0 * at if at else 1.0, over.high)
-    return sorted({*np.linspace(max(over.low, most / POINTS), most, POINTS).tolist(), at})
+    return sorted({*np.linspace(max(over.low, most / points), most, points).tolist(), at})
 
 
 def _solve(found: Explanation, values: Mapping[str, float]) -> float:

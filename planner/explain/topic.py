@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -15,10 +16,9 @@ from planner.errors import InputError
 from planner.quantity import Quantity
 
 Exact = Mapping[str, Any]  # key of an input -> exact rational number
-MOST_DIGITS: Final = 2000
 PRECISION: Final = 30  # digits where a value is not exact
 MOST: Final = 200  # largest count that is evaluated exactly in reasonable time
-TINY: Final = 5e-324  # above zero
+TINY: Final = math.ulp(0.0)  # above zero
 
 
 def by_code(solve: Callable[..., Any], **names: str) -> Callable[[Mapping[str, float]], dict[str, float]]:
@@ -127,12 +127,12 @@ def _root(step: Equation, difference: Any) -> Any:
         return sympy.Float(findroot(gap, tuple(map(float, step.bracket)), solver="anderson"), PRECISION)
 
 
-def many_digits(expression: Any, wanted: int) -> Any:
-    """Evaluate to so many digits, with ever more of them under way until two results agree."""
+def many_digits(expression: Any, wanted: int, most: int = 2000) -> Any:
+    """Evaluate to the digits wanted, with ever more of them under way (`most` of them) until two results agree."""
     from mpmath import ncdf, npdf, re, workdps
 
     digits, found = 2 * wanted, None
-    while digits <= MOST_DIGITS:
+    while digits <= most:
         # an integral asks for the same chance again and again
         known = {"Phi": cache(ncdf), "phi": npdf, "quad": partial(_over_the_line, digits=wanted)}
         evaluate = sympy.lambdify((), expression, [known, "mpmath"])
@@ -141,9 +141,7 @@ def many_digits(expression: Any, wanted: int) -> Any:
             if before is not None and abs(found - before) <= abs(found) / 10**wanted:
                 return sympy.Float(found, wanted)
         digits *= 2
-    raise InputError(
-        "the numbers", "of the formula", f"such as need no more than {MOST_DIGITS} digits under way"
-    )
+    raise InputError("the numbers", "of the formula", f"such as need no more than {most} digits under way")
 
 
 def _over_the_line(function: Callable[[Any], Any], _: Any, *, digits: int) -> Any:

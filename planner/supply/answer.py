@@ -29,13 +29,12 @@ from planner.supply.fit import (
 )
 from planner.units import MOST_ALIASES, percent
 
-MOST_NAMED: Final = 8
 ENOUGH, NOT_ENOUGH, TOO_MANY = "enough", "not enough", "too many"
-DEFAULT_NO_ALIAS: Final = 0.01
 # Of the aliases to add or to spare: in 48 simulated pools with bursts (striped, page writes, batches), measured with .6
 # and 1.5 times their need, it lies .2 to 1.5 times as many above the count, and .7 below to .1 above it (90 % of them).
 MORE_NEEDED, FEWER_NEEDED = 1.5, 0.7
-BLIND: Final = 0.9  # share of fails above which the counters hardly tell how many are missing
+
+BLIND: Final = 0.9  # share of fails above which the counters hardly show how many are missing
 
 Needed = tuple[int | None, int | None, int | None]
 
@@ -174,7 +173,7 @@ class SupplyAnswer(Answer):
 
 
 def _named(pools: Sequence[PoolAnswer]) -> str:
-    return f"pool{'' if len(pools) == 1 else 's'} {listed([pool.pool for pool in pools], MOST_NAMED)}"
+    return f"pool{'' if len(pools) == 1 else 's'} {listed([pool.pool for pool in pools], 8)}"
 
 
 def _advice(pool: PoolAnswer, no_alias: float) -> tuple[str, ...]:
@@ -197,7 +196,7 @@ def _advice(pool: PoolAnswer, no_alias: float) -> tuple[str, ...]:
 def judge(
     pools: Sequence[PoolSupply],
     *,
-    no_alias: float = DEFAULT_NO_ALIAS,
+    no_alias: float = 0.01,
     volumes: Mapping[str, Run] | None = None,
     law: Law | None = None,
 ) -> SupplyAnswer:
@@ -302,15 +301,12 @@ def _needed(observed: Observed, fitted: Fitted | FittedVolumes | None, no_alias:
     counts = np.where((fails <= no_alias).any(axis=1), np.argmax(fails <= no_alias, axis=1), MOST_ALIASES + 1)
     least, most = (0, observed.aliases) if enough else (observed.aliases + 1, MOST_ALIASES + 1)
     ends = [counts.min(), counts.max()]
-    if (
-        isinstance(fitted, Fitted) and fitted.peakedness > 1.0
-    ):  # bursts: the farther from what was counted, the wider
+    if isinstance(fitted, Fitted) and fitted.peakedness > 1.0:
+        # bursts: the farther from what was counted, the wider
         away = abs(int(counts[0]) - observed.aliases)
         fewer, more = (FEWER_NEEDED, 0.0) if enough else (0.0, MORE_NEEDED)
-        ends = [
-            min(ends[0], counts[0] - np.ceil(fewer * away)),
-            max(ends[1], counts[0] + np.ceil(more * away)),
-        ]
+        ends[0] = min(ends[0], counts[0] - np.ceil(fewer * away))
+        ends[1] = max(ends[1], counts[0] + np.ceil(more * away))
     bounded = np.clip([counts[0], *ends], least, most)
     first, low, high = (int(count) if count <= MOST_ALIASES else None for count in bounded)
     return first, low, high

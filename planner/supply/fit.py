@@ -22,19 +22,14 @@ from planner.units import ADDRESSES
 NORMAL_95: Final = 1.96
 CHI_SQUARE_95: Final = 3.84
 # How far the model is trusted, by the counters and the ranges of simulated days (tests/supply/test_simulated_days.py).
-LEVELS: Final = 5  # of load
-BLOCKS: Final = 24  # of adjacent intervals, for the error of the share of fails
-LEAST_FOR_DISPERSION: Final = 100  # intervals, with fails for that of the fails
 FAIL_TRUST: Final = 0.02  # relative error of the share of fails
 DISPERSION_TRUST: Final = 0.1  # relative error of the dispersions
 MARKS_TRUST: Final = 60.0  # intervals that the water marks count as
 FLOOR: Final = 1e-4  # chance that a water mark is another than the model knows of
-PRIOR_PEAKEDNESS: Final = 1.0  # standard deviation of its logarithm around 0
 FEWEST_FAILS: Final = 20  # below, the water marks say it better
 TRIES_TRUST: Final = 0.03  # relative errors of what a pool of equal volumes says of tries and fails
 FAILS_TRUST: Final = 0.1
 WORST: Final = 25.0  # squared distance beyond which the volumes do not explain the counters
-FLATTEST, MOST_PEAKED = 0.04, 4.0
 # Steps of the search.
 LOWEST, HIGHEST = np.log([1e-3, 1e-2]), np.log([2e3, 20.0])  # load and peakedness
 LENGTHS: Final = np.array([0.01, 0.03, 0.1, 0.3, 1.0])
@@ -149,7 +144,7 @@ def _never_busy(supply: PoolSupply, now: NDArray[np.bool_]) -> int:
     return max(int(supply.fewest[asked].min()) - 1, 0)
 
 
-def _load_levels(tries: Array) -> tuple[NDArray[np.int64], Array]:
+def _load_levels(tries: Array, levels: int = 5) -> tuple[NDArray[np.int64], Array]:
     """Level of load of each interval, tries at each level: what adjacent intervals share is load, the rest chance."""
     if tries.size == 0 or tries.sum() == 0:
         return np.zeros(tries.size, dtype=np.int64), np.zeros(1)
@@ -163,7 +158,7 @@ def _load_levels(tries: Array) -> tuple[NDArray[np.int64], Array]:
     order = np.argsort(load, kind="stable")
     share = np.cumsum(load[order]) / load.sum()
     level = np.empty(tries.size, dtype=np.int64)
-    level[order] = np.minimum((share * LEVELS).astype(np.int64), LEVELS - 1)
+    level[order] = np.minimum((share * levels).astype(np.int64), levels - 1)
     _, level = np.unique(level, return_inverse=True)
     of_level = np.bincount(level, weights=load) / np.bincount(level)
     return level, np.maximum(of_level, np.finfo(float).tiny)
@@ -174,31 +169,31 @@ def _histogram(level: NDArray[np.int64], found: NDArray[np.int64], levels: int, 
     return counts.reshape(levels, aliases + 1).astype(np.float64)
 
 
-def _fail_error(tries: Array, fails: Array) -> float:
+def _fail_error(tries: Array, fails: Array, blocks: int = 24) -> float:
     """Relative standard error of fails over tries, by blocks of adjacent intervals; nan where there are too few."""
-    if not fails.sum() or tries.size < BLOCKS:
+    if not fails.sum() or tries.size < blocks:
         return float("nan")
-    edges = np.linspace(0, tries.size, BLOCKS + 1).astype(np.int64)[:-1]
+    edges = np.linspace(0, tries.size, blocks + 1).astype(np.int64)[:-1]
     off = np.add.reduceat(fails - fails.sum() / tries.sum() * tries, edges)
-    spread = BLOCKS / (BLOCKS - 1) * (off @ off)
+    spread = blocks / (blocks - 1) * (off @ off)
     return float(np.sqrt(spread) / fails.sum())
 
 
-def _dispersion(supply: PoolSupply, now: NDArray[np.bool_]) -> Dispersion | None:
-    """Half the mean square of differences: slow changes of the load drop out."""
-    both = (supply.plain & now)[1:] & (supply.plain & now)[:-1]
-    tries = supply.tries.astype(float)
-    fails = supply.fails.astype(float)
+def _dispersion(supply: PoolSupply, now: NDArray[np.bool_], fewest: int = 100) -> Dispersion | None:
+    """Half the mean square of differences, of `fewest` intervals at least: slow changes of the load drop out."""
+    plain = supply.plain & now
+    both = plain[1:] & plain[:-1]
+    tries, fails = supply.tries.astype(float), supply.fails.astype(float)
     step_tries, step_fails = np.diff(tries)[both], np.diff(fails)[both]
-    count, mean = int(both.sum()), tries[supply.plain & now]
-    if count < LEAST_FOR_DISPERSION or mean.sum() == 0 or not step_tries.any():
+    count = int(both.sum())
+    if count < fewest or not step_tries.any():
         return None
-    mean_tries, mean_fails = mean.mean(), fails[supply.plain & now].mean()
+    mean_tries, mean_fails = tries[plain].mean(), fails[plain].mean()
     of_tries = 0.5 * float((step_tries**2).mean())
     of_fails = 0.5 * float((step_fails**2).mean())
     joint = 0.5 * float((step_tries * step_fails).mean())
     error = np.sqrt(3.0 / count)  # of a variance from differences of normal numbers, relative
-    some = int((fails[supply.plain & now] > 0).sum()) >= LEAST_FOR_DISPERSION and of_fails > 0
+    some = int((fails[plain] > 0).sum()) >= fewest and of_fails > 0
     joint_error = np.sqrt((of_tries * of_fails + joint**2) * 1.5 / count)
     return Dispersion(
         tries=of_tries / mean_tries,
@@ -326,7 +321,7 @@ def _misfit(observed: Observed, points: Array) -> Array:
         known = np.nan_to_num(observed.fail_error, nan=1.0 / np.sqrt(observed.fails))
         expected = np.log(np.maximum(group.fail_fraction @ shares, FLOOR * observed.fail_fraction))
         total += (expected - np.log(observed.fail_fraction)) ** 2 / (known**2 + FAIL_TRUST**2)
-    total += (points[:, 1] / PRIOR_PEAKEDNESS) ** 2
+    total += points[:, 1] ** 2  # prior: the logarithm of the peakedness is 0, with a standard deviation of 1
     return total + _dispersion_misfit(observed, group, shares)
 
 
@@ -363,7 +358,7 @@ def _start(observed: Observed) -> Array:
 def _grid(aliases: int) -> Array:
     """Logarithms of loads and peakednesses to begin with, shape (points, 2)."""
     load = np.linspace(np.log(3e-3), np.log(max(3.0 * aliases, 5.0)), 48)
-    peakedness = np.linspace(np.log(FLATTEST), np.log(MOST_PEAKED), 20)
+    peakedness = np.linspace(np.log(0.04), np.log(4.0), 20)
     return np.stack(np.meshgrid(load, peakedness, indexing="ij"), axis=-1).reshape(-1, 2)
 
 

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import cycle
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from planner import style
 from planner.reports.supply import PoolSupply
 from planner.results import Array
-from planner.units import percent
+from planner.units import UNITS, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.supply.answer import PoolAnswer, SupplyAnswer
-
-HOUR: Final = 3600.0
-SHORT: Final = 2 * HOUR  # shorter times are shown in minutes
 
 
 def draw(answer: SupplyAnswer, axes: Axes | None = None) -> Axes:
@@ -32,7 +28,8 @@ def draw(answer: SupplyAnswer, axes: Axes | None = None) -> Axes:
     # of the target: below, the scale is linear down to zero
     style.logarithmic(axes, "y", linear_below=0.1 * target)
     top = target
-    for each, color, line in zip(pools, cycle(style.COLORS), cycle(style.LINES), strict=False):
+    for k, each in enumerate(pools):
+        color, line = style.look(k)
         # of a day: ten minutes
         time, share = fail_shares(each.supply, 144)
         axes.plot(clock.at(time), 100 * share, line, color=color, clip_on=False)
@@ -69,11 +66,11 @@ class Clock:
 
 def _clock(pools: Sequence[PoolAnswer]) -> Clock:
     length = max(each.supply.last - each.supply.first for each in pools)
-    name, unit = ("h", HOUR) if length >= SHORT else ("min", 60.0)
+    name = "h" if length >= 2 * UNITS["h"].factor else "min"
     start = pools[0].supply.start
     if start is None:
-        return Clock(None, unit, f"time [{name}]")
-    return Clock(np.datetime64(start.replace(tzinfo=None), "us"), unit, "")
+        return Clock(None, UNITS[name].factor, f"time [{name}]")
+    return Clock(np.datetime64(start.replace(tzinfo=None), "us"), 1.0, "")
 
 
 def _worst(pools: Sequence[PoolAnswer]) -> PoolAnswer:
@@ -120,9 +117,8 @@ def fail_shares(supply: PoolSupply, parts: int) -> tuple[Array, Array]:
     """Share of tries that failed over time."""
     if supply.time.size == 0:
         return np.zeros(0), np.zeros(0)
-    edges = np.unique(np.linspace(0, supply.time.size, min(parts, supply.time.size) + 1).astype(np.int64))[
-        :-1
-    ]
+    ends = np.linspace(0, supply.time.size, min(parts, supply.time.size) + 1).astype(np.int64)
+    edges = np.unique(ends)[:-1]
     tries, fails = (np.add.reduceat(each, edges).astype(float) for each in (supply.tries, supply.fails))
     size = np.diff(np.append(edges, supply.time.size))
     time = np.add.reduceat(supply.time - supply.length / 2, edges) / size

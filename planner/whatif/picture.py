@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import cycle
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -25,30 +24,20 @@ def draw(found: Prediction, axes: Axes | None, figure: str | None = None) -> Axe
     """A grid over what was varied first; a single scenario within a line through it."""
     around = None if found.keys else found.around()
     shown = around or found
-    figures = [each for each in found.figures if each.key == figure] or _two(found.figures)
+    first, *more = found.figures
+    figures = [each for each in found.figures if each.key == figure]
+    figures = figures or [first, *(each for each in more if each.key == BELOW)]
     result = found.headline.removeprefix(f"{found.title}: ").removesuffix(".")
-    panels = style.begin(
-        axes,
-        found.headline,
-        title=result,
-        below=f"{found.title}.",
-        panels=1 if axes is not None else len(figures),
-    )
-    for panel, each in zip(panels, figures, strict=False):
+    panels = style.begin(axes, found.headline, title=result, below=f"{found.title}.", panels=len(figures))
+    for panel, each in zip(panels, figures, strict=False):  # the axes of the user are one panel
         _panel(shown, each, panel)
         if not found.keys:
             _mark(found, shown, each, panel)
-    first = _varied(shown)[0]
-    column = {column.name: column for column in shown.table().columns}[first]
-    unit = f" [{column.unit}]" if column.unit not in {"", "share"} else ""
-    panels[-1].set_xlabel(f"{first.replace('_', ' ')}{unit}")
+    column = shown.table().columns[0]
+    unit = f" [{column.shown_unit}]" if column.shown_unit else ""
+    panels[-1].set_xlabel(f"{column.name.replace('_', ' ')}{unit}")
     style.legend_below(panels[-1])
     return panels[0]
-
-
-def _two(figures: Sequence[Quantity]) -> list[Quantity]:
-    """The first figure, and the response time where there is one."""
-    return [figures[0], *(each for each in figures[1:] if each.key == BELOW)]
 
 
 def _varied(found: Prediction) -> tuple[str, ...]:
@@ -68,12 +57,12 @@ def _panel(found: Prediction, shown: Quantity, axes: Axes) -> None:
     top = 1.1 * float(finite.max(initial=0.0)) or 1.0
     words = any(isinstance(value, str) for value in x)
     named = []
-    looks = zip(lines.values(), cycle(style.COLORS), cycle(style.LINES), cycle(style.MARKERS), strict=False)
-    for number, (places, color, line, (marker, _)) in enumerate(looks):
+    for k, places in enumerate(lines.values()):
+        (color, line), (marker, _) = style.look(k), style.MARKERS[k % len(style.MARKERS)]
         label = ", ".join(found.worded(columns[key], places[0]) for key in others)
-        at = [x[k] for k in places]
+        at = [x[place] for place in places]
         ends = np.nan_to_num(low[places], nan=0.0), np.clip(high[places], None, 2 * top)
-        band = style.NINETY if number == 0 else None
+        band = None if k else style.NINETY
         if words:
             off = np.maximum(0.0, [best[places] - ends[0], ends[1] - best[places]])
             axes.errorbar(at, best[places], off, fmt=marker, color=color, capsize=5, label=label or band)
@@ -107,12 +96,8 @@ def _measured_range(found: Prediction, key: str, x: Sequence[Any], axes: Axes) -
 def _mark(found: Prediction, around: Prediction, shown: Quantity, axes: Axes) -> None:
     """The scenario that was asked for, with its interval."""
     first = _varied(around)[0]
-    low, best, high = (float(np.asarray(end)[0]) / shown.factor for end in found.values[shown.key])
+    within = found.values[shown.key][0] / shown.factor
     value = found.settings[0][first]
     place = value if isinstance(value, str) else float(value) / found.scale(first)
-    ends = [[max(best - low, 0.0)], [high - best if math.isfinite(high) else 0.0]]
-    known = math.isfinite(low) and math.isfinite(best)
-    axes.errorbar(
-        [place], [best], ends if known else None, fmt="D", color=style.MEASURED, fillstyle="none", markersize=8,
-        capsize=5, zorder=style.ABOVE, label=f"asked for, {style.NINETY}" if known else "asked for",
-    )  # fmt: skip
+    known = math.isfinite(within.low) and math.isfinite(within.value)
+    style.answer(axes, place, within, f"asked for, {style.NINETY}" if known else "asked for")

@@ -11,7 +11,7 @@ XEDIT = Setting(workload="xedit", hit_ratio=0.9)
 
 
 def row(setting: Setting, kind: str, mode: str) -> dict[str, object]:
-    return next(r for r in disk_rates(setting).records() if (r["kind"], r["mode"]) == (kind, mode))
+    return next(r for r in disk_rates(setting).to_dict()["rows"] if (r["kind"], r["mode"]) == (kind, mode))
 
 
 def test_a_mix_of_hits_and_misses() -> None:

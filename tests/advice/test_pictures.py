@@ -82,7 +82,7 @@ def test_xedit(requesters: int, processors: int) -> None:
     assert sorted(float(y) for _, y in published) == pytest.approx(RUNS[1])
     assert {float(x) for x, _ in published} == {0.0, 1.0}
     asked = sorted(float(y) for x, y in found if x == 0.9)
-    assert asked == pytest.approx(sorted(float(row["rate"]) for row in answer.records()))
+    assert asked == pytest.approx(sorted(float(row["rate"]) for row in answer.to_dict()["rows"]))
 
 
 def test_iozone() -> None:

@@ -8,7 +8,7 @@ import statistics
 import numpy as np
 import pytest
 
-from planner.advice.processors import MeasuredConfiguration, gain_table, gains, nearest, published, scaling
+from planner.advice.processors import MeasuredConfiguration, gain_table, published, scaling
 from planner.devices.processors import Processors
 from planner.errors import InfeasibleError, InputError
 from planner.library import read_model
@@ -108,11 +108,11 @@ def test_processors_outside_the_domain(processors: float) -> None:
 
 
 def test_gains_are_the_four_measured_pairs() -> None:
-    assert [one.contention for one in gains()] == [2159, 0, 352, 291]
-    assert [one.throughput for one in gains()] == pytest.approx([0.103, 0.01, 0.155, 0.216])
-    assert gains()[3].cp_cpu == pytest.approx(-0.363)
-    assert nearest(0.0).configuration == "2"
-    assert nearest(300.0).configuration == "4"
+    pairs = gain_table().records()
+    assert [one["contention"] for one in pairs] == [0, 291, 352, 2159]
+    assert [one["throughput_change_percent"] for one in pairs] == [1.0, 21.6, 15.5, 10.3]
+    assert pairs[1]["cp_cpu_change_percent"] == -36.3
+    assert gain_table(0.0).marks == ("nearest", "", "", "")
     assert gain_table(300.0).marks == ("", "nearest", "", "")
     assert set(gain_table().marks) == {""}
 

@@ -107,34 +107,23 @@ class FrameBudget(Answer):
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw what pages and PGMBKs take, beside the real storage that there is."""
-        (axes,) = style.begin(axes, self.headline, height=2.2)
-        return self.draw_on(axes)
+        return _draw(self, self.headline, axes)
 
-    def draw_on(self, axes: Axes) -> Axes:
-        """Draw the same on axes that have their title."""
-        left = 0.0
-        parts = (("pages", self.page_frames), ("PGMBKs", self.pgmbk_frames))
-        for (label, frames), color, hatch in zip(parts, style.COLORS, style.HATCHES, strict=False):
-            width = frames * FRAME / GIB
-            axes.barh([""], [width], left=left, color=color, hatch=hatch, edgecolor="white",
-                      label=f"{label}: {readable(width)} GB")  # fmt: skip
-            left += width
-        if self.real_storage is not None:
-            there = self.real_storage / GIB
-            axes.axvline(
-                there,
-                color=style.MEASURED,
-                linestyle="--",
-                label=f"real storage: {given(there)} GB",
-            )
-        axes.set(
-            xlabel="real storage [GB]",
-            yticks=[],
-            ylim=(-0.8, 0.8),
-            xlim=(0, 1.05 * max(left, (self.real_storage or 0) / GIB)),
-        )
-        style.legend_below(axes)
-        return axes
+
+def _draw(budget: FrameBudget, headline: str, axes: Axes | None) -> Axes:
+    """What pages and PGMBKs take, beside the real storage that there is."""
+    (axes,) = style.begin(axes, headline, height=2.2)
+    left, there = 0.0, (budget.real_storage or 0) / GIB
+    for k, (label, _, width, _) in enumerate(budget.parts[:2]):
+        axes.barh([""], [width], left=left, color=style.COLORS[k], hatch=style.HATCHES[k], edgecolor="white",
+                  label=f"{label}: {readable(width)} GB")  # fmt: skip
+        left += width
+    if there:
+        label = f"real storage: {given(there)} GB"
+        axes.axvline(there, color=style.MEASURED, linestyle="--", label=label)
+    axes.set(xlabel="real storage [GB]", yticks=[], ylim=(-0.8, 0.8), xlim=(0, 1.05 * max(left, there)))
+    style.legend_below(axes)
+    return axes
 
 
 def frame_budget(
@@ -302,8 +291,7 @@ class StorageFit(Answer):
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the frames of what fits beside the real storage, under the headline of the question."""
-        (axes,) = style.begin(axes, self.headline, height=2.2)
-        return self.budget.draw_on(axes)
+        return _draw(self.budget, self.headline, axes)
 
 
 def guests_that_fit(
@@ -320,10 +308,8 @@ def guests_that_fit(
     >>> guests_that_fit(guest_storage="88GB", instantiated=0.7, real_storage="1024GB").count
     16
     """
-    real, least = (
-        size("real_storage", real_storage),
-        float(PAGES_PER_SEGMENT * share("instantiated", instantiated)),
-    )
+    real = size("real_storage", real_storage)
+    least = float(PAGES_PER_SEGMENT * share("instantiated", instantiated))
 
     def budget(guests: int, pages: float) -> FrameBudget:
         return guest_frame_budget(
@@ -333,16 +319,10 @@ def guests_that_fit(
 
     def most(pages: float) -> int:
         """The frames of guests are rounded up together."""
-        enough = max(real // budget(1, pages).real_storage_bytes, 1) * 2
-        return bisect_left(
-            range(1, enough), True, key=lambda guests: budget(guests, pages).real_storage_bytes > real
-        )
+        enough = range(1, 2 * max(real // budget(1, pages).real_storage_bytes, 1))
+        return bisect_left(enough, True, key=lambda guests: budget(guests, pages).real_storage_bytes > real)
 
-    ends = (
-        [resident_pages] * 2
-        if resident_pages is not None
-        else [float(math.ceil(least)), float(PAGES_PER_SEGMENT)]
-    )
+    ends = [resident_pages] * 2 if resident_pages is not None else [math.ceil(least), PAGES_PER_SEGMENT]
     low, high = (most(pages) for pages in ends)
     if not high:
         one = budget(1, ends[1]).real_storage_bytes

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render, style
-from planner.answer import Answer
+from planner.answer import Answer, nested
 from planner.devices.storage import (
     BEYOND,
     FRAMES_PER_PGMBK,
@@ -37,6 +37,7 @@ LIMIT: Final = (
     column("limit", of="name"), column("kind"),
     column("in_use_virtual", "GB", "in-use virtual", 1, "in_use_virtual_bytes", digits=EXACT),
 )  # fmt: skip
+FIGURES: Final = tuple(map(column, ("name", "kind", "in_use_virtual_bytes", "headroom_bytes", "used")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -101,7 +102,7 @@ class StorageBudget:
             "real_storage": size("real_storage", real_storage),
             "resident_pages": pages_per_segment("resident_pages", resident_pages),
             "in_use": None if in_use is None else size("in_use", in_use),
-            "ptrm_spaces": row.ptrm_spaces if ptrm_spaces is None else count("ptrm_spaces", ptrm_spaces),
+            "ptrm_spaces": spaces_of(row, ptrm_spaces),
         }
         for name, value in given.items():
             object.__setattr__(self, name, value)
@@ -124,9 +125,8 @@ class StorageBudget:
         if first_met(self._limits(Fraction(1))).name != PTRM_DATA_SPACES:
             return None
         frames, ptrm = self.real_storage // FRAME, self.ptrm_spaces * SEGMENTS_PER_PTRM_SPACE
-        return max(
-            1, frames // (ptrm + 1) + 1 - FRAMES_PER_PGMBK
-        )  # frames // (2 + pages) <= ptrm from here on
+        # frames // (2 + pages) <= ptrm from here on
+        return max(1, frames // (ptrm + 1) + 1 - FRAMES_PER_PGMBK)
 
     def _notes(self, *, assumed: bool) -> list[str]:
         row, notes = self.release, []
@@ -149,6 +149,11 @@ class StorageBudget:
                 "release may have more (--ptrm-spaces)."
             )
         return notes
+
+
+def spaces_of(row: Release, ptrm_spaces: int | None) -> int:
+    """PTRM data spaces as given, or those of the release."""
+    return row.ptrm_spaces if ptrm_spaces is None else count("ptrm_spaces", ptrm_spaces)
 
 
 def limits_of(
@@ -183,7 +188,7 @@ class StorageLimits(Answer):
         column("ptrm_spaces", of="budget.ptrm_spaces"),
         column("in_use_virtual_bytes", of="binding.in_use_virtual_bytes"),
         column("binding_limit", of="binding.name"), column("binding_kind", of="binding.kind"),
-        column("limits", of=lambda found: [limit.to_dict() for limit in found.limits]),
+        nested("limits", "limits", FIGURES),
         column("min_resident_pages_before_ptrm"),
     )  # fmt: skip
 
@@ -247,23 +252,18 @@ class StorageLimits(Answer):
         pages = [2 ** (step / 8) for step in range(8 * PAGES_PER_SEGMENT.bit_length() - 7)]
         curves = [self.budget._limits(Fraction(number)) for number in pages]
         named = []
-        for index, (limit, color, line) in enumerate(
-            zip(self.limits, style.COLORS, style.LINES, strict=False)
-        ):
-            heights = [limits[index].in_use_virtual_bytes / GIB for limits in curves]
-            first = limit is self.binding
-            axes.plot(pages, heights, line, color=color, linewidth=2.5 if first else 1.5)
+        for k, limit in enumerate(self.limits):
+            color, line = style.look(k)
+            heights = [limits[k].in_use_virtual_bytes / GIB for limits in curves]
+            axes.plot(pages, heights, line, color=color, linewidth=2.5 if limit is self.binding else 1.5)
             named.append((heights[-1], f"{limit.name}, {limit.kind}", color))
         allowed = [min(limit.in_use_virtual_bytes for limit in limits) / GIB for limits in curves]
         axes.fill_between(pages, allowed, color=style.RANGE, zorder=0, label="within every limit")
         at, used = float(self.budget.resident_pages), self.budget.in_use
-        most = self.binding.in_use_virtual_bytes / GIB
-        axes.plot(
-            [at], [most], "D", color=style.COLORS[1], markeredgecolor=style.MEASURED, zorder=style.ABOVE
-        )
-        style.name_point(
-            axes, f"{gigabytes(self.binding.in_use_virtual_bytes)} can be in use", (at, most), style.MEASURED
-        )
+        room = self.binding.in_use_virtual_bytes
+        most, color = room / GIB, style.COLORS[1]
+        axes.plot([at], [most], "D", color=color, markeredgecolor=style.MEASURED, zorder=style.ABOVE)
+        style.name_point(axes, f"{gigabytes(room)} can be in use", (at, most), style.MEASURED)
         if used is not None:
             axes.plot([at], [used / GIB], "o", color=style.MEASURED, zorder=style.ABOVE)
             style.name_point(axes, f"{gigabytes(used)} in use", (at, used / GIB), style.MEASURED, above=False)

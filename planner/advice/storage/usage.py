@@ -9,8 +9,8 @@ from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render, style
-from planner.advice.storage.limits import LIMIT, gigabytes, limits_of
-from planner.answer import Answer, tabled
+from planner.advice.storage.limits import FIGURES, LIMIT, gigabytes, limits_of, spaces_of
+from planner.answer import Answer, record, tabled
 from planner.devices.storage import (
     BEYOND,
     FRAMES_PER_PGMBK,
@@ -19,7 +19,6 @@ from planner.devices.storage import (
     REAL_STORAGE,
     Release,
     StorageLimit,
-    count,
     first_met,
     pages_per_segment,
     size,
@@ -125,11 +124,9 @@ class StorageUsage(Answer):
             )
         return (*notes, *self.remarks)
 
-    def days_left(self, limit: StorageLimit, end: str) -> float | None:
-        """One end of `days`; None where storage in use does not grow."""
-        days = self.days(limit)
-        left = math.inf if days is None else float(getattr(days, end))
-        return left if math.isfinite(left) else None
+    def days_left(self, limit: StorageLimit) -> list[float | None]:
+        """The ends of `days`; None where storage in use does not grow."""
+        return [left if math.isfinite(left) else None for left in self.days(limit) or [math.inf] * 3]
 
     def marks(self) -> Iterable[str]:
         """The limit that is met first is marked."""
@@ -142,15 +139,11 @@ class StorageUsage(Answer):
         def used(key: str, label: str, end: str) -> Quantity:
             return column(key, "percent", label, 1, lambda limit: getattr(self.used(limit) * 100, end))
 
-        columns = [
-            *LIMIT,
-            used("used", "", "value"),
-            used("used_low", "at least", "low"),
-            used("used_high", "at most", "high"),
-        ]
+        columns = [*LIMIT, used("used", "", "value"), used("used_low", "at least", "low"),
+                   used("used_high", "at most", "high")]  # fmt: skip
         if self.growth is not None:
             columns.append(
-                column("days_to_limit", "", "days left", of=lambda limit: self.days_left(limit, "value"))
+                column("days_to_limit", "", "days left", of=lambda limit: self.days_left(limit)[1])
             )
         return tabled(self.limits, columns, self.marks())
 
@@ -165,14 +158,12 @@ class StorageUsage(Answer):
 
     def limit_records(self) -> list[dict[str, Any]]:
         """Every limit with the share in use and the days to it, each between its ends."""
+        keys = ("days_to_limit_low", "days_to_limit", "days_to_limit_high")
         return [
-            {**limit.to_dict(), "used_low": self.used(limit).low, "used_high": self.used(limit).high}
-            | {
-                f"days_to_limit{end}": self.days_left(limit, end.strip("_") or "value")
-                for end in ("_low", "", "_high")
-            }
+            {**record(limit, FIGURES), "used_low": self.used(limit).low, "used_high": self.used(limit).high,
+             **dict(zip(keys, self.days_left(limit), strict=True))}
             for limit in self.limits
-        ]
+        ]  # fmt: skip
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw how much of each limit is used, with what rounding leaves open; the one that is met first on top."""
@@ -241,7 +232,10 @@ def storage_usage(
         raise InputError("listings", 0, "at least one DSPACESH listing")
     ordered = _in_time(listings)
     last = ordered[-1]
-    row = _release(release, last, ptrm_spaces)
+    name = release or last.release
+    if name is None:
+        raise InputError("release", None, "the z/VM release (--release); the listing does not show it")
+    row = find_release(name, ptrm_spaces)
     snapshots = [_snapshot(listing) for listing in ordered]
     limits = _limits(row, real_storage, resident_pages, ptrm_spaces)
     in_use = round(snapshots[-1].in_use.value)
@@ -316,19 +310,11 @@ def _growth(snapshots: Sequence[Snapshot]) -> Interval:
     days = [(end - ends[0]).total_seconds() / 86_400.0 for end in ends]
     mean = sum(days) / len(days)
     spread = sum((day - mean) ** 2 for day in days)
-    low = value = high = 0.0
+    slope = Interval(0.0, 0.0, 0.0)
     for day, one in zip(days, snapshots, strict=True):
-        weight, in_use = (day - mean) / spread, one.in_use
-        least, most = (in_use.low, in_use.high) if weight > 0 else (in_use.high, in_use.low)
-        low, value, high = low + weight * least, value + weight * in_use.value, high + weight * most
-    return Interval(low, value, high)
-
-
-def _release(asked: str | None, listing: DataSpaceListing, ptrm_spaces: int | None) -> Release:
-    name = asked or listing.release
-    if name is None:
-        raise InputError("release", None, "the z/VM release (--release); the listing does not show it")
-    return find_release(name, ptrm_spaces)
+        weight = (day - mean) / spread
+        slope = slope + one.in_use * weight if weight > 0 else slope - one.in_use * -weight
+    return slope
 
 
 def _limits(
@@ -341,8 +327,7 @@ def _limits(
         )
     real = None if real_storage is None else size("real_storage", real_storage)
     pages = None if resident_pages is None else pages_per_segment("resident_pages", resident_pages)
-    spaces = row.ptrm_spaces if ptrm_spaces is None else count("ptrm_spaces", ptrm_spaces)
-    return limits_of(row, real, pages, spaces)
+    return limits_of(row, real, pages, spaces_of(row, ptrm_spaces))
 
 
 def _remarks(listings: Sequence[DataSpaceListing], row: Release, *, assumed: bool) -> list[str]:
