@@ -17,26 +17,23 @@ from numpy.typing import NDArray
 
 from planner.results import Array
 
-RESCALE_ABOVE = 1e100
 LEAST_THINK = 1e-9
 
 
 class DeviceStation:
     """Devices 1 to `most` of a volume; every law asked of it shares its rates."""
 
-    def __init__(self, *, most: int, inflation: float, gap: Array, inflated_to: float = np.inf) -> None:
-        self.most, self.inflation, self.gap, self.inflated_to = most, inflation, gap, inflated_to
+    def __init__(self, *, most: int, inflation: float, gap: Array) -> None:
+        self.most, self.inflation, self.gap = most, inflation, gap
         self.devices = np.arange(1.0, most + 1.0)[:, None]
-        self.growth = 1.0 + inflation * (np.minimum(self.devices, inflated_to) - 1.0)
+        self.growth = 1.0 + inflation * (self.devices - 1.0)
         self.steps = np.append(0.0, self.devices / self.growth)
         self.over = self.devices / (self.growth + gap)
         self.serving = self.growth / (self.growth + gap)
 
     def of(self, some: NDArray[np.int64]) -> DeviceStation:
         """Those of some elements."""
-        return DeviceStation(
-            most=self.most, inflation=self.inflation, gap=self.gap[some], inflated_to=self.inflated_to
-        )
+        return DeviceStation(most=self.most, inflation=self.inflation, gap=self.gap[some])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,24 +50,24 @@ class Figures:
     waits: Array
 
     @property
-    def wait(self) -> Array:
-        """Mean wait, the gap in it."""
-        return (self.queue + self.gap) / self.rate
-
-    @property
     def service(self) -> Array:
         """Mean inflated service time."""
         return self.busy / self.rate
 
     def at(self, devices: Array) -> tuple[Array, Array, Array]:
         """Rate, queue and busy of each element at its own number of devices, each (elements,)."""
-        where = devices.astype(np.int64) - 1, np.arange(devices.size)
+        where = own(devices)
         return self.rate[where], self.queue[where], self.busy[where]
 
 
+def own(devices: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where arrays (devices, elements) have each element's own number of devices."""
+    return devices.astype(np.int64) - 1, np.arange(devices.size)
+
+
 def _figures(
-    station: DeviceStation, rate: Array, mass: Array, busy: Array, over: Array, queue: Array, stable: Array
-) -> Figures:
+    station: DeviceStation, rate: Array, mass: Array, busy: Array, over: Array, queue: Array, stable: NDArray[np.bool_]
+) -> Figures:  # fmt: skip
     """Normalize: `mass` and `busy` sum the levels up to c, `over` the mass above, `queue` its excess over c."""
     total = mass + over
     waiting = station.devices * over / total
@@ -204,11 +201,7 @@ def groups(station: DeviceStation, rate: Array, mean: Array, even: Array | float
     def totals(k: Array) -> tuple[Array, Array, Array]:
         beyond = np.maximum(k - c, 0.0)
         inside = np.minimum(k, c)
-        flat = np.minimum(inside, station.inflated_to)
-        slow = station.inflation * (
-            flat * (flat - 1) / 2
-            + (inside - flat) * (station.inflated_to - 1 if np.isfinite(station.inflated_to) else 0.0)
-        )
+        slow = station.inflation * (inside * (inside - 1) / 2)
         rounds = np.floor(k / c)
         together = c * rounds * (rounds - 1) / 2 + (k - c * rounds) * rounds
         waits = even * together + (1 - even) * beyond * (beyond + 1) / 2 / c

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Final
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,6 @@ ACTIVE_STEPS: Final = (0, 1, 2, 3, 4, 5)
 FINE_ACTIVE_STEPS: Final = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22)
 EVEN: Final = (0.0, 0.6)  # how even service is: 0 exponential, 1 constant
 BESIDE: Final = (0.7, 0.35)  # share of the I/Os that requesters or groups have beside open arrivals
-UNUSED: Final = np.nan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,7 +78,20 @@ FINE: Final = _layout(FINE_ACTIVE_STEPS, FINE_SHARES, FINE_ON_LOADS, EVEN, BESID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Demands:
+class Columns:
+    """Arrays of one shape, a field each."""
+
+    def each(self, change: Callable[[Any], Any]) -> Self:
+        """All of them changed in one way."""
+        return type(self)(**{item.name: change(getattr(self, item.name)) for item in fields(self)})
+
+    def of(self, index: Any) -> Self:
+        """Some of the elements."""
+        return self.each(lambda values: values[index])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Demands(Columns):
     """Parameters of every reading of every volume, each (volumes, readings), nan where the kind has none.
 
     `load` offered I/Os a service time, of all kinds but requesters; `batch` mean I/Os that come together; `share` of
@@ -101,9 +114,9 @@ class Demands:
     single: Array
 
     @classmethod
-    def empty(cls, shape: tuple[int, int]) -> Demands:
+    def empty(cls, shape: tuple[int, ...]) -> Self:
         """All unused."""
-        return cls(**{item.name: np.full(shape, UNUSED) for item in fields(cls)})
+        return cls(**{item.name: np.full(shape, np.nan) for item in fields(cls)})
 
     def grown(self, growth: Array) -> Demands:
         """The demand larger by a share: I/Os and batches come more often, requesters are more, phases stronger."""
@@ -114,64 +127,48 @@ class Demands:
             single=self.single * factor,
         )  # fmt: skip
 
-    def rows(self, index: object) -> Demands:
-        """Those of some volumes."""
-        return Demands(**{item.name: getattr(self, item.name)[index] for item in fields(self)})
-
 
 def solve(
-    demands: Demands, layout: Layout, most: int, inflation: float, gap: Array, inflated_to: float = np.inf, *,
-    tries: bool = False,
-) -> tuple[chains.Figures, Array]:  # fmt: skip
+    demands: Demands, layout: Layout, most: int, inflation: float, gap: Array, *, tries: bool = False
+) -> tuple[chains.Figures, Array]:
     """What every reading does with 1 to `most` devices, (devices, volumes, readings); share of failing `tries` last."""
-    volumes, columns = gap.shape
-    results = np.full((6, most, volumes, columns), np.nan)
+    results = np.full((6, most, *gap.shape), np.nan)
     people = np.isin(layout.kind, (CLOSED, ACTIVE))
     there = np.isfinite(np.where(people, demands.population, demands.load))
     for kind in np.unique(layout.kind[there.any(axis=0)]).tolist():
-        where = layout.columns(kind)
-        part = {item.name: getattr(demands, item.name)[:, where].ravel() for item in fields(demands)}
-        used = there[:, where].ravel()
-        gaps = gap[:, where].ravel()[used]
-        station = chains.DeviceStation(most=most, inflation=inflation, gap=gaps, inflated_to=inflated_to)
-        part = {key: value[used] for key, value in part.items()}
+        row, column = np.nonzero(there & (layout.kind == kind))
+        part = demands.of((row, column))
+        station = chains.DeviceStation(most=most, inflation=inflation, gap=gap[row, column])
         found = one_kind(kind, station, part)
         without = no_alias(kind, station, part, found) if tries else np.nan
-        width = where.stop - where.start
-        for k, each in enumerate((found.rate, found.queue, found.gap, found.busy, found.waits, without)):
-            wide = np.full((most, volumes * width), np.nan)
-            wide[:, used] = each
-            results[k, :, :, where] = wide.reshape(most, volumes, width)
-    rate, queue, gaps_, busy, waits, without = results
-    return chains.Figures(rate=rate, queue=queue, gap=gaps_, busy=busy, waits=waits), without
+        figures = found.rate, found.queue, found.gap, found.busy, found.waits, without
+        for values, each in zip(results, figures, strict=True):
+            values[:, row, column] = each
+    rate, queue, gaps, busy, waits, shares = results
+    return chains.Figures(rate=rate, queue=queue, gap=gaps, busy=busy, waits=waits), shares
 
 
-def one_kind(kind: int, station: chains.DeviceStation, part: dict[str, Array]) -> chains.Figures:
+def one_kind(kind: int, station: chains.DeviceStation, part: Demands) -> chains.Figures:
     """Figures of readings of one kind, (devices, elements)."""
-    load = part["load"]
+    load = part.load
     if kind in (CLOSED, ACTIVE):
-        found = chains.requesters(station, part["population"], part["think"], part["active"])
-        return chains.beside(station, found, part["single"])
+        found = chains.requesters(station, part.population, part.think, part.active)
+        return chains.beside(station, found, part.single)
     if kind == ON_OFF:
-        return chains.phases(station, load, part["on_load"], part["on_time"])
+        return chains.phases(station, load, part.on_load, part.on_time)
     if kind == PERIODIC:
-        groups = chains.groups(station, load, part["batch"], part["even"])
-        return chains.beside(station, groups, part["single"])
+        return chains.beside(station, chains.groups(station, load, part.batch, part.even), part.single)
     if kind == FIXED:
-        return chains.fixed_batches(station, load, part["batch"])
+        return chains.fixed_batches(station, load, part.batch)
     if kind == VARIABLE:
-        return chains.variable(station, load, part["ratio"])
+        return chains.variable(station, load, part.ratio)
     one = np.ones_like(load)
-    sizes = (one, one) if kind == POISSON else (part["batch"], part["share"])
+    sizes = (one, one) if kind == POISSON else (part.batch, part.share)
     return chains.batches(station, load, *sizes, chains.LONG_TAILED if kind == LONG else chains.GEOMETRIC)
 
 
 def base_busy(
-    kind: NDArray[np.int64],
-    demands: dict[str, Array],
-    mean: Array,
-    growth: Array,
-    picked: Array | float = 0.0,
+    kind: NDArray[np.int64], demands: Demands, mean: Array, growth: Array, picked: Array | float = 0.0
 ) -> Array:
     """Share of the time that the base is busy, (..., elements), with `mean` I/Os present of `growth` service times.
 
@@ -179,49 +176,46 @@ def base_busy(
     it is free, a / (1 + a); phases are a chain of four states, requesters a balance of flows. `picked` is the share of
     the time in which the base serves what had waited.
     """
-    batch = np.where(np.isfinite(demands["batch"]), demands["batch"], 1.0)
-    share = np.where(np.isfinite(demands["share"]), demands["share"], 1.0)
-    instants = demands["load"] * (share / batch + 1 - share) * growth
+    batch = np.where(np.isfinite(demands.batch), demands.batch, 1.0)
+    share = np.where(np.isfinite(demands.share), demands.share, 1.0)
+    instants = demands.load * (share / batch + 1 - share) * growth
     picked = np.broadcast_to(picked, instants.shape)
     found = (instants + picked) / (1 + instants)
     found = np.where(kind == PERIODIC, np.minimum(instants + picked, 1.0), found)
     phases, requesters = kind == ON_OFF, np.isin(kind, (CLOSED, ACTIVE))
     for some, law in ((phases, _phase_busy), (requesters, _requester_busy)):
-        part = {name: each[some] for name, each in demands.items()}
-        found[..., some] = law(part, mean[..., some], growth[..., some], picked[..., some])
+        found[..., some] = law(demands.of(some), mean[..., some], growth[..., some], picked[..., some])
     return np.asarray(np.clip(found, 0.0, 1.0))
 
 
-def _phase_busy(demands: dict[str, Array], mean: Array, growth: Array, picked: Array) -> Array:
+def _phase_busy(demands: Demands, mean: Array, growth: Array, picked: Array) -> Array:
     """M/M/1/1 in phases: with the base busy b1 while on and b0 while off, balances of both and of the phases."""
     on, back, _ = _on_busy(demands, growth, picked)
     return np.asarray(on * (1 + back))
 
 
-def _on_busy(demands: dict[str, Array], growth: Array, picked: Array) -> tuple[Array, Array, Array]:
+def _on_busy(demands: Demands, growth: Array, picked: Array) -> tuple[Array, Array, Array]:
     """Share of the time on with the base busy, that off over it, and the share on; what waited is served while on."""
-    alpha = growth / demands["on_time"]
-    share = np.minimum(demands["load"] / demands["on_load"], 1 - 1e-9)
+    alpha = growth / demands.on_time
+    share = np.minimum(demands.load / demands.on_load, 1 - 1e-9)
     beta = alpha * share / (1 - share)
-    rate = demands["on_load"] * growth
+    rate = demands.on_load * growth
     # b0 (1 + beta) = alpha b1;  b1 (1 + alpha) = rate (share - b1) + picked + beta b0
     back = alpha / (1 + beta)
     on = (rate * share + picked) / (1 + alpha + rate - beta * back)
     return np.minimum(on, share), back, share
 
 
-def _requester_busy(demands: dict[str, Array], mean: Array, growth: Array, picked: Array) -> Array:
+def _requester_busy(demands: Demands, mean: Array, growth: Array, picked: Array) -> Array:
     """Base busy y while active: y = (1 - y) (N - n + y) s / Z + what it picks up, with n - y I/Os at aliases."""
-    active = np.where(np.isfinite(demands["active"]), demands["active"], 1.0)
-    idle = np.maximum(demands["population"] - mean / np.maximum(active, 1e-12), 0.0)
-    think = demands["think"] / growth
+    active = np.where(np.isfinite(demands.active), demands.active, 1.0)
+    idle = np.maximum(demands.population - mean / np.maximum(active, 1e-12), 0.0)
+    think = demands.think / growth
     half = (1 - idle - think) / 2
     return active * np.clip(half + np.sqrt(half**2 + idle + picked / active * think), 0.0, 1.0)
 
 
-def no_alias(
-    kind: int, station: chains.DeviceStation, demands: dict[str, Array], found: chains.Figures
-) -> Array:
+def no_alias(kind: int, station: chains.DeviceStation, demands: Demands, found: chains.Figures) -> Array:
     """Share of the I/Os that find their base busy which find no alias either, (devices, elements); 1 without any."""
     rate = found.rate
     growth = np.where(np.isfinite(found.service), found.service, 1.0)
@@ -231,7 +225,7 @@ def no_alias(
         on, _, share = _on_busy(demands, growth, picked)
         tried = rate * on / share
     elif kind == PERIODIC:
-        tried = rate * (1 - 1 / demands["batch"])
+        tried = rate * (1 - 1 / demands.batch)
     else:
         kind_of = np.full(rate.shape[-1], kind)
         tried = rate - (base_busy(kind_of, demands, mean, growth, picked) - picked) / growth

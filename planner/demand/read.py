@@ -155,8 +155,7 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     gap = law.redrive_time / service_time
     most = int(rows.devices.max())
     here, _ = kinds.solve(demands, layout, most, law.inflation, gap)
-    at = rows.devices.astype(np.int64) - 1, np.arange(rows.rate.size)
-    tiled = rowwise.repeated(wide, layout.kind.size)
+    at, tiled = chains.own(rows.devices), wide.each(lambda values: np.repeat(values, layout.kind.size))
     rate, queue, busy = (values[at].ravel() for values in (here.rate, here.queue, here.busy))
     with np.errstate(invalid="ignore", over="ignore"):
         of_service, of_queue = rowwise.strains(rate, queue, busy, tiled)
@@ -214,7 +213,7 @@ def poisson_queue(rows: MeasuredRows, law: Law) -> Array:
     one = np.ones_like(rows.rate)
     alone = rows.service.copy()
     queue = one
-    for _ in range(rowwise.PASSES):
+    for _ in range(3):
         station = chains.DeviceStation(most=int(rows.devices.max()), inflation=law.inflation,
                                          gap=law.redrive_time / alone)  # fmt: skip
         rate, queue, busy = chains.batches(station, rows.rate * alone, one, one).at(rows.devices)

@@ -121,7 +121,7 @@ class Readings:
     def of(self, index: Any) -> Readings:
         """Readings of some of the volumes."""
         return replace(
-            self, demands=self.demands.rows(index), service_time=self.service_time[index], weight=self.weight[index],
+            self, demands=self.demands.of(index), service_time=self.service_time[index], weight=self.weight[index],
             strain=self.strain[index], ratio=self.ratio[index], wait=self.wait[index], rows=self.rows.of(index),
             others=tuple(rows.of(index) for rows in self.others),
             growth=np.broadcast_to(self.growth, self.ratio.shape)[index],
@@ -136,26 +136,20 @@ class Readings:
         total = (1 + self.growth) * (1 + share) - 1
         return replace(self, demands=self.demands.grown(share[:, None]), growth=total)
 
-    def predict(
-        self, counts: ArrayLike, inflated_to: float = np.inf, *, tries: bool = False
-    ) -> PredictedRows:
+    def predict(self, counts: ArrayLike, *, tries: bool = False) -> PredictedRows:
         """What every reading does with each number of aliases."""
         asked = np.atleast_1d(np.asarray(counts, dtype=np.int64))
         if asked.size == 0 or asked.min() < 0 or asked.max() > MOST_ALIASES:
             raise InputError("aliases", counts, f"whole numbers from 0 to {MOST_ALIASES}")
-        return self._solved(int(asked.max()) + 1, asked, inflated_to, tries=tries)
+        return self._solved(int(asked.max()) + 1, asked, tries=tries)
 
-    def _solved(
-        self, most: int, asked: Indices, inflated_to: float = np.inf, *, tries: bool = False
-    ) -> PredictedRows:
+    def _solved(self, most: int, asked: Indices, *, tries: bool = False) -> PredictedRows:
         gap = self.law.redrive_time / self.service_time
         used = np.where(self.used, 1.0, np.nan)
         demands = replace(
             self.demands, load=self.demands.load * used, population=self.demands.population * used
         )
-        found, without = kinds.solve(
-            demands, self.layout, most, self.law.inflation, gap, inflated_to, tries=tries
-        )
+        found, without = kinds.solve(demands, self.layout, most, self.law.inflation, gap, tries=tries)
         unit = self.service_time[:, :, None]
 
         def laid(values: Array) -> Array:

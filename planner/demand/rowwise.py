@@ -7,20 +7,23 @@ With c devices in use a reading must reproduce load X S0 and queue Q at c.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.demand import chains, kinds
-from planner.demand.kinds import Demands, Layout
+from planner.demand.kinds import Columns, Demands, Layout
 from planner.results import Array
 
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
-FREE: Final = {
+FREE: Final = {  # the free number of each kind, and the ends between which it is looked for
+    kinds.POISSON: ("load", 1e-5, 1e7),  # by the idle capacity over the load
+    kinds.CLOSED: ("think", 1e-7, 1e9),
+    kinds.ACTIVE: ("think", 1e-7, 1e9),
     kinds.BATCHES: ("batch", 1e-6, 1e4),
     kinds.MIXED: ("batch", 1e-6, 1e4),
     kinds.LONG: ("batch", 1e-6, 1e4),
@@ -29,19 +32,11 @@ FREE: Final = {
     kinds.ON_OFF: ("on_time", 1e-4, 1e8),
     kinds.VARIABLE: ("ratio", 1e-3, 1e3),
 }
-THINK: Final = (1e-7, 1e9)
-PASSES: Final = 3  # to the service time of a lone I/O, with aliases in use
-IDLE: Final = (1e-5, 1e7)  # idle capacity over load
-STEPS: Final = 60
-NEAR: Final = 1e-10  # in the logarithm of a queue, or in half digits
-CROWDED: Final = 0.8  # share of the elements still sought below which the others are left out
-EDGE: Final = 1e-6  # strain within which what is found lies on the edge of the digits
-NARROW: Final = 1e-10  # in the logarithm of a free number
 SLACK: Final = 0.04  # a wait that requesters without think time reach but for rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MeasuredRows:
+class MeasuredRows(Columns):
     """What was measured, (volumes,): rate [1/s], service [s], queue and its ends [I/Os], devices in use."""
 
     rate: Array
@@ -55,13 +50,14 @@ class MeasuredRows:
     rate_high: Array
     devices: Array
 
-    def of(self, index: object) -> MeasuredRows:
-        """Some of them."""
-        return MeasuredRows(**{item.name: getattr(self, item.name)[index] for item in fields(self)})
 
+def root(
+    of: Callable[[Indices], Callable[[Array], Array]], low: Array, high: Array, *, tolerance: float = 1e-10
+) -> tuple[Array, Flags]:
+    """Zeros of increasing functions, and whether they lie between the ends: inverse quadratic (Chandrupatla 1997).
 
-def root(of: Callable[[Indices], Callable[[Array], Array]], low: Array, high: Array) -> tuple[Array, Flags]:
-    """Zeros of increasing functions, and whether they lie between the ends: inverse quadratic (Chandrupatla 1997)."""
+    `tolerance` holds for the function or for its argument, whichever is met first.
+    """
     place = np.arange(low.size)
     function = of(place)
     b, a = low.copy(), high.copy()
@@ -71,8 +67,8 @@ def root(of: Callable[[Indices], Callable[[Array], Array]], low: Array, high: Ar
     best = np.where(at_b > 0, low, high)
     share = np.full(low.shape, 0.5)
     open_yet = found
-    for _ in range(STEPS):
-        if open_yet.sum() < CROWDED * place.size:
+    for _ in range(60):
+        if open_yet.sum() < 0.8 * place.size:  # leaving out less than a fifth saves nothing
             place = place[open_yet]
             a, b, c, at_a, at_b, at_c, share = (each[open_yet] for each in (a, b, c, at_a, at_b, at_c, share))
             function, open_yet = of(place), np.ones(place.size, dtype=bool)
@@ -87,13 +83,15 @@ def root(of: Callable[[Indices], Callable[[Array], Array]], low: Array, high: Ar
         nearer = np.abs(at_a) < np.abs(at_b)
         best[place[open_yet]] = np.where(nearer, a, b)[open_yet]
         width = np.abs(b - a)
-        open_yet = open_yet & (np.where(nearer, np.abs(at_a), np.abs(at_b)) >= NEAR) & (width >= NARROW)
+        open_yet = (
+            open_yet & (np.where(nearer, np.abs(at_a), np.abs(at_b)) >= tolerance) & (width >= tolerance)
+        )
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             x, y = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
             bent = (1 - np.sqrt(1 - x) < y) & (y < np.sqrt(x))
             step = at_a / (at_b - at_a) * at_c / (at_b - at_c)
             step += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
-            margin = np.minimum(0.5, 0.25 * NARROW / width)
+            margin = np.minimum(0.5, 0.25 * tolerance / width)
         share = np.where(bent & np.isfinite(step), step, 0.5)
         share = np.clip(share, margin, 1 - margin)
     return best, found
@@ -102,105 +100,97 @@ def root(of: Callable[[Indices], Callable[[Array], Array]], low: Array, high: Ar
 def invert(rows: MeasuredRows, layout: Layout, inflation: float, gap_time: float) -> tuple[Demands, Array]:
     """Demands that reproduce every row, and the service time of a lone I/O [s], (volumes, readings)."""
     shape = (rows.rate.size, layout.kind.size)
-    demands = Demands.empty(shape)
-    service = np.broadcast_to(rows.service[:, None], shape).copy()
+    demands, service = Demands.empty(shape), np.empty(shape)
     for kind in np.unique(layout.kind).tolist():
-        where = layout.columns(kind)
-        width = where.stop - where.start
-        number, own = (np.tile(each[where], shape[0]) for each in (layout.number, layout.own))
-        found, alone = _one_kind(kind, number, own, repeated(rows, width), inflation, gap_time)
-        for key, value in found.items():
-            getattr(demands, key)[:, where] = value.reshape(shape[0], width)
-        service[:, where] = alone.reshape(shape[0], width)
+        row, column = np.nonzero(np.tile(layout.kind == kind, (shape[0], 1)))
+        some = Layout(kind=layout.kind[column], number=layout.number[column], own=layout.own[column])
+        found, service[row, column] = _one_kind(kind, some, rows.of(row), inflation, gap_time)
+        for item in fields(found):
+            getattr(demands, item.name)[row, column] = getattr(found, item.name)
     return demands, service
 
 
-def repeated(rows: MeasuredRows, times: int) -> MeasuredRows:
-    """Each volume so many times."""
-    return MeasuredRows(**{item.name: np.repeat(getattr(rows, item.name), times) for item in fields(rows)})
-
-
 def _one_kind(
-    kind: int, number: Array, own: Array, rows: MeasuredRows, inflation: float, gap_time: float
-) -> tuple[dict[str, Array], Array]:
+    kind: int, layout: Layout, rows: MeasuredRows, inflation: float, gap_time: float
+) -> tuple[Demands, Array]:
     """Parameters of one kind at every element, nan where it cannot reach the row, and the lone service time."""
     alone = rows.service.copy()
     several = inflation > 0 and bool((rows.devices > 1).any())
-    passes = PASSES if several else 2 if kind in kinds.STEADY and gap_time > 0 else 1
-    part: dict[str, Array] = {}
-    good = np.ones(alone.shape, dtype=bool)
+    passes = 3 if several else 2 if kind in kinds.STEADY and gap_time > 0 else 1
+    part, good = Demands.empty(alone.shape), np.ones(alone.shape, dtype=bool)
     for _ in range(passes):
         station = chains.DeviceStation(
             most=int(rows.devices.max()), inflation=inflation, gap=gap_time / alone
         )
         load = rows.rate * alone
-        part, good = _inverted(kind, number, own, rows, load, station)
+        part, good = _inverted(kind, layout, rows, load, station)
         rate, _, busy = kinds.one_kind(kind, station, part).at(rows.devices)
         if kind in kinds.STEADY:  # S0 = (X S0) / X, within the digits of the service time
             alone = rate / rows.rate
         elif passes > 1:
             growth = np.where(good & (busy > 0) & (rate > 0), busy / np.maximum(rate, 1e-300), 1.0)
             alone = np.where(rows.devices > 1, rows.service / growth, rows.service)
-    return {key: np.where(good, value, np.nan) for key, value in part.items()}, alone
+    return part.each(lambda values: np.where(good, values, np.nan)), alone
+
+
+def _ends(kind: int, many: int) -> tuple[Array, Array]:
+    """Logarithms of the ends between which the free number of a kind is looked for."""
+    _, least, most = FREE[kind]
+    return np.full(many, np.log(least)), np.full(many, np.log(most))
 
 
 def _inverted(
-    kind: int, number: Array, own: Array, rows: MeasuredRows, load: Array, station: chains.DeviceStation
-) -> tuple[dict[str, Array], Flags]:
-    one = np.ones_like(load)
-    nothing = {item.name: np.full(load.shape, np.nan) for item in fields(Demands)}
+    kind: int, layout: Layout, rows: MeasuredRows, load: Array, station: chains.DeviceStation
+) -> tuple[Demands, Flags]:
+    """Parameters with which a kind has the measured queue, and where there are such."""
+    number, own = layout.number, layout.own
     if kind in (kinds.CLOSED, kinds.ACTIVE):
-        return _requesters(kind, number, own, rows, load, station)
-    part = {**nothing, "load": own * load, "single": (1 - own) * load}
+        return _requesters(kind, layout, rows, load, station)
+    part = replace(Demands.empty(load.shape), load=own * load, single=(1 - own) * load)
     if kind == kinds.POISSON:
-        return _balanced(part, "load", rows, station)
-    good = load < station.over[rows.devices.astype(np.int64) - 1, np.arange(load.size)]
-    part["share"] = number if kind in (kinds.BATCHES, kinds.MIXED, kinds.LONG) else part["share"]
-    part["even"] = number if kind == kinds.PERIODIC else part["even"]
-    if kind == kinds.ON_OFF:
+        return _balanced(kind, part, rows, station)
+    good = load < station.over[chains.own(rows.devices)]
+    if kind in (kinds.BATCHES, kinds.MIXED, kinds.LONG):
+        part = replace(part, share=number)
+    elif kind == kinds.PERIODIC:
+        part = replace(part, even=number)
+    elif kind == kinds.ON_OFF:
         good &= number > 1.02 * load
-        part["on_load"] = np.where(good, number, 2 * load + 1)
+        part = replace(part, on_load=np.where(good, number, 2 * load + 1))
     target = np.log(np.maximum(rows.queue, 1e-12))
-    name, least, most = FREE[kind]
+    name = FREE[kind][0]
     offset = 1.0 if name == "batch" else 0.0
 
     def of(some: Indices) -> Callable[[Array], Array]:
-        theirs, devices, own_target, at = (
-            _some(part, some),
-            rows.devices[some],
-            target[some],
-            station.of(some),
-        )
+        theirs, devices, own_target, at = part.of(some), rows.devices[some], target[some], station.of(some)
 
         def excess(free: Array) -> Array:
-            theirs[name] = offset + np.exp(free)
-            _, queue, _ = kinds.one_kind(kind, at, theirs).at(devices)
+            guess = replace(theirs, **{name: offset + np.exp(free)})
+            _, queue, _ = kinds.one_kind(kind, at, guess).at(devices)
             return np.asarray(np.minimum(np.log(np.maximum(queue, 1e-300)), 700.0) - own_target)
 
         return excess
 
-    free, found = root(of, np.log(least) * one, np.log(most) * one)
-    part[name] = offset + np.exp(free)
-    return part, good & found
+    free, found = root(of, *_ends(kind, load.size))
+    return replace(part, **{name: offset + np.exp(free)}), good & found
 
 
 def _requesters(
-    kind: int, number: Array, own: Array, rows: MeasuredRows, load: Array, station: chains.DeviceStation
-) -> tuple[dict[str, Array], Flags]:
+    kind: int, layout: Layout, rows: MeasuredRows, load: Array, station: chains.DeviceStation
+) -> tuple[Demands, Flags]:
     """Requesters whose think time gives the wait; always active ones must give the rate as well, within the digits."""
-    single, one = (1 - own) * load, np.ones_like(load)
+    own, one = layout.own, np.ones_like(load)
+    single = (1 - own) * load
     _, opened, _ = chains.batches(station, single, one, one).at(rows.devices)
     wait = np.maximum(rows.queue - opened, 0.0) / (own * load)
     people = fewest(wait, load, rows, station, steady=kind == kinds.CLOSED)
     scale = np.maximum(1.0, people / 10)
-    people = people + np.round(number * scale)
-    part = {item.name: np.full(load.shape, np.nan) for item in fields(Demands)}
-    part["population"], part["active"], part["single"] = people, one, single
+    people = people + np.round(layout.number * scale)
+    part = replace(Demands.empty(load.shape), population=people, active=one, single=single)
     if kind == kinds.CLOSED:
-        return _balanced(part, "think", rows, station)
+        return _balanced(kind, part, rows, station)
     target = np.log(np.maximum(wait, 1e-12))
-
-    longer = chains.with_open(station, single)[rows.devices.astype(np.int64) - 1, np.arange(load.size)]
+    longer = chains.with_open(station, single)[chains.own(rows.devices)]
 
     def theirs(think: Array, some: Indices, at: chains.DeviceStation) -> tuple[Array, Array]:
         rate, queue, _ = chains.requesters(at, people[some], think, one[some]).at(rows.devices[some])
@@ -215,48 +205,40 @@ def _requesters(
 
         return excess
 
-    low, high = (np.full(load.shape, np.log(end)) for end in THINK)
+    low, high = _ends(kind, load.size)
     free, found = root(of, -high, -low)
-    part["think"] = np.exp(-free)
-    rate, queue = theirs(part["think"], np.arange(load.size), station)
+    think = np.exp(-free)
+    rate, queue = theirs(think, np.arange(load.size), station)
     near = queue / np.maximum(rate, 1e-300) > wait * (1 - SLACK)
-    part["active"] = own * load / np.maximum(rate, 1e-300)
-    good = (found | near) & (part["active"] <= 1 + SLACK) & (wait > 0)
-    part["active"] = np.minimum(part["active"], 1.0)
-    return part, good
+    active = own * load / np.maximum(rate, 1e-300)
+    good = (found | near) & (active <= 1 + SLACK) & (wait > 0)
+    return replace(part, think=think, active=np.minimum(active, 1.0)), good
 
 
 def _balanced(
-    part: dict[str, Array], name: str, rows: MeasuredRows, station: chains.DeviceStation
-) -> tuple[dict[str, Array], Flags]:
+    kind: int, part: Demands, rows: MeasuredRows, station: chains.DeviceStation
+) -> tuple[Demands, Flags]:
     """Steady readings have one free number for two measured: it strains the digits of service and queue alike."""
-    kind = kinds.POISSON if name == "load" else kinds.CLOSED
-    here = rows.devices.astype(np.int64) - 1, np.arange(rows.rate.size)
-    most = station.over[here]
+    most = station.over[chains.own(rows.devices)]
 
-    def number(free: Array, most: Array) -> Array:
-        return most / (1 + np.exp(-free)) if name == "load" else np.exp(-free)
+    def guessed(part: Demands, free: Array, most: Array) -> Demands:
+        if kind == kinds.POISSON:
+            return replace(part, load=most / (1 + np.exp(-free)))
+        return replace(part, think=np.exp(-free))
 
     def of(some: Indices) -> Callable[[Array], Array]:
-        theirs, at, measured, own_most = _some(part, some), station.of(some), rows.of(some), most[some]
+        theirs, at, measured, own_most = part.of(some), station.of(some), rows.of(some), most[some]
 
         def excess(free: Array) -> Array:
-            theirs[name] = number(free, own_most)
-            figures = kinds.one_kind(kind, at, theirs).at(measured.devices)
+            figures = kinds.one_kind(kind, at, guessed(theirs, free, own_most)).at(measured.devices)
             of_service, of_queue = strains(*figures, measured)
             return np.clip(of_service + of_queue, -1e9, 1e9)
 
         return excess
 
-    low, high = (np.full(rows.rate.shape, np.log(end)) for end in (IDLE if name == "load" else THINK))
+    low, high = _ends(kind, most.size)
     free, _ = root(of, -high, -low)
-    part[name] = number(free, most)
-    return part, np.ones(rows.rate.shape, dtype=bool)
-
-
-def _some(part: dict[str, Array], some: Indices) -> dict[str, Array]:
-    """Parameters of some elements."""
-    return {key: value[some] for key, value in part.items()}
+    return guessed(part, free, most), np.ones(most.shape, dtype=bool)
 
 
 def strains(rate: Array, queue: Array, busy: Array, rows: MeasuredRows) -> tuple[Array, Array]:
@@ -275,15 +257,14 @@ def _strain(guess: Array, low: Array, value: Array, high: Array) -> Array:
 
 def on_edge(strain: Array) -> Array:
     """Strains, exactly 1 where but for rounding: there lies one requester, who never waits, and fits a queue of .00."""
-    return np.where(np.abs(strain - 1.0) <= EDGE, 1.0, strain)
+    return np.where(np.isclose(strain, 1.0, rtol=0.0, atol=1e-6), 1.0, strain)
 
 
 def fewest(
     wait: Array, load: Array, rows: MeasuredRows, station: chains.DeviceStation, *, steady: bool
 ) -> Array:
     """Fewest requesters that can wait so long, thinking not at all: (N - c) / rate of c busy devices."""
-    c = rows.devices
-    over = station.over[c.astype(np.int64) - 1, np.arange(c.size)]
+    c, over = rows.devices, station.over[chains.own(rows.devices)]
     if steady:
         present = np.maximum(rows.queue_low, 0.0) + rows.rate * rows.service_low
         return np.asarray(np.maximum(np.ceil(present - 1e-9), 1.0))

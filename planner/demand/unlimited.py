@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from planner.demand import chains, kinds
+from planner.demand.kinds import Demands
 from planner.demand.prediction import Indices
 from planner.demand.readings import Readings
 from planner.results import Array
@@ -121,40 +122,36 @@ def present(readings: Readings, levels: int) -> tuple[Array, Array, Array]:
     steps = chains.DeviceStation(most=levels, inflation=readings.law.inflation, gap=np.zeros(1)).steps
     for each in np.unique(kind).tolist():
         some = np.flatnonzero(kind == each)
-        part = {
-            item.name: getattr(readings.demands, item.name)[volume[some], column[some]]
-            for item in fields(readings.demands)
-        }
-        found[:, some] = _laws(each, part, steps)
+        found[:, some] = _laws(each, readings.demands.of((volume[some], column[some])), steps)
     return found, np.arange(levels + 1.0) @ found, steps @ found
 
 
-def _laws(kind: int, part: dict[str, Array], steps: Array) -> Array:
-    load = part["load"]
+def _laws(kind: int, part: Demands, steps: Array) -> Array:
+    load = part.load
     levels = steps.size - 1
     if kind in (kinds.CLOSED, kinds.ACTIVE):
-        return _of_requesters(part["population"], part["think"], part["active"], steps)
+        return _of_requesters(part.population, part.think, part.active, steps)
     if kind == kinds.ON_OFF:
-        return _of_phases(load, part["on_load"], part["on_time"], steps)
+        return _of_phases(load, part.on_load, part.on_time, steps)
     if kind == kinds.PERIODIC:
         n = np.arange(1, levels + 1)[:, None]
-        at_least = np.clip(part["batch"] - n + 1, 0.0, 1.0)  # whole groups and, in proportion, one more
-        busy = load / part["batch"] * at_least / steps[1:, None]
+        at_least = np.clip(part.batch - n + 1, 0.0, 1.0)  # whole groups and, in proportion, one more
+        busy = load / part.batch * at_least / steps[1:, None]
         return _whole(np.concatenate([np.maximum(1 - busy.sum(axis=0), 0.0)[None], busy]))
     laws = np.zeros((levels + 1, load.size))
     laws[0] = 1.0
     if kind == kinds.FIXED:
-        whole = np.floor(part["batch"])
+        whole = np.floor(part.batch)
         n = np.arange(levels + 1)[:, None]
-        tail = np.clip(part["batch"] - n, 0.0, 1.0)  # chance of a batch of more than n
+        tail = np.clip(part.batch - n, 0.0, 1.0)  # chance of a batch of more than n
         for level in range(1, levels + 1):
             first = max(level - int(whole.max()) - 1, 0)
             head = (tail[: level - first] * laws[first:level][::-1]).sum(axis=0)
-            laws[level] = load / part["batch"] * head / steps[level]
+            laws[level] = load / part.batch * head / steps[level]
         return _whole(laws)
     single = kind in (kinds.POISSON, kinds.VARIABLE)
-    mean = np.ones_like(load) if single else part["batch"]
-    share = np.ones_like(load) if single else part["share"]
+    mean = np.ones_like(load) if single else part.batch
+    share = np.ones_like(load) if single else part.share
     parts = chains.LONG_TAILED if kind == kinds.LONG else chains.GEOMETRIC
     sizes = 1.0 + (mean - 1.0) * parts[:, 1:]
     head = np.zeros_like(sizes)
@@ -213,11 +210,8 @@ def _whole(laws: Array) -> Array:
 def base_busy(readings: Readings, mean: Array, flow: Array) -> Array:
     """Share of the time that the base of each volume serves, with unlimited aliases, (elements,)."""
     volume, column = np.nonzero(readings.used)
-    demands = {
-        item.name: getattr(readings.demands, item.name)[volume, column] for item in fields(readings.demands)
-    }
     growth = np.where(flow > 0, mean / np.where(flow > 0, flow, 1.0), 1.0)
-    return kinds.base_busy(readings.layout.kind[column], demands, mean, growth)
+    return kinds.base_busy(readings.layout.kind[column], readings.demands.of((volume, column)), mean, growth)
 
 
 def alias_law(law: Array, busy: Array, steps: Array) -> tuple[Array, Array]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from typing import Any
 
 from planner.demand import kinds
-from planner.demand.kinds import Demands
 from planner.demand.readings import Readings
 from planner.units import MILLISECOND, percent, readable
 
@@ -29,24 +28,22 @@ def in_words(readings: Readings, volume: int, reading: int) -> str:
         For a sentence.
     """
     service = float(readings.service_time[volume, reading])
-    number = {
-        item.name: float(getattr(readings.demands, item.name)[volume, reading]) for item in fields(Demands)
-    }
-    if number["population"] > 0:
+    demand: Any = readings.demands.of((volume, reading))
+    if demand.population > 0:
         always = readings.layout.kind[reading] == kinds.CLOSED
-        return _requesters(number, service, always=always) + _beside(number["single"] / service)
-    together = _together(number["batch"])
+        return _requesters(demand, service, always=always) + _beside(demand.single / service)
+    together = readable(demand.batch, digits=2)
     said = {
-        kinds.POISSON: f"open arrivals, {readable(number['load'] / service)}/s",
-        kinds.VARIABLE: f"open arrivals with service times of scv {readable(max(2 * number['ratio'] - 1, 0))}",
+        kinds.POISSON: f"open arrivals, {readable(demand.load / service)}/s",
+        kinds.VARIABLE: f"open arrivals with service times of scv {readable(max(2 * demand.ratio - 1, 0))}",
         kinds.BATCHES: f"about {together} I/Os come together",
-        kinds.MIXED: f"{_percent(number['share'])} of the I/Os come about {together} together, the others one by one",
-        kinds.LONG: f"{_percent(number['share'])} of the I/Os come about {together} together, at times many more",
+        kinds.MIXED: f"{_percent(demand.share)} of the I/Os come about {together} together, the others one by one",
+        kinds.LONG: f"{_percent(demand.share)} of the I/Os come about {together} together, at times many more",
         kinds.FIXED: f"always about {together} I/Os come together",
         kinds.PERIODIC: f"about {together} I/Os at once, the volume idle between"
-        + _beside(number["single"] / service),
-        kinds.ON_OFF: f"{readable(number['on_load'] / service)}/s for {_time(number['on_time'] * service)} at a time, "
-        f"{_percent(number['load'] / number['on_load'])} of the time",
+        + _beside(demand.single / service),
+        kinds.ON_OFF: f"{readable(demand.on_load / service)}/s for {_time(demand.on_time * service)} at a time, "
+        f"{_percent(demand.load / demand.on_load)} of the time",
     }
     return said[int(readings.layout.kind[reading])]
 
@@ -55,16 +52,12 @@ def _beside(rate: float) -> str:
     return f", beside open arrivals of {readable(rate)}/s" if rate > 0 else ""
 
 
-def _requesters(number: dict[str, float], service: float, *, always: bool) -> str:
-    people = readable(number["population"])
+def _requesters(demand: Any, service: float, *, always: bool) -> str:
+    people = readable(demand.population)
     people += " requester" if people == "1" else " requesters"
     if always:
-        return f"{people} with {_time(number['think'] * service)} between I/Os"
-    return f"{people}, active {_percent(number['active'])} of the time"
-
-
-def _together(mean: float) -> str:
-    return readable(mean, digits=2)
+        return f"{people} with {_time(demand.think * service)} between I/Os"
+    return f"{people}, active {_percent(demand.active)} of the time"
 
 
 def _percent(share: float) -> str:

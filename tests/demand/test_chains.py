@@ -163,7 +163,7 @@ def test_open_arrivals_beside_groups_against_simulation() -> None:
             parts, np.zeros(2, dtype=np.int64), np.ones(1), 1.0, inflation, gap, aliases, 200_000, 7 + aliases
         )[:, 0]
         assert found.rate[aliases, 0] == pytest.approx(row[0], rel=0.02)
-        assert found.wait[aliases, 0] == pytest.approx(row[3], rel=0.15)
+        assert ((found.queue + found.gap) / found.rate)[aliases, 0] == pytest.approx(row[3], rel=0.15)
 
 
 def test_what_is_served_beside_a_demand_is_the_sum() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,17 +14,16 @@ from planner.demand.pooled import DRAWS, drawn_fails, read_pool
 from planner.devices import Volume, VolumeClass
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.results import Array
 from tests.demand.arrivals import Arrivals, merged, on_one, serve, singles
 
 LAW = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
 IOS = 150_000
 
 
-def demand(kind: int, **numbers: float) -> dict[str, Array]:
+def demand(kind: int, **numbers: float) -> kinds.Demands:
     """One demand as the chains take it."""
-    part = {item.name: np.full(1, np.nan) for item in fields(kinds.Demands)}
-    return part | {"single": np.zeros(1)} | {name: np.array([value]) for name, value in numbers.items()}
+    given = {"single": 0.0, **numbers}
+    return replace(kinds.Demands.empty((1,)), **{name: np.array([value]) for name, value in given.items()})
 
 
 def phases(rng: np.random.Generator, load: float, on_load: float, on_time: float, ios: int) -> Arrivals:
@@ -38,7 +37,7 @@ def phases(rng: np.random.Generator, load: float, on_load: float, on_time: float
     return times, np.zeros(times.size, dtype=np.int64)
 
 
-def arriving(name: str, rng: np.random.Generator) -> tuple[int, dict[str, Array], Arrivals]:
+def arriving(name: str, rng: np.random.Generator) -> tuple[int, kinds.Demands, Arrivals]:
     """A demand of one volume, its kind, and a list of its arrivals."""
     load, mean = float(np.exp(rng.uniform(np.log(0.06), np.log(0.5)))), float(rng.integers(3, 11))
     if name == "on-off":
@@ -88,15 +87,15 @@ def test_pools_against_a_simulation(name: str) -> None:
     for trial in range(9):
         volumes = int(rng.integers(3, 11))
         kind, part, _ = arriving(name, rng)
-        load = float(part["load"][0])
+        load = float(part.load[0])
         if name == "on-off":
-            numbers = (load, float(part["on_load"][0]), float(part["on_time"][0]), IOS // volumes)
+            numbers = (load, float(part.on_load[0]), float(part.on_time[0]), IOS // volumes)
             lists = [phases(rng, *numbers)[0] for _ in range(volumes)]
             arrivals = merged(*((times, np.full(times.size, k)) for k, times in enumerate(lists)))
         elif name == "poisson":
             arrivals = singles(rng, np.full(volumes, load), IOS / load / volumes)
         else:
-            arrivals = on_one(rng, volumes, load, float(part["batch"][0]), "geometric", IOS)
+            arrivals = on_one(rng, volumes, load, float(part.batch[0]), "geometric", IOS)
         inflation = float(rng.choice([0.0, 0.1]))
         steps = chains.DeviceStation(most=160, inflation=inflation, gap=np.zeros(1)).steps
         present = unlimited._laws(kind, part, steps)
