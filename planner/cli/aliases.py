@@ -82,11 +82,17 @@ class NumbersAsked:
         from planner import units
         from planner.demand import Target
 
-        response = self.target_response or (self.response if files else None)
+        if files:
+            both = {"--response": self.response, "--target-response": self.target_response}
+            options.exclusive(both, "with files both are the target")
+        named = self.target_response is not None or not files
+        name, response = (
+            ("--target-response", self.target_response) if named else ("--response", self.response)
+        )
         return Target(
             wait=options.quantity(self.wait, "time", "--wait"),
             queued=options.quantity(self.queued, None, "--queued"),
-            response=options.quantity(response, "time", "--response"),
+            response=options.quantity(response, "time", name),
             no_alias=None if self.no_alias is None else units.share(self.no_alias, "--no-alias", zero=False),
             wait_percentile=self.wait_percentile,
         )

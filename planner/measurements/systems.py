@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -193,6 +193,28 @@ def pool_runs(
     return [PoolRun(name=name, volumes=len(volumes), aliases=len(used), run=run)], _taken(rows, volumes, used)
 
 
+def without_pooled(every: Sequence[Rows]) -> tuple[list[Rows], list[str]]:
+    """Intervals without the volumes of a table that stand in pools, and these; with them where there are no others."""
+    pooled = [rows.of_kind(VOLUME) & np.array([p is not None for p in rows.words["pool"]]) for rows in every]
+    if all((there | ~rows.is_base).all() for rows, there in zip(every, pooled, strict=True)):
+        return list(every), []
+    names = dict.fromkeys(
+        rows.names[k] for rows, there in zip(every, pooled, strict=True) for k in np.flatnonzero(there)
+    )
+    left = [
+        rows[np.flatnonzero(~there)] for rows, there in zip(every, pooled, strict=True) if not there.all()
+    ]
+    return left, list(names)
+
+
+def of_pool(every: Sequence[Rows], name: str) -> list[Rows]:
+    """Intervals of a table without what stands in other pools or none; all of it where no row names the pool."""
+    named = [rows.of_kind(VOLUME) & (rows.words["pool"] == name) for rows in every]
+    if not any(there.any() for there in named):
+        return list(every)
+    return [rows[np.flatnonzero(there)] for rows, there in zip(every, named, strict=True) if there.any()]
+
+
 def system_runs(rows: Rows) -> list[Run]:
     """Read every system of an interval: a listing is one volume or one pool; a table has pools, and volumes in none.
 
@@ -318,7 +340,8 @@ def _table_pools(
         for k, pool in enumerate(pools):
             if pool is None:
                 raise ReportError(
-                    rows.file, f"{rows.names[k]} is in no pool: expected its pool, or ask `planner aliases volume`",
+                    rows.file, f"{rows.names[k]} is in no pool: expected its pool; ask for one pool by its name, or "
+                    "`planner aliases volume`",
                     line=int(rows.line[k]),
                 )  # fmt: skip
         groups = {str(pool): np.flatnonzero(pools == pool) for pool in dict.fromkeys(pools)}

@@ -166,10 +166,8 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     places = list(asked.cases)
     worst = worst_by_need(needs, list(asked.cases.values()))
     assert worst is not None
-    beyond = np.flatnonzero(np.isinf(series.needed))
-    most, at_worst = (None, int(beyond[0])) if beyond.size else (needs[worst].count, places[worst])
     found = replace(
-        found, needed_worst=most, worst_start=begin(at_worst), needed=0, needed_99=0,
+        found, needed_worst=needs[worst].count, worst_start=begin(places[worst]), needed=0, needed_99=0,
         needed_95=0, needed_low=0, needed_high=0,
     )  # fmt: skip
     if not busy.any():  # measured, and never any I/O

@@ -222,18 +222,21 @@ FromSources = Sequence[tuple[str, Run]]
 
 
 def worst_by_need(found: Sequence[Need], cases: Sequence[Case]) -> int | None:
-    """Place of the interval that needs most, of equals the busiest, then the first; None where none has a count."""
+    """Place of the interval that needs most, of equals the busiest, then the first; None where none could be solved.
 
-    def rank(k: int) -> tuple[bool, int, float]:
+    An interval for which no count serves needs more than any other.
+    """
+
+    def rank(k: int) -> tuple[bool, float, float]:
         run = cases[k][-1] if cases[k] else None
         matters = run is not None and not below_floor(run)
         return (
             matters,
-            found[k].count or 0,
+            found[k].rank,
             0.0 if run is None else float(run.io_rate.value @ run.service.value),
         )
 
-    return max((k for k, each in enumerate(found) if each.count is not None), key=rank, default=None)
+    return max((k for k, each in enumerate(found) if not math.isnan(each.rank)), key=rank, default=None)
 
 
 def present_cases(

@@ -34,6 +34,7 @@ from planner.measurements.formats import is_folder
 from planner.measurements.read import Measured
 from planner.measurements.read import membership as members_of
 from planner.measurements.run import with_service
+from planner.measurements.systems import of_pool, without_pooled
 from planner.render.text import counted
 from planner.reports.membership import LinuxDevices, Membership, share_together
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
@@ -473,7 +474,12 @@ def _volumes(asked: MeasuredQuestion, only: Devices | None) -> AliasAnswer | Vol
     """Each volume with aliases of its own; one alone is answered in full."""
     question = asked.question
     systems: dict[str, list[tuple[str, Run]]] = {}
-    for rows in asked.with_io(only):
+    own, shared = without_pooled(asked.every) if only is None else (asked.every, [])
+    if shared:
+        names = ", ".join(shared[:3]) + (", ..." if len(shared) > 3 else "")  # noqa: PLR2004
+        left = f"In pools, hence left out: {counted(len(shared), 'volume')} ({names}); ask `planner aliases pool`."
+        asked = replace(asked, notes=[*asked.notes, left])
+    for rows in replace(asked, every=own).with_io(only):
         for run in volume_runs(rows, only, asked.exclude):
             systems.setdefault(run.name, []).append((asked.source(rows), question.declared(run)))
     cases, notes = asked.cases(systems)
@@ -537,7 +543,8 @@ def _pools(
     pools: dict[str, MeasuredPool] = {}
     measured: dict[str, list[tuple[str, Run]]] = {}
     said: dict[str, None] = {}
-    for rows in asked.with_io(bases):
+    of_name = asked if name is None else replace(asked, every=of_pool(asked.every, name))
+    for rows in of_name.with_io(bases):
         found, told = pool_runs(rows, bases, shared, asked.exclude)
         said |= dict.fromkeys(told)
         for each in found:

@@ -140,7 +140,8 @@ class Sized(ABC):
             if first is not None or self.saturated:
                 return rows, model
             if last >= limit:
-                raise InfeasibleError(f"{self.run.name}: {self._out_of_reach(rows)}")
+                whose = f"{self.run.name} ({self.run.interval})" if self.run.interval else self.run.name
+                raise InfeasibleError(f"{whose}: {self._out_of_reach(rows)}")
             last = min(2 * last + ROWS_BEYOND, limit)
 
     @property

@@ -158,6 +158,10 @@ BAD = {
     "both forms": (("volume", VOLUME, "--json", "--csv"), "one of them"),
     "growth without unit": (("volume", VOLUME, "--growth", "30"), "--growth"),
     "picture of another kind": (("volume", VOLUME, "--plot", "x.gif"), ".png"),
+    "target without unit": (("volume", VOLUME, "--target-response", "2"), "--target-response = '2'"),
+    "two targets of one name": (
+        ("volume", VOLUME, "--response", "2ms", "--target-response", "3ms"), "one of them: with files both",
+    ),
     "no volumes": (("pool", *NUMBERS, "--volumes", "0"), "--volumes"),
 }  # fmt: skip
 

@@ -52,6 +52,46 @@ def test_one_pool_is_answered_in_full(two: str, capsys: pytest.CaptureFixture[st
     assert alone["rows"][0]["io_rate"] == pytest.approx(490)
 
 
+BESIDE = (
+    "device,pool,aliases,io_rate,service_ms,queued", "0100,P0,1,300,1.5,0.30", "0101,P0,1,200,1.1,0.20",
+    "0102,P1,2,250,1.2,9.99", "0103,,0,300,1.5,0.30", "0104,,0,200,1.5,0.10",
+)  # fmt: skip
+
+
+def test_volumes_beside_pools_have_their_own_question_and_a_pool_that_is_named_has_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "beside.csv"
+    path.write_text("\n".join(BESIDE) + "\n", encoding="utf-8")
+    assert main(["aliases", "pool", str(path), "--pool", "P0", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["recommended"]
+    assert main(["aliases", "volume", str(path), "--json"]) == 0
+    volumes = json.loads(capsys.readouterr().out)
+    assert [volume["device"] for volume in volumes["volumes"]] == ["0103", "0104"]
+    note = "In pools, hence left out: 3 volumes (0100, 0101, 0102); ask `planner aliases pool`."
+    assert note in volumes["notes"]
+    assert main(["aliases", "pool", str(path)]) == 2
+    assert "0103 is in no pool: expected its pool; ask for one pool by its name" in capsys.readouterr().err
+
+
+def test_a_pool_is_answered_whatever_is_wrong_with_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        "device,pool,aliases,io_rate,service_ms,queued,response_ms",
+        "0100,P0,1,300,1.5,0.30,", "0101,P0,1,200,1.1,0.20,",
+        "0102,P1,2,250,1.2,0.10,0.5", "0103,P2,0,100,9.0,1,", "0104,P2,3,100,2.0,0.5,",  # contradictions
+    ]  # fmt: skip
+    path, alone = tmp_path / "beside.csv", tmp_path / "alone.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    alone.write_text("\n".join(rows[:3]) + "\n", encoding="utf-8")
+    found = []
+    for file in (path, alone):
+        assert main(["aliases", "pool", str(file), "--pool", "P0", "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0] == found[1]
+
+
 def test_text_fits_eighty_columns(two: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "pools.png"
     assert main(["aliases", "pool", two, "--plot", str(picture)]) == 0
