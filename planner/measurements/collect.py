@@ -43,7 +43,7 @@ from planner.measurements.archive import (
     stored,
     stored_columns,
 )
-from planner.measurements.read import Data, Measured, read_parts
+from planner.measurements.read import Data, read_parts
 from planner.quantity import column
 from planner.render.text import counted
 from planner.reports import schema
@@ -278,7 +278,7 @@ def _sweep(archive: Archive) -> None:
 
 
 def _add(
-    run: _Run, measured: Measured, system: str | None, names: Names | None, notes: dict[str, None]
+    run: _Run, measured: schema.Tables, system: str | None, names: Names | None, notes: dict[str, None]
 ) -> None:
     """Stage the rows of one part of a source."""
     import polars as pl

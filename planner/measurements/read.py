@@ -131,12 +131,14 @@ def read(
 
         frames["supply"] = with_aliases(frames["supply"], frames["devices"])
     notes = dict.fromkeys(note for part in parts for note in part.notes)
-    what = dict.fromkeys(each for part in parts for each in part.what)
+    what, columns = (
+        tuple(dict.fromkeys(said for part in parts if (said := getattr(part, name))))
+        for name in ("what", "columns")
+    )
     if interval is not None:
         frames["devices"] = choose.at_interval(frames["devices"], interval)
     missing = tuple(each for part in parts for each in part.missing)
-    columns = tuple(dict.fromkeys(each for part in parts for each in part.columns))
-    return Measured(**frames, notes=tuple(notes), what=tuple(what), missing=missing, columns=columns)
+    return Measured(**frames, notes=tuple(notes), what=what, missing=missing, columns=columns)
 
 
 def read_parts(
@@ -146,15 +148,15 @@ def read_parts(
     *,
     deltas: bool | None = None,
     map: str | Mapping[str, str] | None = None,
-) -> Iterator[Measured]:
-    """Read as `read` does, a part at a time: one a source, more where a file is read by and by."""
+) -> Iterator[schema.Tables]:
+    """Read as `read` does, a part at a time, with all tables: one a source, more where a file is read by and by."""
     known = membership(members)
     from planner.reports.column_names import read_map
 
     options = Options(members=known, deltas=deltas, span=span, map=read_map(map))
     for each in _sources(source):
         for tables in formats.tables_of(each, options):
-            frames = {}
+            frames: dict[str, Any] = {}
             for name, columns in schema.TABLES.items():
                 found = getattr(tables, name)
                 frames[name] = schema.empty(columns) if found is None else found
@@ -174,10 +176,7 @@ def read_parts(
             if span.start is not None or span.end is not None:
                 frames = {name: choose.within(frame, span.start, span.end) for name, frame in frames.items()}
                 lost = choose.within(lost, span.start, span.end)
-            yield Measured(
-                **frames, notes=notes, what=(tables.what,) if tables.what else (), missing=schema.lost_rows(lost),
-                columns=(tables.columns,) if tables.columns else (),
-            )  # fmt: skip
+            yield replace(tables, **frames, notes=notes, missing=schema.lost_rows(lost))
 
 
 def _lost(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -99,12 +99,9 @@ def listings_of(scanned: Scanned) -> tuple[DeviceListing, ...]:
         for listing, row in zip(part.listing.tolist(), _devices(part, scanned), strict=True):
             rows[listing].append(row)
     return tuple(
-        DeviceListing(
-            report=DEVICE, run=each.head.run, start=each.head.start, end=each.head.end, interval=each.head.interval,
-            path=scanned.path, line=each.first.number, rows=tuple(of_listing), system=each.head.system,
-        )
+        DeviceListing(**asdict(each.head), path=scanned.path, line=each.first.number, rows=tuple(of_listing))
         for each, of_listing in zip(scanned.listings, rows, strict=True)
-    )  # fmt: skip
+    )
 
 
 def _devices(rows: ColumnRows, scanned: Scanned) -> Iterator[Device]:
