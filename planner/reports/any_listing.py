@@ -298,10 +298,10 @@ def _columns(rows: ColumnRows, scanned: Scanned) -> Iterator[pl.Series]:
     import polars as pl
 
     addresses, places = np.unique(rows.address, return_inverse=True)
-    yield _strings("device", [f"{number:04X}" for number in addresses.tolist()]).gather(places)
+    yield pl.Series("device", [f"{number:04X}" for number in addresses.tolist()]).gather(places)
     types, labels = scanned.types.words, scanned.labels.words
-    yield _strings("label", [word or None for word in labels]).gather(rows.label)
-    yield _strings("type", types).gather(rows.type)
+    yield pl.Series("label", [word or None for word in labels], dtype=pl.String).gather(rows.label)
+    yield pl.Series("type", types).gather(rows.type)
     for name, counts in zip(("links", "paths"), rows.counts, strict=True):
         yield pl.Series(name, counts, nan_to_null=bool(np.isnan(counts).any())).cast(pl.UInt32)
     for name, values, halves in zip(MEASURED, rows.values, rows.halves, strict=True):
@@ -309,9 +309,3 @@ def _columns(rows: ColumnRows, scanned: Scanned) -> Iterator[pl.Series]:
         for column, numbers in schema.within(name, values, halves).items():
             yield pl.Series(column, numbers, nan_to_null=missing)
     yield pl.Series("line", rows.line.astype(np.uint32))
-
-
-def _strings(name: str, words: Sequence[str | None]) -> pl.Series:
-    import polars as pl
-
-    return pl.Series(name, words, dtype=pl.String)
