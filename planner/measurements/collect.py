@@ -43,7 +43,7 @@ from planner.measurements.archive import (
     stored,
     stored_columns,
 )
-from planner.measurements.read import Data, Measured, read_parts
+from planner.measurements.read import Data, options_of, read_parts
 from planner.quantity import column
 from planner.render.text import counted
 from planner.reports import schema
@@ -136,12 +136,12 @@ def collect(
     done: Callable[[int], None] = lambda size: None,
 ) -> Collected:
     """Add measurements to an archive; it is made where there is none."""
-    path = Path(path)
+    path, options = Path(path), options_of(members, map)
     with _locked(path) as archive, _staging(archive) as staging:
         run = _Run(archive, staging)
         notes: dict[str, None] = {}
         for source in sources:
-            for measured in read_parts(source, members, map=map):
+            for measured in read_parts(source, options):
                 _add(run, measured, system, names, notes)
             done(size_of(source))
         _commit(run)
@@ -278,7 +278,7 @@ def _sweep(archive: Archive) -> None:
 
 
 def _add(
-    run: _Run, measured: Measured, system: str | None, names: Names | None, notes: dict[str, None]
+    run: _Run, measured: schema.Tables, system: str | None, names: Names | None, notes: dict[str, None]
 ) -> None:
     """Stage the rows of one part of a source."""
     import polars as pl

@@ -89,26 +89,19 @@ class Source:
         return read_csv(self.path, (), what, data=self.data)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Which rows are wanted: of a `system` (the name of one that is not said), from `start` on, before `end`."""
-
-    system: str | None = None
-    start: datetime | None = None
-    end: datetime | None = None
-
-
-EVERYTHING: Final = Span()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What a caller says: `members` of pools, whether counters are `deltas`, `span`, `map` of columns to fields."""
+    """What a caller says: `members` of pools, whether counters are `deltas`, `map` of columns to fields, which rows.
+
+    These are of a `system` (the name of one that is not said), from `start` on, before `end`.
+    """
 
     members: Membership | None = None
     deltas: bool | None = None
-    span: Span = EVERYTHING
     map: Mapping[str, str] = field(default_factory=dict)
+    system: str | None = None
+    start: datetime | None = None
+    end: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,13 +117,11 @@ def _archive(source: Source, options: Options) -> schema.Tables:
     """An archive that planner collect wrote."""
     from planner.measurements.archive import open_archive
 
-    archive, span = open_archive(source.path), options.span
-    systems = None if span.system is None else [span.system]
-    frames = {
-        table: archive.read(table, systems=systems, start=span.start, end=span.end) for table in schema.TABLES
-    }
-    missing = archive.missing(systems=systems, start=span.start, end=span.end)
-    return schema.Tables(**frames, missing=missing, what="an archive")  # type: ignore[arg-type] # mypy takes the names for any field
+    archive = open_archive(source.path)
+    systems = None if options.system is None else [options.system]
+    chosen: dict[str, Any] = {"systems": systems, "start": options.start, "end": options.end}
+    frames: dict[str, Any] = {table: archive.read(table, **chosen) for table in schema.TABLES}
+    return schema.Tables(**frames, missing=archive.missing(**chosen), what="an archive")
 
 
 def _listings(source: Source, options: Options) -> schema.Tables:

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from planner.errors import InputError
 from planner.measurements import choose, formats
 from planner.measurements.columnar import is_columnar, read_columnar
-from planner.measurements.formats import EVERYTHING, Options, Source, Span, is_folder
+from planner.measurements.formats import Options, Source, is_folder
 from planner.reports import schema
 
 if TYPE_CHECKING:
@@ -118,8 +118,10 @@ def read(
     """
     if not (system is None or isinstance(system, str)):
         raise InputError("system", system, "the name of a system")
-    span = Span(system, choose.moment(start, "start"), choose.moment(end, "end"))
-    parts = list(read_parts(source, members, span, deltas=deltas, map=map))
+    options = options_of(
+        members, map, deltas=deltas, system=system, start=choose.moment(start, "start"), end=choose.moment(end, "end")
+    )  # fmt: skip
+    parts = list(read_parts(source, options))
     if not parts:
         raise InputError("source", source, "at least one file or data frame")
     frames = {
@@ -131,30 +133,31 @@ def read(
 
         frames["supply"] = with_aliases(frames["supply"], frames["devices"])
     notes = dict.fromkeys(note for part in parts for note in part.notes)
-    what = dict.fromkeys(each for part in parts for each in part.what)
+    what, columns = (
+        tuple(dict.fromkeys(said for part in parts if (said := getattr(part, name))))
+        for name in ("what", "columns")
+    )
     if interval is not None:
         frames["devices"] = choose.at_interval(frames["devices"], interval)
     missing = tuple(each for part in parts for each in part.missing)
-    columns = tuple(dict.fromkeys(each for part in parts for each in part.columns))
-    return Measured(**frames, notes=tuple(notes), what=tuple(what), missing=missing, columns=columns)
+    return Measured(**frames, notes=tuple(notes), what=what, missing=missing, columns=columns)
 
 
-def read_parts(
-    source: Data,
-    members: Membership | Path | str | None = None,
-    span: Span = EVERYTHING,
-    *,
-    deltas: bool | None = None,
-    map: str | Mapping[str, str] | None = None,
-) -> Iterator[Measured]:
-    """Read as `read` does, a part at a time: one a source, more where a file is read by and by."""
-    known = membership(members)
+def options_of(
+    members: Membership | Path | str | None, map: str | Mapping[str, str] | None, **others: Any
+) -> Options:
+    """What a caller says, files and texts read."""
     from planner.reports.column_names import read_map
 
-    options = Options(members=known, deltas=deltas, span=span, map=read_map(map))
+    return Options(members=membership(members), map=read_map(map), **others)
+
+
+def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
+    """Read as `read` does, a part at a time, with all tables: one a source, more where a file is read by and by."""
+    known, system = options.members, options.system
     for each in _sources(source):
         for tables in formats.tables_of(each, options):
-            frames = {}
+            frames: dict[str, Any] = {}
             for name, columns in schema.TABLES.items():
                 found = getattr(tables, name)
                 frames[name] = schema.empty(columns) if found is None else found
@@ -165,19 +168,16 @@ def read_parts(
 
                 frames["devices"] = with_pools(frames["devices"], known)
                 notes = (*notes, *known.notes)
-            if span.system is not None:
+            if system is not None:
                 import polars as pl
 
-                filled = pl.col("system").fill_null(span.system)
+                filled = pl.col("system").fill_null(system)
                 frames = {name: frame.with_columns(filled) for name, frame in frames.items()}
-            lost = _lost(tables.missing, frames["devices"], span.system, known)
-            if span.start is not None or span.end is not None:
-                frames = {name: choose.within(frame, span.start, span.end) for name, frame in frames.items()}
-                lost = choose.within(lost, span.start, span.end)
-            yield Measured(
-                **frames, notes=notes, what=(tables.what,) if tables.what else (), missing=schema.lost_rows(lost),
-                columns=(tables.columns,) if tables.columns else (),
-            )  # fmt: skip
+            lost = _lost(tables.missing, frames["devices"], system, known)
+            span = options.start, options.end
+            frames = {name: choose.within(frame, *span) for name, frame in frames.items()}
+            missing = schema.lost_rows(choose.within(lost, *span))
+            yield replace(tables, **frames, notes=notes, missing=missing)
 
 
 def _lost(

@@ -14,7 +14,7 @@ from planner.measurements.archive import Archive
 from planner.measurements.choose import means
 from planner.measurements.read import Measured
 from planner.quantity import Quantity, column
-from planner.render.text import counted
+from planner.render.text import counted, listed
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.pictures import PARTS, bars, stacked_times
@@ -131,11 +131,9 @@ def _shown(value: Any, factor: float) -> Any:
     return round(value / factor, 9) if isinstance(value, float) else value
 
 
-def _of_systems(frame: pl.DataFrame, most: int = 3) -> str:
+def _of_systems(frame: pl.DataFrame) -> str:
     names = frame["system"].unique().drop_nulls().sort().to_list()
-    if not names:
-        return ""
-    return f" of {', '.join(names[:most])}" + (f" and {len(names) - most} more" if len(names) > most else "")
+    return f" of {listed(names, 3)}" if names else ""
 
 
 def _when(frame: pl.DataFrame) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -99,12 +99,9 @@ def listings_of(scanned: Scanned) -> tuple[DeviceListing, ...]:
         for listing, row in zip(part.listing.tolist(), _devices(part, scanned), strict=True):
             rows[listing].append(row)
     return tuple(
-        DeviceListing(
-            report=DEVICE, run=each.head.run, start=each.head.start, end=each.head.end, interval=each.head.interval,
-            path=scanned.path, line=each.first.number, rows=tuple(of_listing), system=each.head.system,
-        )
+        DeviceListing(**asdict(each.head), path=scanned.path, line=each.first.number, rows=tuple(of_listing))
         for each, of_listing in zip(scanned.listings, rows, strict=True)
-    )  # fmt: skip
+    )
 
 
 def _devices(rows: ColumnRows, scanned: Scanned) -> Iterator[Device]:
@@ -301,10 +298,10 @@ def _columns(rows: ColumnRows, scanned: Scanned) -> Iterator[pl.Series]:
     import polars as pl
 
     addresses, places = np.unique(rows.address, return_inverse=True)
-    yield _strings("device", [f"{number:04X}" for number in addresses.tolist()]).gather(places)
+    yield pl.Series("device", [f"{number:04X}" for number in addresses.tolist()]).gather(places)
     types, labels = scanned.types.words, scanned.labels.words
-    yield _strings("label", [word or None for word in labels]).gather(rows.label)
-    yield _strings("type", types).gather(rows.type)
+    yield pl.Series("label", [word or None for word in labels], dtype=pl.String).gather(rows.label)
+    yield pl.Series("type", types).gather(rows.type)
     for name, counts in zip(("links", "paths"), rows.counts, strict=True):
         yield pl.Series(name, counts, nan_to_null=bool(np.isnan(counts).any())).cast(pl.UInt32)
     for name, values, halves in zip(MEASURED, rows.values, rows.halves, strict=True):
@@ -312,9 +309,3 @@ def _columns(rows: ColumnRows, scanned: Scanned) -> Iterator[pl.Series]:
         for column, numbers in schema.within(name, values, halves).items():
             yield pl.Series(column, numbers, nan_to_null=missing)
     yield pl.Series("line", rows.line.astype(np.uint32))
-
-
-def _strings(name: str, words: Sequence[str | None]) -> pl.Series:
-    import polars as pl
-
-    return pl.Series(name, words, dtype=pl.String)

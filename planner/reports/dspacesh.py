@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -162,8 +162,7 @@ def data_spaces_of(path: Path, pages: Sequence[Page]) -> tuple[DataSpaceListing,
         lines = (line for page in some for line in (page.first, *page.lines))
         found.append(
             DataSpaceListing(
-                report=DSPACESH, run=head.run, start=head.start, end=head.end, interval=head.interval, path=path,
-                line=some[0].first.number, system=head.system, rows=_rows(path, some),
+                **asdict(head), path=path, line=some[0].first.number, rows=_rows(path, some),
                 release=next((match[1] for line in lines if (match := RELEASE.search(line.text))), None),
             )
         )  # fmt: skip

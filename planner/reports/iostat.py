@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -67,14 +67,9 @@ def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFr
     rows = [(k, row) for k, row in every if _plausible(path, row, notes)]
     known = [each for each in seconds if each is not None]
     usual = float(np.median(known)) if known else None
-    told = [usual if k == 0 else seconds[k] for k in range(len(reports))]
-    begins: list[datetime | None] = [None] * len(reports)
-    for k in range(first, len(reports)):
-        now = starts[k - 1] if k else None
-        if k == 0 and starts[0] is not None and usual is not None:
-            now = starts[0] - timedelta(seconds=usual)
-        begins[k] = now
-    shown, offsets = clock(begins)
+    told = [usual, *seconds[1:]]
+    begin = None if starts[0] is None or usual is None else starts[0] - timedelta(seconds=usual)
+    shown, offsets = clock([begin, *starts[:-1]])
     where = [f"run {number}, report {k + 1}" if number else f"report {k + 1}" for k in range(len(reports))]
     matches = [BY_PATH.fullmatch(row.name) for _, row in rows]
     data: dict[str, Any] = {

@@ -18,8 +18,6 @@ RATES: Final = ("r/s", "w/s", "d/s", "f/s", "tps", "rrqm/s", "wrqm/s", "drqm/s",
 USED: Final = frozenset(
     (*RATES, "await", "r_await", "w_await", "d_await", "f_await", "aqu-sz", "avgqu-sz", "%util")
 )
-ROW_LIKE: Final = 3  # numbers that make a line look like a row of a table
-
 KNOWN: Final = re.compile(
     r"tps|[rwdf]/s|[rwd]?rqm/s|%[rwd]?rqm|(?:[rwdf]_)?await|[rwd]?areq-sz|avg[rq]q-sz|avgqu-sz|aqu-sz|svctm|%util"
     r"|[rwd]?(?:sec|kB|MB|GB)/s|(?:Blk|kB|MB|GB|sec)_(?:read|wrtn|dscd|w\+d)(?:/s)?"
@@ -41,7 +39,6 @@ _OTHERS: Final = {
 }
 DAY: Final = timedelta(days=1)
 ORDERS: Final = ("mdy", "dmy", "ymd")
-CENTURY: Final = 2000
 
 _SIGNS: Final = str.maketrans({"年": "-", "月": "-", "日": " ", "时": ":", "時": ":", "分": ":", "秒": " "})
 _FORM: Final = re.compile(
@@ -226,7 +223,7 @@ class _TextReader:
             line, name, group = self.alone
             cells, self.alone = words, None
         numbers = sum(bool(_UNIT.fullmatch(word)) for word in cells)
-        if numbers < min(ROW_LIKE, count) and (numbers < len(cells) or not cells):
+        if numbers < min(3, count) and (numbers < len(cells) or not cells):  # too few for a row
             return False
         if number == self.last and (len(cells) < count or (self.open and not self._ends_well(cells))):
             self.cut = number
@@ -286,7 +283,9 @@ class _TextReader:
         """A line that is not iostat's; one that looks like numbers of a device is refused."""
         inside = bool(self.columns) and number == self.last and self.open
         self._close()
-        if sum(bool(_UNIT.fullmatch(word)) for word in words) >= max(ROW_LIKE, len(words) / 2):
+        if sum(bool(_UNIT.fullmatch(word)) for word in words) >= max(
+            3, len(words) / 2
+        ):  # as many as in a row
             if self.whole is not None and not any(run.reports for run in self.runs):
                 raise self.error(f"this is {self.whole}; {WANTED}, of Linux (sysstat)", number)
             raise self.error(f"numbers without the headings of iostat above them; {WANTED}", number)
@@ -414,7 +413,7 @@ def _dated(parts: Sequence[tuple[str, str, int]], order: str) -> list[datetime] 
         of = dict(zip(order, numbers, strict=True))
         if len(of["d"]) > 2 or len(of["m"]) > 2:  # noqa: PLR2004
             return None
-        year = int(of["y"]) + (CENTURY if len(of["y"]) <= 2 else 0)  # noqa: PLR2004
+        year = int(of["y"]) + (2000 if len(of["y"]) <= 2 else 0)  # noqa: PLR2004
         try:
             found.append(datetime(year, int(of["m"]), int(of["d"])) + timedelta(seconds=seconds))
         except (ValueError, OverflowError):
@@ -425,7 +424,7 @@ def _dated(parts: Sequence[tuple[str, str, int]], order: str) -> list[datetime] 
 def _clocks(parts: Sequence[tuple[str, str, int]]) -> list[datetime | None]:
     """Clocks on a day after another where they turn back on another date; None throughout where they do so on one."""
     found: list[datetime | None] = []
-    day = datetime(CENTURY, 1, 1)
+    day = datetime(2000, 1, 1)
     for k, (date, _, seconds) in enumerate(parts):
         if k and seconds <= parts[k - 1][2] and (date != parts[k - 1][0] or not date):
             day += DAY

@@ -75,22 +75,16 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrintedListing(Tabular):
-    """One listing: `run`, `system`, moments or times of day, length as printed [s], its `rows`, where it begins."""
+class PrintedListing(PageHead, Tabular):
+    """One listing: what its head says, its `rows`, the file `path` and the `line` where it begins."""
 
     FIRST: ClassVar[
         Mapping[str, str]
     ]  # columns that people look at first, within 80 characters, and their labels
 
-    report: str
-    run: str
-    start: datetime | time | None
-    end: datetime | time | None
-    interval: float | None
     path: Path
     line: int
     rows: tuple[Any, ...]
-    system: str = ""
 
     def __str__(self) -> str:
         """Say which measurement this is, in one line."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import ReportError
-from planner.render.text import counted
+from planner.render.text import counted, listed
 from planner.reports import schema
 from planner.reports.column_names import Plan, Taken, plan_of
 from planner.reports.csv_table import COUNTER_SIZE, Allowed, CsvTable, refuse
@@ -140,9 +140,8 @@ def _without_lost(
     places = [
         f"{each.name or 'no name'} in line {line}" for each, line in zip(missing, rows["line"], strict=True)
     ]
-    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
     left_out = f"{counted(len(places), 'row')} without a number that is needed left out"
-    notes.append(f"{table.path}: {left_out}: {', '.join(places[:SHOWN])}{more}.")
+    notes.append(f"{table.path}: {left_out}: {listed(places, SHOWN)}.")
     return missing, frame.filter(~lost)
 
 

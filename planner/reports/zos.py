@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from planner.errors import ReportError
 from planner.reports import schema
@@ -128,19 +128,14 @@ def _typed(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """Numbers, flags, times and lengths of intervals in types of their own; absent columns null."""
     import polars as pl
 
-    there = set(frame.columns)
-    columns: dict[str, pl.Series] = {name: _numbers(path, frame, name) for name in NUMBERS if name in there}
-    columns.update({name: _flags(path, frame, name) for name in FLAGS if name in there})
-    columns.update({name: _words(frame, name) for name in WORDS if name in there})
+    absent = {*NUMBERS, *FLAGS, *WORDS, "snm", "sid"} - set(frame.columns)
+    frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in absent)
+    columns: dict[str, pl.Series] = {name: _numbers(path, frame, name) for name in NUMBERS}
+    columns |= {name: _flags(path, frame, name) for name in FLAGS}
+    columns |= {name: _words(frame, name) for name in WORDS}
     columns["interval"] = _seconds(path, frame, "int")
     columns["start"], columns["utc_offset"] = _starts(path, frame, columns["interval"], notes)
-    system = next((name for name in ("snm", "sid") if name in there), None)
-    if system is not None:
-        columns["system"] = _words(frame, system)
-    wanted: dict[str, Any] = {"system": pl.String, **dict.fromkeys(WORDS, pl.String)}
-    wanted.update(dict.fromkeys(NUMBERS, pl.Float64), **dict.fromkeys(FLAGS, pl.Boolean))
-    for name, type_ in wanted.items():
-        columns.setdefault(name, pl.Series([None] * frame.height, dtype=type_))
+    columns["system"] = _words(frame, "sid" if "snm" in absent else "snm")
     return with_moments(frame.select("line").with_columns(**columns), "system")
 
 
