@@ -273,7 +273,7 @@ def read_pool_at_several(
         if first.aliases:
             return _read_in_use([first], law, np.array([growth]), DRAWS, tied=False, tries=tries)[0]
         shares = () if first.joined else MORE_SHARES
-        # With aliases in use 128 draws are too few: in 18 random pools the count of 512 deviates by up to 2.8.
+        # Rows with aliases in use weigh the draws: by 512 of them the count of 18 random pools deviates by up to 2.8.
         return _read_alone([first], law, np.array([growth]), 512, shares, tries=tries)[0]
 
     found = read(0.0)

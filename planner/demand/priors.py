@@ -26,7 +26,7 @@ ACTIVE_WEIGHTS: Final = (0.35, 0.25, 0.15, 0.1, 0.1, 0.05)
 class Scales:
     """Weights of the kinds, their decay with the size of batches and groups and the wait of requesters, their bounds.
 
-    `python -m tests.demand.accuracy` shows what they are worth: how often a count drawn from ordinary loads is met.
+    `python -m tests.demand.accuracy` compares the counts that they lead to with simulated volumes and pools.
     """
 
     batch: float = 2.0
