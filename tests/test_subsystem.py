@@ -15,9 +15,10 @@ from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import ConvergenceError, InputError, PlannerError
 from planner.measurements import Run, intervals, pool_runs, read
 from planner.sizing import pool as pool_module
-from planner.sizing.fewest import classic_aliases, excess_of
+from planner.sizing.fewest import excess_of
 from planner.sizing.need import need, size
 from planner.sizing.pool import GrownDemand, SizedPool
+from planner.sizing.volume import classic_aliases
 from planner.sizing.volumes import alike, each_volume
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02)
@@ -205,8 +206,7 @@ def test_classic_volumes_of_many_pools_are_those_that_each_volume_takes_alone(
             met = excess_of(own, rows) <= 1.0
             takes.append(part.volumes * int(np.argmax(met)) if met.any() else None)
         expected.append(None if None in takes else sum(take or 0 for take in takes))
-    assert classic_aliases(pools, target) == expected
-    assert [classic_aliases([pool], target)[0] for pool in pools] == expected
+    assert [classic_aliases(pool, target) for pool in pools] == expected
     assert any(expected)
 
 
@@ -218,8 +218,8 @@ def test_a_volume_that_fails_leaves_the_other_pools_their_answers(
     whole = sizing.subsystem(pools, LAW)
     unlucky = read_as(pools[1].runs[0]).preferred.main
 
-    def failing(asked: list[Pool], target: Target) -> list[int | None]:
-        if any(pool.bases == unlucky.bases and pool.service_time == unlucky.service_time for pool in asked):
+    def failing(asked: Pool, target: Target) -> int | None:
+        if asked.bases == unlucky.bases and asked.service_time == unlucky.service_time:
             raise ConvergenceError("a volume", 1.0, 10)
         return classic_aliases(asked, target)
 

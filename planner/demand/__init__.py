@@ -1,10 +1,9 @@
 """What a measurement may mean: the demands that explain it, steady or bursty."""
 
-from planner.demand.answer import point_and_range
+from planner.demand.answer import Counts, point_and_range
 from planner.demand.law import Law
-from planner.demand.prediction import Counts, PredictedRows
 from planner.demand.read import read_several, read_volumes
-from planner.demand.readings import Readings
+from planner.demand.readings import PredictedRows, Readings
 from planner.demand.steady import Candidate, candidates_of_pool, candidates_of_pools
 from planner.demand.target import Target
 from planner.demand.words import in_words

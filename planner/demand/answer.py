@@ -2,30 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.demand import kinds
-from planner.demand.prediction import Counts
+from planner.demand.kinds import ArrayFields
 from planner.demand.read import poisson_queue, with_queues
 from planner.demand.readings import MEASURED_CONCURRENCY, Readings
+from planner.demand.rowwise import Flags, Indices
 from planner.demand.target import Target
 from planner.results import Array
 from planner.units import MOST_ALIASES
 
 POINT: Final = 0.645  # quantile of the counts: too few costs more than too many
 OF_SEVERAL: Final = 0.55  # the same where other rows have decided
-FIRST_STEP: Final = 3  # aliases, where the demand of a saturated row is unknown
 NEARLY_STEADY: Final = 1.6  # r below which the steady counts with other waits bound the range
-WAIT_FACTORS: Final = (0.65, 1.5)
 LEAST_WEIGHT: Final = 1e-6
 KEPT_OF_BEST: Final = 0.03
 LARGE: Final = 6  # aliases from which a range of several rows is wider
 RATIOS: Final = np.array([0.5, 0.8, 1.0, 1.09, 1.49, 1.59, 2.9])  # r where the rules change
 WAITS: Final = (*(3.0 * 1.25**k for k in range(11)), *(28.0 * 1.5**k for k in range(1, 8)))  # service times
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Counts(ArrayFields):
+    """How many aliases each volume needs, the aliases in use included; arrays (volumes,).
+
+    * `point`, `low` and `high`: the count and its range, 0 to 255; a saturated row has the first step as its point.
+    * `most`: largest count of any reading however unlikely: what batches of that wait would take.
+    * `chosen`: the reading to print and predict from, column of the readings.
+    * `saturated`: the demand is unknown: the volume never idles.
+    * `taken_over`: the point is smaller than at a shorter wait, since another reading took over.
+    * `open_above`: nothing waits with the aliases in use: the demand may be less bursty, or anything that they still
+      hold.
+    * `extrapolated`: more I/Os in service than the inflation was measured with.
+    * `unmet`: the target is out of reach for the chosen reading with every address.
+    * `each`: count under each reading, inf where no count meets the target, nan where unused, (volumes, readings).
+    """
+
+    point: Indices
+    low: Indices
+    high: Indices
+    most: Indices
+    chosen: Indices
+    saturated: Flags
+    taken_over: Flags
+    open_above: Flags
+    extrapolated: Flags
+    unmet: Flags
+    each: Array
 
 
 def quantile(values: Array, weight: Array, share: float) -> Array:
@@ -69,7 +96,7 @@ def point_and_range(readings: Readings, target: Target | None = None) -> Counts:
     most = np.nanmax(np.where(readings.weight > LEAST_WEIGHT, each, np.nan), axis=1)
     last = float(MOST_ALIASES)
     unmet = np.isinf(point)
-    step = readings.in_use + FIRST_STEP
+    step = readings.in_use + 3
     point = np.where(saturated, np.minimum(step, last), np.minimum(point, last))
     ends = point, np.minimum(low, point), np.maximum(high, point), np.maximum(most, high)
     whole = [np.minimum(end, last).astype(np.int64) for end in ends]
@@ -125,7 +152,7 @@ def _steady_counts(readings: Readings, target: Target) -> tuple[Array, Array]:
     )
     alone = replace(readings, weight=only)
     found = []
-    for factor in WAIT_FACTORS:
+    for factor in (0.65, 1.5):
         counts = alone.counts(target.with_waits(factor))
         found.append(counts[np.arange(len(counts)), preferred])
     # Without a reading there is no bound of it.
@@ -160,7 +187,7 @@ def _shorter_queues(readings: Readings, target: Target) -> tuple[Array, Array]:
     return point, high
 
 
-def _chosen(readings: Readings, each: Array, point: Array) -> NDArray[np.int64]:
+def _chosen(readings: Readings, each: Array, point: Array) -> Indices:
     """The likeliest reading among those with the count of the point: a preferred steady one first, then an open one."""
     same = (each == point[:, None]) & readings.used
     same = np.where(same.any(axis=1, keepdims=True), same, readings.used)
@@ -172,9 +199,7 @@ def _chosen(readings: Readings, each: Array, point: Array) -> NDArray[np.int64]:
     return np.asarray(np.argmax(np.where(same, readings.weight + first, -np.inf), axis=1))
 
 
-def _extrapolated(
-    readings: Readings, chosen: NDArray[np.int64], point: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _extrapolated(readings: Readings, chosen: Indices, point: Indices) -> Flags:
     """Whether the chosen reading has more I/Os in service than the inflation was measured with."""
     if readings.law.inflation == 0:
         return np.zeros(readings.volumes, dtype=bool)

@@ -20,7 +20,6 @@ POISSON, CLOSED, VARIABLE, BATCHES, MIXED, FIXED, PERIODIC, ACTIVE, ON_OFF, LONG
 STEADY: Final = (POISSON, CLOSED)
 SHARES: Final = (0.5,)  # of the I/Os that come in batches, mixed batches
 FINE_SHARES: Final = (0.75, 0.5, 0.35, 0.2)
-LONG_SHARES: Final = (0.6, 1.0)  # of the I/Os that come in flushes: batches of which some are far larger
 ON_LOADS: Final = (0.6, 0.7, 0.85, 1.0, 1.25, 1.6, 2.0, 2.5, 4.0, 8.0)
 FINE_ON_LOADS: Final = (
     0.5, 0.6, 0.7, 0.85, 1.0, 1.12, 1.25, 1.4, 1.6, 1.8, 2.0, 2.25, 2.5, 3.2, 4.0, 6.0, 8.0, 12.0, 20.0, 40.0,
@@ -28,8 +27,6 @@ FINE_ON_LOADS: Final = (
 CLOSED_STEPS: Final = (0, 1, 2, 3, 4, 6, 9, 13, 29)  # requesters above the fewest that reach the queue
 ACTIVE_STEPS: Final = (0, 1, 2, 3, 4, 5)
 FINE_ACTIVE_STEPS: Final = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22)
-EVEN: Final = (0.0, 0.6)  # how even service is: 0 exponential, 1 constant
-BESIDE: Final = (0.7, 0.35)  # share of the I/Os that requesters or groups have beside open arrivals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,7 +42,7 @@ class Layout:
     own: Array
 
     def columns(self, kind: int) -> slice:
-        """Columns of a kind."""
+        """ArrayFields of a kind."""
         where = np.flatnonzero(self.kind == kind)
         return slice(int(where[0]), int(where[-1]) + 1) if where.size else slice(0, 0)
 
@@ -59,8 +56,10 @@ def _layout(
     steps: tuple[int, ...], shares: tuple[float, ...], loads: tuple[float, ...], even: tuple[float, ...] = (0.0,),
     beside: tuple[float, ...] = (),
 ) -> Layout:  # fmt: skip
+    """A ladder; `even` goes from 0, exponential, to 1, constant service; `beside` are shares beside open arrivals."""
+    long_shares = (0.6, 1.0)  # of the I/Os that come in flushes: batches of which some are far larger
     numbers: tuple[tuple[float, ...], ...] = (
-        (0,), CLOSED_STEPS, (0,), (1.0,), shares, (0,), even, steps, loads, LONG_SHARES,
+        (0,), CLOSED_STEPS, (0,), (1.0,), shares, (0,), even, steps, loads, long_shares,
     )  # fmt: skip
     with_others = {PERIODIC: even, ACTIVE: ACTIVE_STEPS}
     columns = [
@@ -74,24 +73,24 @@ def _layout(
 
 
 COARSE: Final = _layout(ACTIVE_STEPS, SHARES, ON_LOADS)
-FINE: Final = _layout(FINE_ACTIVE_STEPS, FINE_SHARES, FINE_ON_LOADS, EVEN, BESIDE)
+FINE: Final = _layout(FINE_ACTIVE_STEPS, FINE_SHARES, FINE_ON_LOADS, even=(0.0, 0.6), beside=(0.7, 0.35))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Columns:
+class ArrayFields:
     """Arrays of one shape, a field each."""
 
-    def each(self, change: Callable[[Any], Any]) -> Self:
+    def changed(self, change: Callable[[Any], Any]) -> Self:
         """All of them changed in one way."""
         return type(self)(**{item.name: change(getattr(self, item.name)) for item in fields(self)})
 
     def of(self, index: Any) -> Self:
         """Some of the elements."""
-        return self.each(lambda values: values[index])
+        return self.changed(lambda values: values[index])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Demands(Columns):
+class Demands(ArrayFields):
     """Parameters of every reading of every volume, each (volumes, readings), nan where the kind has none.
 
     `load` offered I/Os a service time, of all kinds but requesters; `batch` mean I/Os that come together; `share` of

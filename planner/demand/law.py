@@ -17,7 +17,6 @@ from planner.library import DEFAULT_MODEL, Model, origin, read_model
 KINDS_WITH_ALIASES: Final = ("volume", "pool")
 NO_MODEL: Final = "none"
 WITHOUT: Final = "By no model (--model none): no inflation, no gap; rates with more aliases are upper bounds."
-SETS: Final = 64  # parameter sets of a model
 LEAST_STEP: Final = 1e-6  # in logarithms: what is known so well needs no axis
 
 
@@ -81,7 +80,7 @@ def _words(model: Model, given: Path | str) -> str:
 
 def _axes(model: Model) -> tuple[tuple[float, float], ...]:
     """Principal axes, about the estimates, of the parameter sets that `planner predict` takes its intervals of."""
-    known = possible(model, SETS)
+    known = possible(model, 64)
     pairs = [(key, known.sets[key], known.best[key]) for key in (INFLATION.key, REDRIVE_TIME.key)]
     off = np.stack([np.log(column / best) if best > 0 else 0 * column for _, column, best in pairs])
     sizes, directions = np.linalg.eigh(off @ off.T / off.shape[1])

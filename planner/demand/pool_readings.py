@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.demand.answer import POINT
-from planner.demand.prediction import Indices, PredictedRows
 from planner.demand.read import UNIFORM, make_rows
-from planner.demand.readings import Readings
-from planner.demand.rowwise import MeasuredRows
+from planner.demand.readings import PredictedRows, Readings
+from planner.demand.rowwise import Indices, MeasuredRows
 from planner.demand.target import Target
 from planner.demand.together import beyond, failing, in_batches, queued
 from planner.demand.unlimited import asked
@@ -32,18 +31,12 @@ HELD: Final = 1.5  # I/Os queued, of those that unlimited servers would hold bey
 # % of them), in the median .5 with scv of service 1, .9 with .5, 1.6 with .25: services that are alike hold batches.
 HELD_TOGETHER: Final = 1.5
 LOWEST, HIGHEST = 0.1, 0.98  # quantiles of the queue that bound the range
-WIDER: Final = (
-    0.2  # of the count, above (with aliases at work below as well): the error of the law of the queue
-)
+# Of the count, above (with aliases at work below as well): the error of the law of the queue.
+WIDER: Final = 0.2
 LAW_ERROR: Final = 0.35  # of a queue with aliases at work, in its logarithm
 OF_SHARES: Final = 0.5  # quantile of draws of which some come together
 OF_SEVERAL: Final = 0.6  # the same of several rows, which hardly tell batches of one size from geometric ones
 DENIED: Final = 2.0  # standard deviations of the law of the queue
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PoolPrediction(PredictedRows):
-    """A `Prediction` of a whole pool: arrays (counts,)."""
 
 
 class PoolRow(NamedTuple):
@@ -87,11 +80,6 @@ class PoolReadings:
     others: tuple[tuple[int, MeasuredRows], ...] = ()
 
     @property
-    def steady(self) -> bool:
-        """Whether every volume is steady as far as the digits show: such a pool has exact solutions."""
-        return bool(self.readings.steady.all())
-
-    @property
     def saturated(self) -> bool:
         """Whether a volume never idles, so that its demand is unknown."""
         return bool(self.readings.saturated.any())
@@ -129,7 +117,7 @@ class PoolReadings:
         values = self._quantile(self._ordered, counts, share)
         return np.asarray(np.where(counts == 0, most, np.minimum(values, most)))
 
-    def predict(self, aliases: ArrayLike, share: float | None = None) -> PoolPrediction:
+    def predict(self, aliases: ArrayLike, share: float | None = None) -> PredictedRows:
         """Figures of the whole pool, (counts,); between none and enough aliases the rates follow the queue."""
         queue = self.queued(aliases, share)
         left = np.clip(queue / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
@@ -137,7 +125,7 @@ class PoolReadings:
         alone, free = services(self)
         service = left * alone + (1 - left) * free
         if self.fails is None:
-            return PoolPrediction(rate=rate, queue=queue, service=service)
+            return PredictedRows(rate=rate, queue=queue, service=service)
         counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
         fails, tries = (
             self._quantile(self._ordered_fails, each, self.point if share is None else share)
@@ -147,7 +135,7 @@ class PoolReadings:
         without = np.where(
             counts == 0, 1.0, np.divide(fails, tries, out=np.zeros_like(fails), where=tries > 0)
         )
-        return PoolPrediction(rate=rate, queue=queue, service=service, waits=fails, no_alias=without)
+        return PredictedRows(rate=rate, queue=queue, service=service, waits=fails, no_alias=without)
 
     def volume_queues(self, aliases: ArrayLike) -> Array:
         """I/Os queued at each volume, (volumes, counts): all in proportion to what they ask beyond their base."""

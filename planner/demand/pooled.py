@@ -32,10 +32,9 @@ from planner.demand.pool_readings import (
     most_aliases,
     services,
 )  # fmt: skip
-from planner.demand.prediction import Indices
 from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
 from planner.demand.readings import Readings
-from planner.demand.rowwise import MeasuredRows
+from planner.demand.rowwise import Indices, MeasuredRows
 from planner.demand.together import (
     FAILED,
     above,
@@ -54,17 +53,10 @@ from planner.results import Array
 # what waits without any: of all that explains their queue, rare bursts ask for the shortest wait, the most usual one.
 RARE, RARE_IN_USE = 0.03, 0.01
 DRAWS: Final = 128  # in 22 random pools other draws gave the same count, ends within 2
-SATURATED_WAIT: Final = 3.0  # service times: what is asked of a volume that never idles
-LONGEST_WAIT: Final = 12.0  # service times, without aliases; longer ones read as phases of overload
-LARGEST_LOAD: Final = 0.97
 ROWS_AT_ONCE: Final = 640  # rows of volumes that are read together: what stays in a cache
 NOTHING: Final = 1e-6  # I/Os queued, from which on more aliases are not looked at
-# Of the wait of Poisson arrivals, in logarithms; and which are usual before the queue is known.
+# Of the wait of Poisson arrivals, in logarithms.
 MULTIPLES: Final = np.log([0.4, 0.75, 1.0, 1.5, 2.2, 3.3, 5.5, 10.0, 20.0, 50.0])
-USUAL, SPREAD = 0.8, 1.0
-MORE_DRAWS: Final = (
-    512  # with aliases in use: in 18 random pools the count has a standard deviation up to 2.8
-)
 LEAST_GONE: Final = 0.2  # share of the queue that must be gone before rates say what they are without any
 LARGEST_TIE: Final = 3.0  # factor, either way, by which a draw is tied to the queue that was measured
 SHARES: Final = (0.5, 1.0)  # of bursts that come together, beside none, where aliases are in use
@@ -72,7 +64,6 @@ MORE_SHARES: Final = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)  # the same wher
 TOGETHER: Final = 0.15  # prior weight of all shares above 0
 LEAST_SHARE: Final = 1e-3  # of a multiple that counts
 LEAST_RISE: Final = 1e-6  # between two guesses of a rate, in logarithms, that make a line
-LONGEST_STEP: Final = 1.5  # along it, of the way between them
 
 
 def drawn(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
@@ -264,20 +255,12 @@ def _curves(
     )  # fmt: skip
 
 
-def read_pool(
-    io_rate: Interval, service: Interval, queued: Interval, *, aliases: int = 0, law: Law, growth: float = 0.0,
-    together: Array | float = np.nan,
-) -> PoolReadings:  # fmt: skip
-    """Read one pool: `read_pools` of it alone."""
-    return read_pools([PoolRow(io_rate, service, queued, aliases, together)], law=law, growth=growth)[0]
-
-
 def read_pool_at_several(
     rows: Sequence[PoolRow], *, law: Law, growth: float = 0.0, tries: bool = False
 ) -> PoolReadings:
     """Read the volumes of one pool measured with several numbers of aliases.
 
-    The row with the fewest aliases is read as by `read_pool`; each draw, and each share of bursts that come together,
+    The row with the fewest aliases is read as by `read_pools`; each draw, and each share of bursts that come together,
     counts as far as it has the queues that were measured with the other counts, to the error of the law of the queue
     and the digits. Then its queues are tied to the measurements next to them: multiplied by what they miss there, at
     most three times either way.
@@ -290,7 +273,8 @@ def read_pool_at_several(
         if first.aliases:
             return _read_in_use([first], law, np.array([growth]), DRAWS, tied=False, tries=tries)[0]
         shares = () if first.joined else MORE_SHARES
-        return _read_alone([first], law, np.array([growth]), MORE_DRAWS, shares, tries=tries)[0]
+        # Rows with aliases in use weigh the draws: by 512 of them the count of 18 random pools deviates by up to 2.8.
+        return _read_alone([first], law, np.array([growth]), 512, shares, tries=tries)[0]
 
     found = read(0.0)
     likely = found.likely
@@ -411,7 +395,8 @@ def _as_without(rows: MeasuredRows, parts: Sequence[slice], law: Law) -> Reading
 
     def read(rate: Array, service: Array) -> Readings:
         poisson = open_queue(rate * service, law.redrive_time / service)
-        queue = np.minimum(multiple * poisson, np.maximum(LONGEST_WAIT * rate * service, poisson))
+        # Waits of more than 12 service times would be read as phases of overload.
+        queue = np.minimum(multiple * poisson, np.maximum(12.0 * rate * service, poisson))
         alone = replace(measured, rate=rate, service=service, queue=queue, queue_low=queue, queue_high=queue)
         return read_rows(alone, law, COARSE, priors.ONE_ROW)
 
@@ -438,19 +423,20 @@ def along(wanted: Array, risen: Array) -> Array:
     """Steps along the line through two guesses: what is wanted over what the first brought; 1 where it is level."""
     with np.errstate(divide="ignore", invalid="ignore"):
         step = np.where(risen > LEAST_RISE, wanted / risen, 1.0)
-    return np.asarray(np.clip(step, 0.0, LONGEST_STEP))
+    return np.asarray(np.clip(step, 0.0, 1.5))  # not far beyond the second guess
 
 
 def _likely(queues: Array, rows: MeasuredRows) -> Array:
     """How likely the queue that was measured with the aliases in use is under each draw, (multiples, draws)."""
-    off = misfit(queues, rows) ** 2 + (((MULTIPLES - USUAL) / SPREAD) ** 2)[:, None]
+    # Before the queue is known the usual multiple is exp(.8), with a standard deviation of 1 in its logarithm.
+    off = misfit(queues, rows) ** 2 + ((MULTIPLES - 0.8) ** 2)[:, None]
     found: Array = np.exp(-0.5 * (off - off.min()))
     return found
 
 
 def open_queue(load: Array, gap: Array) -> Array:
     """Queue of Poisson arrivals at one device, the load held below saturation."""
-    load = np.minimum(load, LARGEST_LOAD / (1 + gap))
+    load = np.minimum(load, 0.97 / (1 + gap))
     one = np.ones_like(load)
     found: Array = chains.batches(chains.DeviceStation(most=1, inflation=0.0, gap=gap), load, one, one).queue[
         0
@@ -464,6 +450,6 @@ def _bounded(readings: Readings) -> Readings:
     if saturated.size == 0:
         return readings
     waits = readings.rows.queue / (readings.rows.rate * readings.rows.service)
-    waits[saturated] = SATURATED_WAIT
+    waits[saturated] = 3.0  # service times
     found = with_queues(readings, np.arange(readings.volumes), waits)
     return replace(found, rows=readings.rows)

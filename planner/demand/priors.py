@@ -16,28 +16,18 @@ from planner.demand import kinds
 from planner.demand.kinds import Demands, Layout
 from planner.results import Array
 
-DENSE: Final = 0.45  # load above which groups would hardly leave the volume idle
-LEAST_GROUPED: Final = 0.25  # r below which no group can be
 FAR_FROM_SATURATED: Final = 0.7  # utilization below which an open reading that fits is preferred
-BESIDE_OPEN: Final = 0.2  # of closed readings beside a preferred open one
-NEARLY_OPEN: Final = 0.2  # of Poisson arrivals with another scv of service, where N requesters have 1/N
 POISSON_RATIOS: Final = (0.6, 1.15)
 STEADY_UP_TO: Final = 1.1  # r
-MIXED_UP_TO: Final = 1.5
-STEADY_BESIDE: Final = 0.3  # of all others, where mixed
-VARIABLE_UP_TO: Final = 3.0  # r
 ACTIVE_WEIGHTS: Final = (0.35, 0.25, 0.15, 0.1, 0.1, 0.05)
-CROWD: Final = 10.0  # requesters of one volume, about; more are less and less likely
-FEWER: Final = 4.0
-OF_BESIDE: Final = 0.4  # of requesters or groups beside open arrivals, to those alone
-FLUSH: Final = 20.0  # wait from which on flushes are as likely as phases of overload
-SELDOM: Final = 0.25  # load below which they are
-STRONG: Final = 3.0  # load while on beyond which a phase is nearly a batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scales:
-    """Weights of the kinds, and their decay with the size of batches and groups and the wait of requesters."""
+    """Weights of the kinds, their decay with the size of batches and groups and the wait of requesters, their bounds.
+
+    `python -m tests.demand.accuracy` compares the counts that they lead to with simulated volumes and pools.
+    """
 
     batch: float = 2.0
     fixed: float = 4.0
@@ -53,6 +43,19 @@ class Scales:
     of_long: float = 0.012
     slow: float = 200.0  # service times; shorter phases are less likely
     steady: float = 2.0  # of all others, where steady
+    steady_beside: float = 0.3  # the same where mixed
+    mixed_up_to: float = 1.5  # r
+    variable_up_to: float = 3.0  # r
+    beside_open: float = 0.2  # of closed readings beside a preferred open one
+    nearly_open: float = 0.2  # of Poisson arrivals with another scv of service, where N requesters have 1/N
+    of_beside: float = 0.4  # of requesters or groups beside open arrivals, to those alone
+    dense: float = 0.45  # load above which groups would hardly leave the volume idle
+    least_grouped: float = 0.25  # r below which no group can be
+    crowd: float = 10.0  # wait from which on more requesters of one volume are less and less likely
+    fewer: float = 4.0
+    flush: float = 20.0  # wait from which on flushes are as likely as phases of overload
+    seldom: float = 0.25  # load below which they are
+    strong: float = 3.0  # load while on above which a phase is nearly a batch
 
 
 ONE_ROW: Final = Scales()
@@ -78,35 +81,38 @@ def weights(
             scales.of_periodic
             * longer
             * np.minimum(1.0, r)
-            * np.where(demands.load > DENSE, 0.2, 1.0)
-            * (r > LEAST_GROUPED),
+            * np.where(demands.load > scales.dense, 0.2, 1.0)
+            * (r > scales.least_grouped),
         ),
         (
             kinds.VARIABLE,
-            scales.of_variable * np.exp(-np.maximum(0.0, r - 1.5) / 0.3) * (r > 1.0) * (r < VARIABLE_UP_TO),
+            scales.of_variable
+            * np.exp(-np.maximum(0.0, r - 1.5) / 0.3)
+            * (r > 1.0)
+            * (r < scales.variable_up_to),
         ),
         (
             kinds.ACTIVE,
             scales.of_active
             * _requesters(layout)
-            * np.exp(-wait / scales.active - np.maximum(wait - CROWD, 0) / FEWER),
+            * np.exp(-wait / scales.active - np.maximum(wait - scales.crowd, 0) / scales.fewer),
         ),
         (
             kinds.LONG,
-            scales.of_long * np.minimum(wait / FLUSH, 1.0) ** 2 * (demands.load < SELDOM),
+            scales.of_long * np.minimum(wait / scales.flush, 1.0) ** 2 * (demands.load < scales.seldom),
         ),
         (kinds.ON_OFF, _phases(demands, layout, wait, scales)),
     ):
         where = layout.columns(kind)
         found[:, where] = np.broadcast_to(each, found.shape)[:, where]
-    found = np.where(np.isfinite(strain), np.nan_to_num(found, nan=0.0), 0.0) * _beside(layout)
+    found = np.where(np.isfinite(strain), np.nan_to_num(found, nan=0.0), 0.0) * _beside(layout, scales)
     _split(found, layout)
     total = found.sum(axis=1)
     steady = np.where(
         ratio <= STEADY_UP_TO, np.maximum(1.0, scales.steady * total),
-        np.where((ratio <= MIXED_UP_TO) | (total <= 0), np.maximum(STEADY_BESIDE * total, 1e-6), 0.0),
+        np.where((ratio <= scales.mixed_up_to) | (total <= 0), np.maximum(scales.steady_beside * total, 1e-6), 0.0),
     )  # fmt: skip
-    found += steady[:, None] * steady_shares(demands, layout, strain, variable)
+    found += steady[:, None] * steady_shares(demands, layout, strain, variable, scales)
     whole: Array = found / found.sum(axis=1, keepdims=True)
     return whole
 
@@ -125,9 +131,9 @@ def _requesters(layout: Layout) -> Array:
     return found
 
 
-def _beside(layout: Layout) -> Array:
+def _beside(layout: Layout, scales: Scales) -> Array:
     """Shares of open arrivals together have a set part of the weight; so have the laws of service of groups."""
-    found = np.where(layout.own < 1, OF_BESIDE / max(np.unique(layout.own).size - 1, 1), 1.0)
+    found = np.where(layout.own < 1, scales.of_beside / max(np.unique(layout.own).size - 1, 1), 1.0)
     periodic = layout.kind == kinds.PERIODIC
     return np.asarray(np.where(periodic, found / max(np.unique(layout.number[periodic]).size, 1), found))
 
@@ -135,7 +141,9 @@ def _beside(layout: Layout) -> Array:
 def _phases(demands: Demands, layout: Layout, wait: Array, scales: Scales) -> Array:
     load = layout.number
     slow = demands.on_time / (demands.on_time + scales.slow)
-    return scales.of_phases * np.where(load < STRONG, slow, scales.of_strong * np.exp(-wait / scales.active))
+    return scales.of_phases * np.where(
+        load < scales.strong, slow, scales.of_strong * np.exp(-wait / scales.active)
+    )
 
 
 def _split(found: Array, layout: Layout) -> None:
@@ -145,7 +153,9 @@ def _split(found: Array, layout: Layout) -> None:
         found[:, where] *= len(coarse) / max(where.stop - where.start, 1)
 
 
-def steady_shares(demands: Demands, layout: Layout, strain: Array, variable: NDArray[np.bool_]) -> Array:
+def steady_shares(
+    demands: Demands, layout: Layout, strain: Array, variable: NDArray[np.bool_], scales: Scales
+) -> Array:
     """How the steady readings share their weight, (volumes, readings): those that fit; the nearest where none does."""
     steady = np.isin(layout.kind, kinds.STEADY)
     poisson = layout.kind == kinds.POISSON
@@ -156,10 +166,10 @@ def steady_shares(demands: Demands, layout: Layout, strain: Array, variable: NDA
     fits = np.where(fits.any(axis=1, keepdims=True), fits, first & np.isfinite(nearest))
     people = np.where(poisson, 1.0, demands.population)
     opened = fits[:, poisson] & (demands.load[:, poisson] < FAR_FROM_SATURATED)
-    share = np.where(opened & ~poisson, BESIDE_OPEN, 1.0) * np.where(
+    share = np.where(opened & ~poisson, scales.beside_open, 1.0) * np.where(
         fits, _standing_for(layout) / people, 0.0
     )
-    share = np.where(variable[:, None] & poisson & ~fits, NEARLY_OPEN, share)
+    share = np.where(variable[:, None] & poisson & ~fits, scales.nearly_open, share)
     return np.asarray(share / share.sum(axis=1, keepdims=True))
 
 

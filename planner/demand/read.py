@@ -12,21 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from planner.demand import chains, kinds, priors, rowwise
 from planner.demand.kinds import COARSE, FINE, Layout
 from planner.demand.law import Law
-from planner.demand.prediction import Indices
 from planner.demand.readings import Readings
-from planner.demand.rowwise import MeasuredRows
+from planner.demand.rowwise import Indices, MeasuredRows
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.results import Array
 from planner.units import MOST_ALIASES
 
-SAME_WAIT: Final = 0.015  # service times
 WAIT_ERROR: Final = 0.15  # of a predicted wait, in its logarithm
 UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
-LARGEST_STRAIN: Final = 1e3
-NO_WAIT: Final = 0.01  # service times: waits as short tell nothing of longer ones
-LARGEST_EXCESS: Final = 3.0
-RATIO_DECIMALS: Final = 9  # so that a rule takes what lies where it begins, however it was rounded
 RATIO_ERROR: Final = 0.05  # of the ratio of two rates
 
 
@@ -132,12 +126,14 @@ def _weighed(readings: Readings, rows: MeasuredRows) -> Readings:
         predicted = queue / rate / service
         measured = (rows.queue / rows.rate / rows.service)[:, None]
         digits = ((rows.queue_high - rows.queue) / rows.rate / rows.service)[:, None] * UNIFORM
-        error = np.hypot(WAIT_ERROR * (np.minimum(predicted, measured) + SAME_WAIT), digits)
-        off = np.minimum((predicted - measured) / error, LARGEST_STRAIN) ** 2
+        # Beside its relative error a wait has an absolute one, of .015 service times.
+        error = np.hypot(WAIT_ERROR * (np.minimum(predicted, measured) + 0.015), digits)
+        off = np.minimum((predicted - measured) / error, 1e3) ** 2
         off += ((rate / readings.rows.rate[:, None] - ratio[:, None]) / RATIO_ERROR) ** 2
-        digit = NO_WAIT + digits / UNIFORM
+        # Waits of a hundredth of a service time show nothing of longer ones.
+        digit = 0.01 + digits / UNIFORM
         excess = np.log((measured + digit) / (predicted + digit))
-    excess = np.clip(np.nan_to_num(excess), -LARGEST_EXCESS, LARGEST_EXCESS)
+    excess = np.clip(np.nan_to_num(excess), -3.0, 3.0)
     off = np.where(np.isfinite(off), off, np.inf)
     least = np.min(np.where(readings.used, off, np.inf), axis=1, keepdims=True)
     weight = readings.weight * np.exp(-0.5 * (off - np.where(np.isfinite(least), least, 0.0)))
@@ -155,7 +151,7 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     gap = law.redrive_time / service_time
     most = int(rows.devices.max())
     here, _ = kinds.solve(demands, layout, most, law.inflation, gap)
-    at, tiled = chains.own(rows.devices), wide.each(lambda values: np.repeat(values, layout.kind.size))
+    at, tiled = chains.own(rows.devices), wide.changed(lambda values: np.repeat(values, layout.kind.size))
     rate, queue, busy = (values[at].ravel() for values in (here.rate, here.queue, here.busy))
     with np.errstate(invalid="ignore", over="ignore"):
         of_service, of_queue = rowwise.strains(rate, queue, busy, tiled)
@@ -189,7 +185,8 @@ def poisson_ratio(rows: MeasuredRows, law: Law) -> Array:
 
 
 def _ratio(rows: MeasuredRows, poisson: Array) -> Array:
-    return np.asarray((np.maximum(rows.queue_low, 0.0) / poisson).round(RATIO_DECIMALS))
+    # Nine decimals, so that a rule takes what lies where it begins, however it was rounded.
+    return np.asarray((np.maximum(rows.queue_low, 0.0) / poisson).round(9))
 
 
 def effective_queue(rows: MeasuredRows) -> Array:

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from planner.demand import kinds, priors
 from planner.demand.kinds import Demands, Layout
 from planner.demand.law import Law
-from planner.demand.prediction import Flags, Indices, PredictedRows
-from planner.demand.rowwise import MeasuredRows
+from planner.demand.rowwise import Flags, Indices, MeasuredRows
 from planner.demand.target import Target
 from planner.errors import InputError
 from planner.results import Array
@@ -23,6 +22,29 @@ SATURATED_LOAD: Final = 0.985
 SATURATED_WAIT: Final = 30.0  # service times
 MEASURED_CONCURRENCY: Final = 3.0  # I/Os in service that inflation was measured with
 STAGES: Final = (6, 16, 48, MOST_ALIASES + 1)  # devices: most counts are small
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PredictedRows:
+    """What readings do with aliases; arrays (volumes, readings, counts), nan where a reading is unused.
+
+    * `rate`: I/Os [1/s].
+    * `service`: mean inflated service time [s].
+    * `queue`: mean I/Os queued, as a listing shows them: those in their gap are not [1].
+    * `waits`: I/Os that find base and aliases busy [1/s]; nan where that is not known.
+    * `no_alias`: share of the I/Os in need of an alias that find none; nan where nobody asked.
+    """
+
+    rate: Array
+    service: Array
+    queue: Array
+    waits: Array | float = np.nan
+    no_alias: Array | float = np.nan
+
+    @property
+    def response(self) -> Array:
+        """Service plus queue over rate [s]."""
+        return np.asarray(self.service + self.queue / self.rate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.demand import chains, kinds
-from planner.demand.kinds import Columns, Demands, Layout
+from planner.demand.kinds import ArrayFields, Demands, Layout
 from planner.results import Array
 
 Flags = NDArray[np.bool_]
@@ -36,7 +36,7 @@ SLACK: Final = 0.04  # a wait that requesters without think time reach but for r
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MeasuredRows(Columns):
+class MeasuredRows(ArrayFields):
     """What was measured, (volumes,): rate [1/s], service [s], queue and its ends [I/Os], devices in use."""
 
     rate: Array
@@ -130,7 +130,7 @@ def _one_kind(
         elif passes > 1:
             growth = np.where(good & (busy > 0) & (rate > 0), busy / np.maximum(rate, 1e-300), 1.0)
             alone = np.where(rows.devices > 1, rows.service / growth, rows.service)
-    return part.each(lambda values: np.where(good, values, np.nan)), alone
+    return part.changed(lambda values: np.where(good, values, np.nan)), alone
 
 
 def _ends(kind: int, many: int) -> tuple[Array, Array]:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.demand.kinds import ArrayFields
 from planner.demand.law import Law
+from planner.demand.priors import FAR_FROM_SATURATED
 from planner.demand.rowwise import on_edge
 from planner.devices import Pool, VolumeClass
 from planner.interval import Interval
@@ -26,14 +28,7 @@ from planner.results import Array
 from planner.units import MILLISECOND, readable
 
 POPULATIONS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32)
-FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which an open candidate is preferred
-PASSES: Final = 2  # to the service time of a lone I/O
-LEAST_SERVICE: Final = 1e-3  # of the redrive gap
-LEAST_THINK: Final = 1e-3  # think time over service time
 IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
-EXACT: Final = 1e-6  # of the logarithm of the free number, and of a residual
-FAR_OFF: Final = 1e6  # normalized residual beyond which it is all the same
-APART: Final = 0.05  # between the passes, in the logarithm of the free number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +138,7 @@ def _preferred(run: Run, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Elements:
+class _Elements(ArrayFields):
     """Candidates of measurements, arrays (elements,): what was measured, widened by the error of the model."""
 
     volumes: Array
@@ -152,13 +147,6 @@ class _Elements:
     service: Interval
     queue: Interval
     population: Array  # inf where open
-
-    def of(self, index: NDArray[Any]) -> _Elements:
-        """Some of them."""
-        return _Elements(
-            volumes=self.volumes[index], aliases=self.aliases[index], rate=self.rate[index],
-            service=self.service[index], queue=self.queue[index], population=self.population[index],
-        )  # fmt: skip
 
     @classmethod
     def made(cls, runs: Sequence[Run], law: Law, populations: Sequence[float]) -> _Elements:
@@ -180,9 +168,7 @@ class _Elements:
         """Redrive gap g over the service time of a lone I/O: of open arrivals ``g + S0 = c V / (X (1 + free))``."""
         devices = self.volumes + self.aliases
         opened = devices / (self.rate * (1.0 + np.exp(log_free))) - law.redrive_time
-        alone = np.where(
-            np.isinf(self.population), np.maximum(opened, LEAST_SERVICE * law.redrive_time), alone
-        )
+        alone = np.where(np.isinf(self.population), np.maximum(opened, 1e-3 * law.redrive_time), alone)
         return np.asarray(law.redrive_time / alone)
 
     def predicted(self, log_free: Array, gap: Array, law: Law) -> tuple[Array, Array, Array]:
@@ -213,7 +199,7 @@ def _residual(known: Interval, guess: Array) -> Array:
     """How far guesses lie off, in halves of what the digits leave open."""
     half = np.where(guess >= known.value, known.high - known.value, known.value - known.low)
     found: Array = (guess - known.value) / np.maximum(half, np.maximum(1e-9 * np.abs(known.value), 1e-12))
-    return np.asarray(np.clip(np.nan_to_num(found, nan=FAR_OFF, posinf=FAR_OFF), -FAR_OFF, FAR_OFF))
+    return np.asarray(np.clip(np.nan_to_num(found, nan=1e6, posinf=1e6), -1e6, 1e6))
 
 
 def _inverted(runs: Sequence[Run], law: Law, populations: Sequence[float]) -> list[list[Candidate]]:
@@ -226,14 +212,14 @@ def _inverted(runs: Sequence[Run], law: Law, populations: Sequence[float]) -> li
     alone, free = np.array(every.service.value), low
     residual, of_queue = np.full(low.shape, np.inf), low
     # The gap is a time: of requesters, in units of S0, it is known only once S0 is.
-    for _ in range(1 if np.isinf(every.population).all() else PASSES):
+    for _ in range(1 if np.isinf(every.population).all() else 2):
         free, found = _balanced(every, alone, law, near)
         missed = np.flatnonzero(~found)
         if missed.size and (near[0][missed] > ends[0][missed]).any():
             free[missed], _ = _balanced(
                 every.of(missed), alone[missed], law, (ends[0][missed], ends[1][missed])
             )
-        near = np.maximum(free - APART, ends[0]), np.minimum(free + APART, ends[1])
+        near = np.maximum(free - 0.05, ends[0]), np.minimum(free + 0.05, ends[1])
         alone, of_service, of_queue = every.residuals(free, alone, law)
         alone = np.where(alone > 0, alone, every.service.value)
         residual = on_edge(np.maximum(np.abs(of_service), np.abs(of_queue)))
@@ -258,10 +244,8 @@ def _limits(every: _Elements, law: Law) -> tuple[Array, Array]:
     least = devices / (1.0 + gap) * every.volumes / (every.rate * every.service.high) - 1.0
     slowed = (1.0 + law.inflation * every.aliases) * (1.0 + gap)
     most = devices * slowed * every.volumes / (every.rate * every.service.low) - 1.0
-    low = np.where(
-        opened, np.clip(least, *IDLE_RANGE), np.maximum(LEAST_THINK, 0.5 * (cycle - 1.5 * response))
-    )
-    high = np.where(opened, np.clip(most, 2 * low, IDLE_RANGE[1]), np.maximum(2 * LEAST_THINK, cycle))
+    low = np.where(opened, np.clip(least, *IDLE_RANGE), np.maximum(1e-3, 0.5 * (cycle - 1.5 * response)))
+    high = np.where(opened, np.clip(most, 2 * low, IDLE_RANGE[1]), np.maximum(2e-3, cycle))
     return np.log(low), np.log(high)
 
 
@@ -277,7 +261,7 @@ def _balanced(
         return of_service + of_queue
 
     index = np.arange(alone.size, dtype=np.float64)
-    root = elementwise.find_root(total, ends, args=(index,), tolerances={"xatol": EXACT, "fatol": EXACT})
+    root = elementwise.find_root(total, ends, args=(index,), tolerances={"xatol": 1e-6, "fatol": 1e-6})
     found = np.array(root.success)
     nearer = np.where(np.abs(root.f_bracket[0]) < np.abs(root.f_bracket[1]), *root.bracket)
     return np.where(found, root.x, nearer), found
@@ -312,7 +296,7 @@ def _offered(runs: Sequence[Run], law: Law) -> list[Candidate]:
         dtype=np.float64,
     ).T
     alone = service.copy()
-    for _ in range(PASSES if law.inflation and (aliases > 0).any() else 0):
+    for _ in range(2 if law.inflation and (aliases > 0).any() else 0):
         steady = solve_pools(
             aliases, volumes=volumes[:, None], service_time=alone[:, None], arrival_rate=(rate / volumes)[:, None],
             inflation=law.inflation, redrive_time=law.redrive_time,

@@ -35,16 +35,8 @@ from planner.demand.readings import Readings
 from planner.demand.unlimited import AliasUse, asked
 from planner.results import Array
 
-STEP: Final = (
-    0.8  # of the common normal number, over sqrt(1 - r), its own part: half moves a mean by less than 1e-5
-)
-LARGEST: Final = (
-    0.99  # share of a volume beside others of another share: with 1 the sum over G would see steps
-)
 Spectrum = NDArray[np.complex128]
-FAILED: Final = (
-    1.08  # I/Os without alias, of those with unlimited servers: what waits holds them longer (simulated)
-)
+FAILED: Final = 1.08  # I/Os without alias, of those with unlimited servers: what waits holds them longer
 LEAST_TAIL: Final = 1e-12  # of a distribution
 RARE_SHARES: Final = (0.3, 0.15)  # of the I/Os of a volume that come in rare bursts of all of them
 
@@ -161,9 +153,11 @@ def _all_at_once(laws: Array, rates: Array | None = None) -> Array:
 
 def _partly(laws: Array, shares: Array, rates: Array | None = None) -> Array:
     """The same for volumes that are independent given a common normal number."""
-    shares = np.minimum(shares, LARGEST)
+    # With a share of 1 beside smaller ones the sum over G would have steps.
+    shares = np.minimum(shares, 0.99)
     largest = float(shares.max())
-    nodes = np.arange(-5.0, 6.0, STEP * np.sqrt(1.0 - largest)) if largest > 0.0 else np.zeros(1)
+    # Half of this step moves a mean by less than 1e-5.
+    nodes = np.arange(-5.0, 6.0, 0.8 * np.sqrt(1.0 - largest)) if largest > 0.0 else np.zeros(1)
     weights = np.exp(-(nodes**2) / 2)
     at = ndtri(np.minimum(np.cumsum(laws, axis=0), 1.0))[:, :, None]
     at[-1] = np.inf

@@ -12,16 +12,13 @@ import numpy as np
 
 from planner.demand import chains, kinds
 from planner.demand.kinds import Demands
-from planner.demand.prediction import Indices
 from planner.demand.readings import Readings
+from planner.demand.rowwise import Indices
 from planner.results import Array
 
 LEVELS: Final = 160  # I/Os present of one volume
 STRONG: Final = 4.0  # load while on from which phases are left out: unlimited servers would not hold them
 LEAST_WEIGHT: Final = 1e-3
-NEWTON: Final = 12  # steps at most; five as a rule
-LEAST_D, LARGEST_D = 1e-9, 1e9  # bounds of d
-ELEMENTS_AT_ONCE: Final = 256  # what stays in a cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,9 +42,7 @@ class AliasUse:
 
     def mean(self, values: Array) -> Array:
         """Mean over the candidates, (volumes,)."""
-        return np.asarray(
-            np.bincount(self.volume, weights=self.weight * values, minlength=self.volumes), dtype=np.float64
-        )
+        return _mean(self.volume, self.weight * values, self.volumes)
 
     def of(self, volumes: slice) -> AliasUse:
         """Some of the volumes."""
@@ -98,14 +93,16 @@ def service_rates(readings: Readings) -> tuple[Array, Array, Array]:
     weight = readings.weight[volume, column]
     _, busy, flow = present(readings, LEVELS)
 
-    def mean(values: Array) -> Array:
-        return np.asarray(
-            np.bincount(volume, weights=weight * values, minlength=readings.volumes), dtype=np.float64
-        )
+    service, alone = readings.service_time[volume, column], readings.predict([0]).rate[volume, column, 0]
+    free, slow, taken = (
+        _mean(volume, weight * each, readings.volumes) for each in (flow / service, alone, busy / service)
+    )
+    return free, slow, taken / free
 
-    service = readings.service_time[volume, column]
-    free = mean(flow / service)
-    return free, mean(readings.predict([0]).rate[volume, column, 0]), mean(busy / service) / free
+
+def _mean(volume: Indices, values: Array, volumes: int) -> Array:
+    """Sum of weighted values over the candidates of each volume, (volumes,)."""
+    return np.asarray(np.bincount(volume, weights=values, minlength=volumes), dtype=np.float64)
 
 
 def _weighted(readings: Readings, weight: Array) -> Readings:
@@ -223,8 +220,8 @@ def alias_law(law: Array, busy: Array, steps: Array) -> tuple[Array, Array]:
     it is; I/Os on aliases stay there when the base becomes free. One over the busy share is nearly linear in d: Newton.
     """
     found, ends = np.empty_like(law), np.empty_like(law)
-    for first in range(0, law.shape[1], ELEMENTS_AT_ONCE):
-        some = slice(first, first + ELEMENTS_AT_ONCE)
+    for first in range(0, law.shape[1], 256):  # so many elements stay in a cache
+        some = slice(first, first + 256)
         found[:, some], ends[:, some] = _alias_law(law[:, some], busy[some], steps)
     return found, ends
 
@@ -235,13 +232,13 @@ def _alias_law(law: Array, busy: Array, steps: Array) -> tuple[Array, Array]:
     some = np.maximum(law[1:].sum(axis=0), 1e-300)
     wanted = np.clip(busy, 1e-12, some)
     mean = weight.sum(axis=0) / some
-    d = np.clip(mean * (some / wanted - 1.0), LEAST_D, LARGEST_D)
-    for _ in range(NEWTON):
+    d = np.clip(mean * (some / wanted - 1.0), 1e-9, 1e9)
+    for _ in range(12):  # five as a rule
         parts = weight / (n + d)
         share = parts.sum(axis=0)
         slope = (parts / (n + d)).sum(axis=0)
         step = share * (share / wanted - 1.0) / np.maximum(slope, 1e-300)
-        d = np.clip(d + step, LEAST_D, LARGEST_D)
+        d = np.clip(d + step, 1e-9, 1e9)
         if (np.abs(step) <= 1e-9 * (1.0 + d)).all():
             break
     with_base = weight / (n + d)

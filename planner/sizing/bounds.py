@@ -18,8 +18,6 @@ from planner.measurements import Run
 from planner.results import Array
 
 NORMAL_90: Final = 1.645
-LEAST_THINK: Final = 0.01  # of the think time that was read: next to none
-DRAWS: Final = 256  # laws that stand for all that are possible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,7 +47,7 @@ def ends_of(read: Readings, chosen: NDArray[np.int64], law: Law) -> list[MovedVo
         think = some.demands.think[place]
         for sign in (1.0, -1.0):
             times = some.demands.think.copy()
-            times[place] = np.maximum(think + sign * NORMAL_90 * error, LEAST_THINK * think)
+            times[place] = np.maximum(think + sign * NORMAL_90 * error, 0.01 * think)
             moved = replace(some, demands=replace(some.demands, think=times))
             ends.append(MovedVolumes(read=moved, places=moves, chosen=chosen[moves]))
     for axis in law.axes:
@@ -85,8 +83,8 @@ def band(
     at = min(in_use, base.size - 1)
     shifts = np.log(np.where(bounded, moved, 1.0)) - base
     shifts -= shifts[:, at, None]
-    steps = points(DRAWS, max(len(moved) // 2, 1))
-    found = np.zeros((DRAWS, base.size))
+    steps = points(256, max(len(moved) // 2, 1))  # laws that stand for all that are possible
+    found = np.zeros((len(steps), base.size))
     for k, (up, down) in enumerate(zip(shifts[::2], shifts[1::2], strict=True)):
         step = steps[:, k, None] / NORMAL_90
         found += step * (up - down) / 2 + step**2 * (up + down) / 2
@@ -109,28 +107,9 @@ def through(band: Interval, known: Mapping[int, Interval], *, rising: bool = Fal
     return Interval(np.minimum(least, value), value, np.maximum(most, value))
 
 
-def measured_rate(run: Run) -> Interval:
-    """I/O rate of all volumes of a run [1/s]."""
-    return run.total_rate
-
-
-def measured_response(run: Run) -> Interval:
-    """Response time of a run [s]: service and queue over rate, with their digits; nan where no queue was measured."""
-    if not run.queue_known:
-        return Interval(math.nan, math.nan, math.nan)
-    wait = run.total_queue / run.total_rate
-    return run.mean_service + wait
-
-
 def holding(interval: Interval, values: Array) -> Interval:
     """The same around values that lie in it."""
     return Interval(np.minimum(interval.low, values), values, np.maximum(interval.high, values))
-
-
-def span(counts: Sequence[int], rule_of_thumb: int | None) -> tuple[int, int]:
-    """Smallest and largest count, the rule of thumb among them where the queue was measured."""
-    every = [*counts, *([] if rule_of_thumb is None else [rule_of_thumb])]
-    return min(every), max(every)
 
 
 def spaced(queued: Interval) -> Interval:

@@ -12,12 +12,11 @@ from planner.demand import Law, Target, in_words, point_and_range
 from planner.demand.pool_readings import HIGHEST, LOWEST, PoolReadings, PoolRow
 from planner.demand.pooled import read_pool_at_several, read_pools
 from planner.devices import Performance
-from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
-from planner.sizing.bounds import NORMAL_90, measured_rate, measured_response, spaced, through
+from planner.sizing.bounds import NORMAL_90, spaced, through
 from planner.sizing.comparison import Gain
 from planner.sizing.sized import Sized, tries_of
 from planner.sizing.volumes import alike
@@ -30,25 +29,17 @@ class SizedDraws(Sized):
     decided = "bursty demand"
 
     def __init__(
-        self,
-        runs: tuple[Run, ...],
-        law: Law,
-        target: Target,
-        growth: float,
-        *,
-        measured: PoolReadings,
-        pool: PoolReadings,
-    ) -> None:
+        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, measured: PoolReadings, pool: PoolReadings
+    ) -> None:  # fmt: skip
         super().__init__(runs, law, target, growth)
         self.measured, self.pool = measured, pool
-        self.unknown = pool.saturated and not self.run.aliases
 
     @cached_property
     def ends(self) -> tuple[int, int, int]:
         """Count and range by the draws."""
         return self.pool.point_and_range(self.target)
 
-    @cached_property
+    @property
     def together(self) -> Interval | None:
         """As the measurements show it."""
         return self.pool.together
@@ -78,7 +69,21 @@ class SizedDraws(Sized):
 
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Rate over the candidates of all volumes; response with more or fewer aliases, as the range allows."""
-        return _bands(self.pool, rows, () if self.growth else self.runs)
+        pool, read = self.pool, self.pool.readings
+        many = read.predict([16]).rate[..., 0]  # aliases of one volume with which hardly anything of it waits
+        known = np.isfinite(many) & (read.weight > 0)
+        weight, rates = np.where(known, read.weight, 0.0), np.where(known, many, 0.0)
+        mean = (weight * rates).sum(axis=1)
+        half = NORMAL_90 * math.sqrt(float((weight * (rates - mean[:, None]) ** 2).sum()))
+        counts, before = rows.aliases, max(float(rows.queued[0]), 1e-300)
+        served = np.clip(1.0 - rows.queued / before, 0.0, 1.0)
+        least, most = np.maximum(rows.io_rate - half * served, 0.0), rows.io_rate + half * served
+        worse, better = (pool.queued(counts, share) for share in (HIGHEST, LOWEST))
+        slow, fast = rows.service_time + worse / rows.io_rate, rows.service_time + better / rows.io_rate
+        return (
+            through(Interval(least, rows.io_rate.copy(), most), self.measured_rates, rising=True),
+            through(Interval(fast, rows.response_time.copy(), slow), self.measured_responses),
+        )
 
     def classic(self) -> int | None:
         """Of the volumes, each read for itself."""
@@ -89,11 +94,43 @@ class SizedDraws(Sized):
 
     def gains(self, rows: Performance, count: int) -> tuple[Gain, ...]:
         """What each group of volumes that the digits cannot tell apart gets."""
-        return _gains(self.run, self.pool, rows, count) if self.run.own and not self.run.aliases else ()
+        run, pool = self.run, self.pool
+        if not run.own or run.aliases:
+            return ()
+        groups = alike(run)
+        queued, rate = float(rows.queued[count]), float(rows.io_rate[count])
+        left = queued / max(float(rows.queued[0]), 1e-300)
+        share = pool.volume_queues([count])[:, 0]
+        waiting = queued * share / max(float(share.sum()), 1e-300)
+        rates = run.io_rate.value + np.maximum(pool.rate - run.io_rate.value, 0.0) * (1 - left)
+        rates *= rate / float(rates.sum())
+        found = []
+        for group in np.unique(groups):
+            members = np.flatnonzero(groups == group)
+            after = float(rates[members].mean())
+            service = float(run.service.value[members].mean())
+            inflated = float(pool.busy[members].sum() / max(float(pool.rate[members].sum()), 1e-300))
+            inflated, wait = max(inflated, service), float(waiting[members].mean()) / after
+            before = run.io_rate.value[members]
+            gain = Gain(
+                volumes=members.size, rate_before=float(before.mean()), rate_after=after,
+                response_before=float(np.average(run.responses[members], weights=before)),
+                response_after=service + (inflated - service) * (1 - left) + wait,
+            )  # fmt: skip
+            found.append(gain)
+        return tuple(sorted(found, key=lambda gain: -gain.rate_before * gain.response_before))
 
     def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
         """The pool as one demand."""
-        return _named(self.pool, count, float(rows.io_rate[count]))
+        read = self.pool.readings
+        bursty = int((~read.steady).sum())
+        row = int(np.argmax(np.where(read.steady, -1.0, read.rows.queue)))
+        words = (
+            f"{bursty} of {read.volumes} volumes bursty, the longest queue as if "
+            f"{in_words(read, row, int(np.argmax(read.weight[row])))}"
+        )
+        rate = float(rows.io_rate[count])
+        return (NamedReading(kind="bursty", words=words, weight=None, count=count, io_rate=rate),)
 
     def sentences(self, answer: AliasAnswer) -> tuple[Sequence[str], Sequence[str], bool]:
         """How it was read, who gains."""
@@ -102,7 +139,7 @@ class SizedDraws(Sized):
 
 def size_bursty_pools(
     cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float]
-) -> list[SizedDraws | PlannerError]:
+) -> list[SizedDraws]:
     """Read pools of bursty volumes; those of one row without aliases all together."""
     tries = not target.of_waits
     alone = [k for k, runs in enumerate(cases) if len(_known(runs)) == 1]
@@ -123,17 +160,9 @@ def size_bursty_pools(
             measured[k] = read_pool_at_several(several, law=law, tries=tries)
             if growth[k]:
                 later[k] = read_pool_at_several(several, law=law, growth=growth[k], tries=tries)
-        found.append(_made(runs, law, target, growth[k], measured[k], later.get(k, measured[k])))
+        pool = later.get(k, measured[k])
+        found.append(SizedDraws(runs, law, target, growth[k], measured[k], pool))
     return found
-
-
-def _made(
-    runs: tuple[Run, ...], law: Law, target: Target, growth: float, measured: PoolReadings, pool: PoolReadings
-) -> SizedDraws | PlannerError:
-    try:
-        return SizedDraws(runs, law, target, growth, measured=measured, pool=pool)
-    except PlannerError as problem:
-        return problem
 
 
 def all_at_once(pool: PoolReadings, target: Target, least: int) -> int:
@@ -168,61 +197,3 @@ def _rows(pool: PoolReadings, counts: Array) -> Performance:
         fewest_free=nothing, most_free=nothing,
         volume_rates=(rate / pool.readings.volumes)[:, None], volume_responses=(service + queue / rate)[:, None],
     )  # fmt: skip
-
-
-def _bands(pool: PoolReadings, rows: Performance, runs: Sequence[Run]) -> tuple[Interval, Interval]:
-    read = pool.readings
-    many = read.predict([16]).rate[..., 0]  # aliases of one volume with which hardly anything of it waits
-    known = np.isfinite(many) & (read.weight > 0)
-    weight, rates = np.where(known, read.weight, 0.0), np.where(known, many, 0.0)
-    mean = (weight * rates).sum(axis=1)
-    half = NORMAL_90 * math.sqrt(float((weight * (rates - mean[:, None]) ** 2).sum()))
-    counts, before = rows.aliases, max(float(rows.queued[0]), 1e-300)
-    served = np.clip(1.0 - rows.queued / before, 0.0, 1.0)
-    least, most = np.maximum(rows.io_rate - half * served, 0.0), rows.io_rate + half * served
-    worse, better = (pool.queued(counts, share) for share in (HIGHEST, LOWEST))
-    slow, fast = rows.service_time + worse / rows.io_rate, rows.service_time + better / rows.io_rate
-    seen, answered = ({run.aliases: of(run) for run in runs} for of in (measured_rate, measured_response))
-    return (
-        through(Interval(least, rows.io_rate.copy(), most), seen, rising=True),
-        through(Interval(fast, rows.response_time.copy(), slow), answered),
-    )
-
-
-def _gains(run: Run, pool: PoolReadings, rows: Performance, recommended: int) -> tuple[Gain, ...]:
-    """The groups with the longest queues first; together they have the rate and the queue of the pool."""
-    groups = alike(run)
-    queued, rate = float(rows.queued[recommended]), float(rows.io_rate[recommended])
-    left = queued / max(float(rows.queued[0]), 1e-300)
-    share = pool.volume_queues([recommended])[:, 0]
-    waiting = queued * share / max(float(share.sum()), 1e-300)
-    rates = run.io_rate.value + np.maximum(pool.rate - run.io_rate.value, 0.0) * (1 - left)
-    rates *= rate / float(rates.sum())
-    found = []
-    for group in np.unique(groups):
-        members = np.flatnonzero(groups == group)
-        after = float(rates[members].mean())
-        service = float(run.service.value[members].mean())
-        inflated = max(
-            float(pool.busy[members].sum() / max(float(pool.rate[members].sum()), 1e-300)), service
-        )
-        found.append(
-            Gain(
-                volumes=members.size, rate_before=float(run.io_rate.value[members].mean()), rate_after=after,
-                response_before=float(np.average(run.responses[members], weights=run.io_rate.value[members])),
-                response_after=service + (inflated - service) * (1 - left) + float(waiting[members].mean()) / after,
-            )
-        )  # fmt: skip
-    return tuple(sorted(found, key=lambda gain: -gain.rate_before * gain.response_before))
-
-
-def _named(pool: PoolReadings, recommended: int, io_rate: float) -> tuple[NamedReading, ...]:
-    """How many volumes are bursty, and what the one that waits most does."""
-    read = pool.readings
-    bursty = int((~read.steady).sum())
-    row = int(np.argmax(np.where(read.steady, -1.0, read.rows.queue)))
-    words = (
-        f"{bursty} of {read.volumes} volumes bursty, the longest queue as if "
-        f"{in_words(read, row, int(np.argmax(read.weight[row])))}"
-    )
-    return (NamedReading(kind="bursty", words=words, weight=None, count=recommended, io_rate=io_rate),)

@@ -17,9 +17,6 @@ from planner.measurements import Run
 from planner.quantity import column
 from planner.units import MILLISECOND, readable
 
-LEAST_GAIN: Final = 0.005  # of the response time; less is no gain
-LEAST_HELP: Final = 0.05  # of rate or response of the whole; less is not worth a device number
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
@@ -34,7 +31,7 @@ class Gain:
     @property
     def gains(self) -> bool:
         """Whether the I/Os are answered noticeably sooner."""
-        return self.response_after < (1 - LEAST_GAIN) * self.response_before
+        return self.response_after < 0.995 * self.response_before
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data with unit suffixes."""
@@ -101,8 +98,9 @@ def helped(rows: Performance, in_use: int, recommended: int) -> bool:
     if recommended <= in_use:
         return True
     before, after = float(rows.response_time[in_use]), float(rows.response_time[recommended])
-    faster = float(rows.io_rate[recommended]) > (1 + LEAST_HELP) * float(rows.io_rate[in_use])
-    if not math.isfinite(before) or faster or after < (1 - LEAST_HELP) * before:
+    # A twentieth of rate or response of the whole is worth a device number, less is not.
+    faster = float(rows.io_rate[recommended]) > 1.05 * float(rows.io_rate[in_use])
+    if not math.isfinite(before) or faster or after < 0.95 * before:
         return True
     gone = float(rows.wait_time[in_use] - rows.wait_time[recommended])
     grown = float(rows.service_time[recommended] - rows.service_time[in_use])

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner import queueing
 from planner.demand import Target
-from planner.devices import Performance, Pool, Volume, VolumeClass
+from planner.devices import Performance, Pool
 from planner.errors import ConvergenceError, PlannerError
 from planner.results import Array
 
-DEVIATIONS: Final = 2.0
-"""Standard deviations of the aliases in use, were there any number, by which a first guess exceeds their mean."""
-
-LEAST_EXCESS: Final = 1e-9
-"""Excess over the target that counts as none, and its inverse as boundless."""
-LEAST_LOG: Final = -4.0
-"""Logarithm of an excess below which a straight line no longer holds: queues end faster."""
 HALVE_EVERY: Final = 4
 """Rounds after which an interval of counts is halved, should straight lines lead nowhere."""
 
@@ -42,7 +33,7 @@ def first_guess(pool: Pool) -> int:
             share = service / (service + part.think_time)
             load, idle = part.population * share, (1.0 - share) ** part.population
         mean += part.volumes * max(load - 1.0 + idle, 0.0)
-    return round(mean + DEVIATIONS * math.sqrt(mean))
+    return round(mean + 2.0 * math.sqrt(mean))
 
 
 def most_useful(pool: Pool, most: int) -> int:
@@ -99,11 +90,7 @@ def fewest(
                 failed[k] = rows
                 continue
             excess = float(excess_of(target, rows)[0])
-            found = (
-                math.log(min(max(excess, LEAST_EXCESS), 1.0 / LEAST_EXCESS))
-                if not math.isnan(excess)
-                else math.inf
-            )
+            found = math.inf if math.isnan(excess) else math.log(min(max(excess, 1e-9), 1e9))
             if found <= 0.0:
                 high[k], at_high[k] = count[k], found
             else:
@@ -125,83 +112,10 @@ def _following(
         least = 2.0 ** max(rounds - HALVE_EVERY, 0)  # from afar in doubled steps, whatever the slope
         up = low + np.maximum(np.ceil(np.minimum(at_low / slope, far)), least)
         down = high - np.maximum(np.ceil(np.minimum(-at_high / slope, far)), least)
-        line = low + np.ceil((high - low) * at_low / (at_low - np.maximum(at_high, LEAST_LOG)))
+        # Below an excess of exp(-4) a straight line no longer holds: queues end faster.
+        line = low + np.ceil((high - low) * at_low / (at_low - np.maximum(at_high, -4.0)))
     middle = (low + high) // 2
     between = middle if rounds % HALVE_EVERY == 0 else np.where(np.isfinite(line), line, middle)
     found = np.where(upward, np.where(np.isnan(up), middle, up), np.where(downward, down, between))
     found = np.clip(np.nan_to_num(found, nan=0.0), low + 1, np.maximum(high - 1, low + 1))
     return np.asarray(np.minimum(found, limit), dtype=np.int64)
-
-
-MOST_OF_ONE_VOLUME: Final = 32  # aliases that a search for a single volume tries
-
-
-def classic_aliases(pools: Sequence[Pool], target: Target) -> list[int | None]:
-    """Count the aliases that the volumes of each pool would take with classic PAV, each volume with its own."""
-    classes = [
-        (pool, replace(part, service_time=service))
-        for pool in pools
-        for part, service in zip(pool.classes, pool.service_times, strict=True)
-    ]
-    population = np.array([part.population for _, part in classes])
-    most = np.fmin(population - 1.0, MOST_OF_ONE_VOLUME)
-    found = np.full(len(classes), np.nan)
-    for count in range(MOST_OF_ONE_VOLUME + 1):
-        open_yet = np.flatnonzero(np.isnan(found) & (count <= most))
-        if open_yet.size:
-            figures = _alone([classes[k] for k in open_yet], count, with_fails=not target.of_waits)
-            found[open_yet[target.met(*figures)]] = count
-    takes = found * np.array([part.volumes for _, part in classes])
-    ends = np.cumsum([len(pool.classes) for pool in pools])[:-1]
-    sums = [float(each.sum()) for each in np.split(takes, ends)]
-    return [None if np.isnan(total) else int(total) for total in sums]
-
-
-def _alone(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int, *, with_fails: bool) -> Array:
-    """Rate, service time, queue, share and rate of tries, without aliases of a pool, (5, classes)."""
-    if with_fails:
-        return _one_by_one(classes, aliases)
-    service, inflation, gap, bases = np.array(
-        [(part.service_time, pool.inflation, pool.redrive_time, pool.bases) for pool, part in classes]
-    ).T
-    population, think, rate = np.array(
-        [(part.population, part.think_time, part.arrival_rate) for _, part in classes]
-    ).T
-    rows = np.full((5, len(classes)), np.nan)
-    closed = ~np.isnan(population)
-
-    def keep(where: NDArray[np.bool_], steady: queueing.Steady) -> None:
-        queued = np.maximum(steady.queue_length - steady.in_gap, 0.0)
-        rows[:3, where] = bases[where] * steady.throughput, steady.service_time, bases[where] * queued
-
-    if closed.any():
-        keep(closed, queueing.finite_source(
-            population[closed], think[closed], service[closed], 1.0 + aliases, inflation=inflation[closed],
-            redrive_time=gap[closed],
-        ))  # fmt: skip
-    if not closed.all():
-        keep(~closed, queueing.mmc(
-            rate[~closed], service[~closed], 1.0 + aliases, inflation=inflation[~closed], redrive_time=gap[~closed]
-        ))  # fmt: skip
-    return rows
-
-
-def _one_by_one(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int) -> Array:
-    """The same with the tries that fail, which only the chain of a pool tells."""
-    solved = []
-    for pool, part in classes:
-        one = VolumeClass(
-            population=part.population, think_time=part.think_time, arrival_rate=part.arrival_rate
-        )
-        rows = Volume(
-            demand=one, service_time=part.service_time, inflation=pool.inflation,
-            redrive_time=pool.redrive_time,
-        ).solve([float(aliases)])  # fmt: skip
-        bases = pool.bases
-        solved.append(
-            (
-                bases * rows.io_rate[0], rows.service_time[0], bases * rows.queued[0], rows.no_alias[0],
-                bases * rows.fails[0],
-            )
-        )  # fmt: skip
-    return np.array(solved).T

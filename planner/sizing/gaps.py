@@ -124,7 +124,6 @@ def gaps(
 
 
 FLOOR: Final = 0.05  # I/Os queued, and I/Os in service (5 % busy), below which a volume does not matter
-MOST_TIMES: Final = 2.0  # aliases to add over those in use
 MOST_ADDED: Final = 32  # aliases
 MOST_GROWTH: Final = 0.5  # of the service time
 LOOK: Final = (
@@ -158,7 +157,7 @@ def reasons(in_use: int, recommended: int, service_before: float, service_after:
         return []
     growth = service_after / service_before - 1.0  # nan compares as no growth
     found = []
-    if in_use > 0 and more > MOST_TIMES * in_use:
+    if in_use > 0 and more > 2 * in_use:
         found.append(f"{render.counted(more, 'more alias', 'more aliases')}, over twice those in use")
     elif more > MOST_ADDED:
         found.append(f"{more} more aliases")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer, tabled
 from planner.demand import Law, Target
-from planner.errors import PlannerError
 from planner.measurements import Run
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
 from planner.quantity import Quantity, column
@@ -21,7 +20,7 @@ from planner.sizing.comparison import helped
 from planner.sizing.gaps import FLOOR, MOST_NAMED, Gaps
 from planner.sizing.need import Need
 from planner.sizing.sized import Sized
-from planner.sizing.subsystem import PoolCount, Traffic, changes_of, doubtful, figure
+from planner.sizing.subsystem import PoolCount, Traffic, changes_of, doubtful, figure, with_need
 from planner.units import MILLISECOND, percent, readable
 
 GAINS: Final = "gains"
@@ -53,35 +52,18 @@ class VolumeRow(PoolCount):
 
 def volume_row(run: Run, found: Need | None) -> VolumeRow:
     """The row of a volume: of what was found of it, below the floor where None."""
-    measured = Traffic.measured(run)
-    if found is None:
-        return VolumeRow(
-            name=run.name, verdict=BELOW, in_use=run.aliases, now=measured, interval=run.interval
-        )
-    sized, count = found.sized, found.count
-    if sized is None or count is None or found.low is None or found.high is None:
-        return unanswered(run.name, found.problem, found.exit_code, in_use=run.aliases, now=measured)
-    try:
-        rows, _ = sized.sweep
-    except PlannerError as problem:
-        return unanswered(run.name, str(problem), problem.exit_code, in_use=run.aliases, now=measured)
-    at = [min(k, rows.aliases.size - 1) for k in (run.aliases, count)]
-    now, then = (Traffic.of(rows, k) for k in at)
-    helps = helped(rows, *at)
-    return VolumeRow(
-        name=run.name, verdict=_verdict(sized.saturated, count, run.aliases, helps, run.waiting), in_use=run.aliases,
-        recommended=count, range=(found.low, found.high), now=now, then=then, interval=run.interval,
-        strain=sized.residual, notes=run.notes, sized=sized,
-    )  # fmt: skip
-
-
-def unanswered(
-    name: str, problem: str, exit_code: int, in_use: int = 0, now: Traffic | None = None
-) -> VolumeRow:
-    """The row of a volume without an answer."""
-    return VolumeRow(
-        name=name, verdict=NO_ANSWER, problem=problem, exit_code=exit_code, in_use=in_use, now=now
+    measured = VolumeRow(
+        name=run.name, verdict=NO_ANSWER, in_use=run.aliases, now=Traffic.measured(run), interval=run.interval
     )
+    if found is None:
+        return replace(measured, verdict=BELOW)
+    row, sized = with_need(measured, run, found, run.notes), found.sized
+    if sized is None or row.recommended is None:
+        return replace(row, interval="")
+    rows, _ = sized.sweep
+    helps = helped(rows, *(min(k, rows.aliases.size - 1) for k in (run.aliases, row.recommended)))
+    verdict = _verdict(sized.saturated, row.recommended, run.aliases, helps, run.waiting)
+    return replace(row, verdict=verdict, strain=sized.residual, sized=sized)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from planner.sizing.subsystem import PoolCount, Subsystem
 
 MOST_NAMED: Final = 40  # rows of a picture
-MOST_IN_TITLE: Final = 2  # pools that a title names
 LONG: Final = 30  # characters of a name
 
 
@@ -134,8 +133,8 @@ def draw_many(headline: str, rows: Iterable[CountRow], what: str, axes: Axes | N
     shown = order[:MOST_NAMED]
     short = [row for row in order if row.verdict == SHORT]
     missing = sum(row.needed - row.in_use for row in short)
-    few = ", ".join(row.name for row in short[:MOST_IN_TITLE])
-    brief = 0 < len(short) <= MOST_IN_TITLE and len(few) <= LONG
+    few = ", ".join(row.name for row in short)
+    brief = bool(short[:1]) and not short[2:] and len(few) <= LONG
     who = few if brief else f"{len(short)} of {len(order)} {what}s"
     lack = f"{who} {'needs' if len(short) == 1 else 'need'} {render.counted(missing, 'more alias', 'more aliases')}"
     title = lack if short else f"No {what} is short of aliases"

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from planner.demand import Candidate, Law, Readings, Target, candidates_of_pools, read_volumes
 from planner.demand.kinds import COARSE, STEADY
 from planner.demand.pooled import joined, read_pools
+from planner.demand.priors import FAR_FROM_SATURATED
 from planner.demand.read import steady_volumes
 from planner.devices import Performance, Pool, solve_pools
 from planner.errors import ConvergenceError, PlannerError
@@ -22,28 +23,28 @@ from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedReading
 from planner.sizing.bounds import (
-    LEAST_THINK,
     NORMAL_90,
     Correction,
     band,
-    measured_rate,
-    measured_response,
     spaced,
 )
 from planner.sizing.bursty_pool import all_at_once, row_of
 from planner.sizing.comparison import Gain, gains, own_gains
-from planner.sizing.fewest import classic_aliases, excess_of, fewest, first_guess, most_useful
+from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
 from planner.sizing.sized import Sized
+from planner.sizing.volume import classic_aliases
 from planner.sizing.volumes import (
     Indices,
     alike,
     each_volume,
+    fitted,
     grouped,
     grown,
     interpolated,
     means,
     own_rates,
     pool_of,
+    rates_differ,
     think_in_use,
 )
 from planner.sizing.wording import of_pool
@@ -51,16 +52,6 @@ from planner.units import MILLISECOND, readable
 
 if TYPE_CHECKING:
     from planner.calibrate import Fit
-
-CHI_SQUARE_95: Final = 3.84
-MOST_CANDIDATES: Final = 6
-SOME: Final = (
-    5  # counts at which other candidates and models are solved for the bands, beside those near the answer
-)
-WORSE_IN_A_ROW: Final = 3  # populations far behind the best before the search ends
-SAME_RATE: Final = 0.03  # several listings of one rate say nothing about the requesters
-FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which open arrivals are preferred
-SAME_THINK: Final = 1.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -242,26 +233,31 @@ class SizedPool(Sized):
         moved = [each for each in solved_there[many:] if each is not None]
         if len(moved) < len(self.moved):
             moved = []
-        known = () if self.growth else self.runs
         found = []
-        for name, measured, rising in (
-            ("io_rate", measured_rate, True), ("response_time", measured_response, False)
-        ):  # fmt: skip
+        for name, seen in (("io_rate", self.measured_rates), ("response_time", self.measured_responses)):
             of: Callable[[Performance], Array] = attrgetter(name)
             chosen, plain = of(rows), of(model)
             values = np.array([chosen, *(between(of(each), chosen, few) for each in others)])
             ends = np.array([between(of(each), plain, few) for each in moved]).reshape(len(moved), last + 1)
             with np.errstate(invalid="ignore"):
                 ends = ends * np.where(np.isfinite(chosen / plain), chosen / plain, 1.0)
-            seen = {each.aliases: measured(each) for each in known}
             found.append(
-                band(values, chosen, ends, self.law, self.residual, self.run.aliases, seen, rising=rising)
+                band(
+                    values,
+                    chosen,
+                    ends,
+                    self.law,
+                    self.residual,
+                    self.run.aliases,
+                    seen,
+                    rising=name == "io_rate",
+                )
             )
         return found[0], found[1]
 
     def classic(self) -> int | None:
         """Of the volumes of the preferred demand, each with aliases of its own."""
-        return classic_aliases([self.preferred.main], self.target)[0] if self.run.pool else None
+        return classic_aliases(self.preferred.main, self.target) if self.run.pool else None
 
     def gains(self, rows: Performance, count: int) -> tuple[Gain, ...]:
         """What each class of volumes gets."""
@@ -366,7 +362,7 @@ def size_pools(
     for k, runs in enumerate(cases):
         if not steady[k]:
             continue
-        if len({each.aliases for each in runs}) > 1 and _rates_differ(runs):
+        if len({each.aliases for each in runs}) > 1 and rates_differ(runs):
             try:
                 fits, left_out = fitted(runs, law)
             except PlannerError as problem:
@@ -418,17 +414,11 @@ def _read_steady(cases: Sequence[Sequence[Run]], law: Law) -> tuple[dict[int, Un
     return unshared, steady
 
 
-def _rates_differ(runs: Sequence[Run]) -> bool:
-    """Whether the I/O rate shows what requesters do with more aliases."""
-    rates = [run.total_rate.value for run in runs]
-    return bool(max(rates) > (1 + SAME_RATE) * min(rates))
-
-
 def _denied(runs: Sequence[Run], law: Law) -> bool:
     """Whether more waits with aliases than if the volumes, measured without, were independent."""
     known = [run for run in runs if run.queue_known]
     others = [run for run in known if run.aliases]
-    if not others or known[-1].bases == 1 or _rates_differ(known):
+    if not others or known[-1].bases == 1 or rates_differ(known):
         return False
     (read,) = read_pools([row_of(next(run for run in known if not run.aliases))], law=law, many=1)
     return any(read.denies(row_of(each)) for each in others)
@@ -451,7 +441,7 @@ def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedRead
         kind="closed" if closed.all() else "open" if not closed.any() else UNEQUAL,
         words=" and ".join(parts), weight=None, count=count, io_rate=io_rate,
         population=float(people[0]) if same else None,
-        think_time=float(think.mean()) if same and think.max() < SAME_THINK * think.min() else None,
+        think_time=float(think.mean()) if same and think.max() < 1.02 * think.min() else None,
     )  # fmt: skip
 
 
@@ -466,9 +456,7 @@ def moved_think_times(pool: Pool, off: Array) -> list[Pool]:
         replace(
             pool,
             classes=tuple(
-                replace(
-                    part, think_time=max(part.think_time + sign * float(each), LEAST_THINK * part.think_time)
-                )
+                replace(part, think_time=max(part.think_time + sign * float(each), 0.01 * part.think_time))
                 for part, each in zip(pool.classes, off, strict=True)
             ),
         )
@@ -488,7 +476,7 @@ def moved_laws(pool: Pool, law: Law) -> list[Pool]:
 def some_counts(last: int, recommended: int, in_use: Sequence[int]) -> Indices:
     """Counts at which the other readings and laws are solved: between them all figures change smoothly."""
     near = [recommended + step for step in (-1, 0, 1)]
-    wanted = {*np.linspace(0, last, SOME).round().astype(int).tolist(), *near, *in_use}
+    wanted = {*np.linspace(0, last, 5).round().astype(int).tolist(), *near, *in_use}
     return np.array(sorted(k for k in wanted if 0 <= k <= last), dtype=np.int64)
 
 
@@ -531,10 +519,8 @@ def _of_readings(read: Readings, groups: Indices, law: Law) -> list[Candidate]:
     """Candidates of one pool, a row a group of volumes that the digits cannot tell apart."""
     each = [_columns(read, row) for row in range(read.volumes)]
     most = max(map(len, each))
-    # The smallest and the largest of many readings bound the answer; a few between them show the way.
-    picked = np.unique(np.linspace(0, most - 1, min(most, MOST_CANDIDATES)).round().astype(int))
     found = []
-    for k in picked:
+    for k in _picked(most):
         columns = np.array([some[min(k, len(some) - 1)] for some in each])
         here = np.arange(read.volumes), columns
         alone = read.service_time[here]
@@ -548,6 +534,11 @@ def _of_readings(read: Readings, groups: Indices, law: Law) -> list[Candidate]:
         strain = float(np.nanmax(np.nan_to_num(read.strain[here])))
         found.append(Candidate(pool=pool, residual=strain))
     return found
+
+
+def _picked(many: int) -> Indices:
+    """Places of six of many candidates: the smallest and the largest bound the answer, those between show the way."""
+    return np.unique(np.linspace(0, many - 1, min(many, 6)).round().astype(np.int64))
 
 
 def _offered(run: Run, law: Law) -> Candidate:
@@ -575,12 +566,8 @@ def _columns(read: Readings, volume: int) -> list[int]:
 def _in_use(run: Run, law: Law, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Aliases at work: the volumes were read together, as if equal, by the pool's own solution; now at their rates."""
     found = []
-    picked = np.unique(
-        np.linspace(0, len(candidates) - 1, min(len(candidates), MOST_CANDIDATES)).round().astype(int)
-    )
     rates = own_rates(run)
-    for k in picked:
-        candidate = candidates[k]
+    for candidate in (candidates[k] for k in _picked(len(candidates))):
         (part,) = candidate.pool.classes
         alone = np.full(run.bases, candidate.pool.service_time)
         if math.isnan(part.population):
@@ -601,20 +588,3 @@ def _of_fit(item: Fit, run: Run, law: Law) -> Candidate:
         for value in (item.value("service_time"), item.population, item.value("think_time"))
     )
     return Candidate(pool=pool_of(law, service, population=people, think_time=think))
-
-
-def fitted(runs: Sequence[Run], law: Law) -> tuple[list[Fit], tuple[str, ...]]:
-    """Several alias counts at once: every population whose least-squares fit is nearly as good as the best."""
-    from planner.calibrate import fit, observe
-
-    fixed = {"inflation": law.inflation, "redrive_time": law.redrive_time}
-    fits: list[Fit] = []
-    least = max(observe(run).fewest_requesters for run in runs)
-    for population in range(least, max(least, 16) + 1):
-        fits.append(fit(runs, population=population, fixed=fixed, intervals=False))
-        behind = [item.chi_square > min(f.chi_square for f in fits) + CHI_SQUARE_95 for item in fits]
-        if behind[-WORSE_IN_A_ROW:] == [True] * WORSE_IN_A_ROW:
-            break
-    best = min(fits, key=lambda item: item.chi_square)
-    left_out = tuple(f"{name} does not belong to the other runs and was left out." for name in best.outliers)
-    return [item for item in fits if item.chi_square <= best.chi_square + CHI_SQUARE_95], left_out

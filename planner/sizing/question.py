@@ -40,12 +40,11 @@ from planner.reports.membership import LinuxDevices, Membership, share_together
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.gaps import FLOOR, NOTHING_MISSING, Gaps, below_floor, checked_floor, gaps
-from planner.sizing.many import VolumeRow, VolumesAnswer, unanswered, volume_row
+from planner.sizing.many import NO_ANSWER, VolumeRow, VolumesAnswer, volume_row
 from planner.sizing.need import aliases as search
 from planner.sizing.need import need, present_cases
 from planner.sizing.subsystem import MeasuredPool, Subsystem, subsystem
 
-SERVICE_PARTS: Final = 3  # a printed service time is the sum of three rounded parts
 WORST_TAKEN: Final = (
     "Of several intervals the one is answered that needs most aliases; --interval names another, or the mean."
 )
@@ -109,7 +108,7 @@ class Numbers:
             raise InputError("in_use", in_use, "a count of at least 0")
         found = from_numbers(
             io_rate=quantity(self.rate, "rate", "rate"),
-            service=quantity(self.service, "time", "service", SERVICE_PARTS),
+            service=quantity(self.service, "time", "service", 3),  # the sum of three rounded parts
             response=None if self.response is None else quantity(self.response, "time", "response"),
             queued=None if self.queue is None else quantity(self.queue, None, "queue"),
             volumes=volumes,
@@ -517,7 +516,9 @@ def _rows(numbers: Sequence[Numbers], question: AliasQuestion, *, pooled: bool) 
                 raise InputError(
                     f"{problem.argument} of {name}", problem.value, problem.expected, problem.unit
                 ) from None
-            wrong[k] = unanswered(name, str(problem), problem.exit_code)
+            wrong[k] = VolumeRow(
+                name=name, verdict=NO_ANSWER, problem=str(problem), exit_code=problem.exit_code
+            )
     if not numbers:
         raise InputError("rate", "no rows", "arrays of one row or more")
     if pooled:

@@ -103,6 +103,17 @@ class Sized(ABC):
         """What the volumes get from a count."""
         return ()
 
+    @property
+    def measured_rates(self) -> dict[int, Interval]:
+        """I/O rate of all volumes at each measured count [1/s]; none where the demand has grown since."""
+        return {} if self.growth else {run.aliases: run.total_rate for run in self.runs}
+
+    @property
+    def measured_responses(self) -> dict[int, Interval]:
+        """The same of service and queue over rate, with their digits, where a queue was measured [s]."""
+        known = [] if self.growth else [run for run in self.runs if run.queue_known]
+        return {run.aliases: run.mean_service + run.total_queue / run.total_rate for run in known}
+
     @cached_property
     def correction(self) -> Correction:
         """What the model misses of the measurements."""

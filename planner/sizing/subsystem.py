@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,8 @@ from planner.units import MILLISECOND, percent, readable
 if TYPE_CHECKING:
     from planner.demand import Law
     from planner.measurements import Run
+
+Row = TypeVar("Row", bound="PoolCount")
 
 
 def subsystem(
@@ -99,29 +101,31 @@ def _row(pool: MeasuredPool, found: Need) -> PoolCount:
             classic=0, notes=("no I/O",),
         )  # fmt: skip
     run = pool.runs[-1]
-    now = Traffic.measured(run) if run.queue_known else None
-    unanswered = PoolCount(
-        name=pool.name, volumes=pool.volumes, in_use=pool.aliases, rule_of_thumb=run.rule_of_thumb, now=now,
-        problem=found.problem, exit_code=found.exit_code,
+    measured = PoolCount(
+        name=pool.name, volumes=pool.volumes, in_use=pool.aliases, rule_of_thumb=run.rule_of_thumb,
+        now=Traffic.measured(run) if run.queue_known else None,
     )  # fmt: skip
+    notes = ("bursty volumes",) if found.decided == "bursty demand" else run.notes
+    return with_need(measured, run, found, notes)
+
+
+def with_need(row: Row, run: Run, found: Need, notes: tuple[str, ...]) -> Row:
+    """The row of a measured volume or pool with what it needs; without an answer, why."""
     sized, count = found.sized, found.count
     if sized is None or count is None or found.low is None or found.high is None:
-        return unanswered
+        return replace(row, problem=found.problem, exit_code=found.exit_code)
     try:
         rows, _ = sized.sweep
         classic = sized.classic()
     except PlannerError as problem:
-        return replace(unanswered, problem=str(problem), exit_code=problem.exit_code)
-    return PoolCount(
-        name=pool.name, volumes=pool.volumes, in_use=pool.aliases, recommended=count, range=(found.low, found.high),
-        rule_of_thumb=run.rule_of_thumb, classic=classic, now=Traffic.of(rows, run.aliases),
-        then=Traffic.of(rows, count), grouping_error=sized.grouping_error,
-        notes=("bursty volumes",) if found.decided == "bursty demand" else run.notes,
+        return replace(row, problem=str(problem), exit_code=problem.exit_code)
+    return replace(
+        row, recommended=count, range=(found.low, found.high), classic=classic, now=Traffic.of(rows, run.aliases),
+        then=Traffic.of(rows, count), grouping_error=sized.grouping_error, notes=notes,
     )  # fmt: skip
 
 
 ALL: Final = "all"
-MOST_NAMED: Final = 20  # pools that a note names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,7 +248,7 @@ class Subsystem(Answer):
         """What is wrong where, what it saves, what to move."""
         total = self.total()
         found = []
-        if said := doubtful(self.answered, MOST_NAMED):
+        if said := doubtful(self.answered, 20):
             found.append(said)
         if self.growth:
             found.append(f"Demand grown by {percent(self.growth)} first.")
@@ -289,7 +293,7 @@ class Subsystem(Answer):
 
 
 def _names(names: Sequence[str]) -> str:
-    return f"pool{'s' * (len(names) > 1)} {listed(names, MOST_NAMED)}"
+    return f"pool{'s' * (len(names) > 1)} {listed(names, 20)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,8 +23,9 @@ from planner.demand import (
     read_several,
     read_volumes,
 )
+from planner.demand.priors import FAR_FROM_SATURATED
 from planner.demand.readings import STAGES
-from planner.devices import Performance, Volume, VolumeClass
+from planner.devices import Performance, Pool, Volume, VolumeClass
 from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
@@ -35,23 +36,18 @@ from planner.sizing.bounds import (
     band,
     counts_at_ends,
     ends_of,
-    measured_rate,
-    measured_response,
     spaced,
 )
-from planner.sizing.pool import FAR_FROM_SATURATED, SAME_RATE, fitted
 from planner.sizing.sized import Sized, finite, tries_of
+from planner.sizing.volumes import fitted, rates_differ
 from planner.sizing.wording import of_volume
 
 if TYPE_CHECKING:
     from planner.calibrate import Fit
 
 ALWAYS: Final = 0.99  # share of the time from which on requesters are as good as always active
-SHORT_WAIT: Final = 5.0  # service times up to which a wait speaks for few requesters
 MOST_REQUESTERS: Final = 16  # of whom the tries are told
-LEAST_THINK: Final = 1e-6  # of the service time
 NO_QUEUE: Final = 1e-12  # I/Os queued, below which one alias more changes nothing
-AT_ONCE: Final = 8  # counts of an open station that are solved together
 NOTHING: Final = 1e-7  # I/Os queued, from which on no try fails
 
 
@@ -129,7 +125,8 @@ class SizedVolume(Sized):
         """Rows of what was solved with other volumes, else solved here."""
         if solved is not None and counts[-1] < solved.aliases.size:
             return solved.some(counts.astype(np.int64))
-        return _predicted(read, self.chosen, counts)
+        (rows,) = _predicted_together(read, np.array([self.chosen]), int(counts[-1]) + 1)
+        return rows.some(counts.astype(np.int64))
 
     @cached_property
     def moved_counts(self) -> list[int]:
@@ -150,7 +147,6 @@ class SizedVolume(Sized):
         many = rows.aliases.size
         solved = self.read.predict(np.arange(many))
         keep = counting(self.read)
-        known = () if self.growth else self.runs
         moved = [
             each.read.predict(np.arange(many)) for each in ends_of(self.read, self.counts.chosen, self.law)
         ]
@@ -160,9 +156,9 @@ class SizedVolume(Sized):
         )
         return (
             band(solved.rate[0, keep], rows.io_rate, rates, self.law, self.residual, self.run.aliases,
-                 {each.aliases: measured_rate(each) for each in known}, rising=True),
+                 self.measured_rates, rising=True),
             band(solved.response[0, keep], rows.response_time, responses, self.law,
-                 self.residual, self.run.aliases, {each.aliases: measured_response(each) for each in known}),
+                 self.residual, self.run.aliases, self.measured_responses),
         )  # fmt: skip
 
     def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
@@ -261,10 +257,11 @@ def _solve_together(volumes: Mapping[int, SizedVolume], read: Readings) -> None:
 
 
 def _predicted_together(read: Readings, chosen: NDArray[np.int64], many: int) -> list[Performance]:
-    """The curve of the chosen candidate of each volume at 0 to `many` - 1 aliases."""
+    """The curve of the chosen candidate of each volume at 0 to `many` - 1 aliases; steady ones by a station's law."""
     counts = np.arange(float(many))
     rate, service, queued = (np.empty((chosen.size, many)) for _ in range(3))
     alone = read.service_time[np.arange(chosen.size), chosen]
+    # In the law of a station a gap follows only what waited.
     classes = [_steady_class(read, int(column), k) for k, column in enumerate(chosen)]
     # of more requesters it hardly matters whom a gap follows
     steady = [None if part is None or part.population > 8 else part for part in classes]  # noqa: PLR2004
@@ -306,7 +303,7 @@ def _joined(intervals: Sequence[Interval]) -> Interval:
 def _fewest_requesters(run: Run, read: Readings, counts: Counts) -> Counts:
     """Busy steady devices: the fewest requesters that fit; the range stays that of all candidates."""
     wait = float(run.total_queue.value / run.total_rate.value)
-    short = run.busy >= FAR_FROM_SATURATED and wait < SHORT_WAIT * run.mean_service.value
+    short = run.busy >= FAR_FROM_SATURATED and wait < 5.0 * run.mean_service.value
     if read.others or not read.steady[0] or not short:
         return counts
     fits = [k for k in np.flatnonzero(read.fits[0]) if read.kind(int(k)) == "closed"]
@@ -320,11 +317,10 @@ def _fewest_requesters(run: Run, read: Readings, counts: Counts) -> Counts:
 
 def _read_several(runs: Sequence[Run], law: Law) -> tuple[Readings, bool, tuple[str, ...]]:
     """Candidates from rows at several counts (steady ones by least squares), whether they fit, what was left out."""
-    rates = [each.total_rate.value for each in runs]
     read = read_several(
         [(each.io_rate, each.service, spaced(each.queued), each.aliases) for each in runs], law=law
     )
-    if not read.steady[0] or max(rates) <= (1 + SAME_RATE) * min(rates):
+    if not read.steady[0] or not rates_differ(runs):
         return read, False, ()
     fits, left_out = fitted(runs, law)
     return _of_fits(read, fits), True, left_out
@@ -366,13 +362,6 @@ def _residual(read: Readings) -> float:
     return least if math.isfinite(least) else 0.0
 
 
-def _predicted(read: Readings, column: int, counts: Array) -> Performance:
-    """The curve of one candidate; steady demand by the law of a station, in which a gap follows only what waited."""
-    many = int(counts[-1]) + 1
-    (rows,) = _predicted_together(read, np.array([column]), many)
-    return rows.some(counts.astype(np.int64))
-
-
 def _told(part: VolumeClass | None) -> bool:
     """Whether the chain of a pool says how often such demand asks for an alias."""
     if part is None or math.isnan(part.population):
@@ -387,8 +376,8 @@ def _open_station(
     arrivals = np.array([part.arrival_rate for part in parts])
     found = np.empty((3, alone.size, counts.size))
     left = np.arange(alone.size)
-    for first in range(0, counts.size, AT_ONCE):
-        some = slice(first, min(first + AT_ONCE, counts.size))
+    for first in range(0, counts.size, 8):
+        some = slice(first, min(first + 8, counts.size))
         steady = queueing.mmc(
             arrivals[left, None], alone[left, None], 1.0 + counts[some], inflation=law.inflation,
             redrive_time=law.redrive_time,
@@ -434,5 +423,32 @@ def _steady_class(read: Readings, column: int, row: int = 0) -> VolumeClass | No
     if kind != "closed":
         return None
     return VolumeClass(
-        population=people, think_time=max(float(read.demands.think[row, column]), LEAST_THINK) * service
+        population=people, think_time=max(float(read.demands.think[row, column]), 1e-6) * service
     )
+
+
+def classic_aliases(pool: Pool, target: Target) -> int | None:
+    """Count the aliases that the volumes of a pool would take with classic PAV, each volume with its own."""
+    law = Law(inflation=pool.inflation, redrive_time=pool.redrive_time, model_error=0.0)
+    total = 0
+    for part, service in zip(pool.classes, pool.service_times, strict=True):
+        most = 32 if math.isnan(part.population) else min(int(part.population) - 1, 32)
+        counts = np.arange(most + 1.0)
+        if target.of_waits:
+            solve = _open_station if math.isnan(part.population) else _closed_station
+            ((rate,), (times,), (queued,)) = solve(law, [part], np.array([service]), counts)
+            met = target.met(pool.bases * rate, times, pool.bases * queued)
+            first = int(np.argmax(met)) if met.any() else None
+        else:
+            alone = replace(pool, classes=(replace(part, volumes=1),), service_time=service)
+            first = next((int(k) for k in counts if _met_alone(alone.solve([k]), pool.bases, target)), None)
+        if first is None:
+            return None
+        total += part.volumes * first
+    return total
+
+
+def _met_alone(rows: Performance, bases: int, target: Target) -> bool:
+    """Whether a pool of so many such volumes meets the target; tries that fail are only in the chain of a pool."""
+    figures = bases * rows.io_rate, rows.service_time, bases * rows.queued, rows.no_alias, bases * rows.fails
+    return bool(target.met(*figures)[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,13 @@ from planner.queueing.pools.grouping import VolumeGroups, alias_pool_of_volumes,
 from planner.results import Array
 from planner.sizing.fewest import first_guess
 
-TOLERANCE: Final = 0.02  # relative error of the wait of a volume that grouping may make
+if TYPE_CHECKING:
+    from planner.calibrate import Fit
+
 FEW_CLASSES: Final = 16  # of equal volumes, up to which nothing is grouped further
-EQUAL_SERVICE: Final = 0.02  # relative difference of service times below which they are one
-LEAST_THINK: Final = 1e-3  # think time over service time
-PASSES: Final = 4
 
 Indices = NDArray[np.int64]
+CHI_SQUARE_95: Final = 3.84  # of one degree of freedom
 
 
 def pool_of(
@@ -92,7 +92,7 @@ def grouped(pool: Pool, most_aliases: int) -> tuple[Pool, Indices, float]:
         return _of_groups(pool, groups, service), _classes(present, groups), 0.0
     guess = min(first_guess(_of_groups(pool, groups, service)), most_aliases)
     solved = alias_pool_of_volumes(
-        guess, tolerance=TOLERANCE, most_classes=16, inflation=pool.inflation,
+        guess, tolerance=0.02, most_classes=16, inflation=pool.inflation,
         redrive_time=pool.redrive_time, **{"service_time": float(service.mean()), **rows},  # type: ignore[arg-type]
     )  # fmt: skip
     return _of_groups(pool, solved.groups, service), _classes(present, solved.groups), solved.error
@@ -104,7 +104,7 @@ def _rows(pool: Pool) -> tuple[dict[str, Array], Array, NDArray[np.bool_]]:
     present = np.nan_to_num(population, nan=1.0) > 0
     service = service[present]
     rows = {"population": population[present], "think_time": think[present], "arrival_rate": rate[present]}
-    if np.ptp(service) > EQUAL_SERVICE * service.max():
+    if np.ptp(service) > 0.02 * service.max():
         rows["service_time"] = service  # each class keeps its own
     return rows, service, present
 
@@ -176,10 +176,10 @@ def think_in_use(
     # relative difference of rates within a class, where aliases are in use
     groups = group_volumes(population=population, think_time=1.0 / rates, spread=0.25)
     class_rate = 1.0 / groups.think_time
-    floor = LEAST_THINK * service
+    floor = 1e-3 * service
     think = np.maximum(people / class_rate - people * rates.size / rates.sum() + think_time, floor)
     response = people / class_rate - think
-    for _ in range(PASSES):
+    for _ in range(4):
         steady = queueing.alias_pool(
             aliases, volumes=groups.volumes, population=groups.population, think_time=think, service_time=service,
             inflation=law.inflation, redrive_time=law.redrive_time,
@@ -207,3 +207,26 @@ def interpolated(solved: Sequence[Performance], shares: Sequence[float]) -> Perf
         tries=a * few.tries + b * many.tries,
         fails=a * few.fails + b * many.fails,
     )
+
+
+def rates_differ(runs: Sequence[Run]) -> bool:
+    """Whether the I/O rate shows what requesters do with more aliases."""
+    rates = [run.total_rate.value for run in runs]
+    return bool(max(rates) > 1.03 * min(rates))
+
+
+def fitted(runs: Sequence[Run], law: Law) -> tuple[list[Fit], tuple[str, ...]]:
+    """Several alias counts at once: every population whose least-squares fit is nearly as good as the best."""
+    from planner.calibrate import fit, observe
+
+    fixed = {"inflation": law.inflation, "redrive_time": law.redrive_time}
+    fits: list[Fit] = []
+    least = max(observe(run).fewest_requesters for run in runs)
+    for population in range(least, max(least, 16) + 1):
+        fits.append(fit(runs, population=population, fixed=fixed, intervals=False))
+        near = min(each.chi_square for each in fits) + CHI_SQUARE_95
+        if all(each.chi_square > near for each in fits[-3:]):
+            break
+    best = min(fits, key=lambda item: item.chi_square)
+    left_out = tuple(f"{name} does not belong to the other runs and was left out." for name in best.outliers)
+    return [item for item in fits if item.chi_square <= best.chi_square + CHI_SQUARE_95], left_out

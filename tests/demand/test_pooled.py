@@ -10,9 +10,10 @@ import pytest
 from planner import queueing
 from planner.demand import Law, Target, pool_readings, pooled, read_volumes, unlimited
 from planner.demand.pool_readings import PoolRow
-from planner.demand.pooled import read_pool, read_pool_at_several
+from planner.demand.pooled import read_pool_at_several
 from planner.demand.read import make_rows, poisson_ratio
 from planner.interval import Interval
+from tests.demand.volumes import read_pool
 
 LAW = Law(inflation=0.1, redrive_time=5e-5, model_error=0.02)
 RATES = np.array([100.0, 250.0, 40.0, 300.0])

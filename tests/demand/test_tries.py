@@ -10,11 +10,12 @@ import pytest
 import planner
 from planner import queueing
 from planner.demand import Law, Target, chains, kinds, read_volumes, together, unlimited
-from planner.demand.pooled import DRAWS, drawn_fails, read_pool
+from planner.demand.pooled import DRAWS, drawn_fails
 from planner.devices import Volume, VolumeClass
 from planner.errors import InputError
 from planner.interval import Interval
 from tests.demand.arrivals import Arrivals, merged, on_one, serve, singles
+from tests.demand.volumes import read_pool
 
 LAW = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
 IOS = 150_000

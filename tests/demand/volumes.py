@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from planner.demand import Target
+from planner.demand import Law, Target
+from planner.demand.pool_readings import PoolReadings, PoolRow
+from planner.demand.pooled import read_pools
+from planner.interval import Interval
 from tests.demand import simulation as sim
 
 STEADY = ("poisson", "closed", "guests")
@@ -239,3 +242,10 @@ def in_seconds(part: list[float], service: float) -> list[float]:
     if kind == sim.ON_OFF:
         return [kind, a / service, b * service, c * service, d]
     return [kind, a, b * service, c, d]
+
+
+def read_pool(
+    io_rate: Interval, service: Interval, queued: Interval, *, aliases: int = 0, law: Law, growth: float = 0.0
+) -> PoolReadings:
+    """One pool alone."""
+    return read_pools([PoolRow(io_rate, service, queued, aliases)], law=law, growth=growth)[0]

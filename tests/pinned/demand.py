@@ -9,9 +9,10 @@ import numpy as np
 
 from planner.demand import Law, Target, point_and_range, read_several, read_volumes
 from planner.demand.pool_readings import PoolReadings, PoolRow
-from planner.demand.pooled import read_pool, read_pool_at_several
+from planner.demand.pooled import read_pool_at_several
 from planner.demand.readings import Readings
 from planner.interval import Interval
+from tests.demand.volumes import read_pool
 
 VOLUMES, POOLS = 24, 12
 TARGETS = ({}, {}, {"wait_share": 0.2}, {"queued": 0.1}, {"wait": 2e-4})
