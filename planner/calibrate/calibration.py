@@ -20,8 +20,6 @@ from planner.quantity import Quantity, column
 from planner.results import Array
 from planner.units import MILLISECOND, ends, percent, readable
 
-STRONG_CORRELATION: Final = 0.9
-
 ESTIMATES: Final = (
     column("parameter", of=lambda each: each.parameter.file_key), column("value"), column("standard_error"),
     column("error", "percent", of=lambda each: each.percent), *map(column, ("low", "high", "start", "status")),
@@ -167,9 +165,9 @@ class Calibration(Answer):
             lines.append(f"{one} and {other} are correlated: {readable(value)}.")
         return tuple(lines)
 
-    def strong_correlations(self) -> dict[tuple[str, str], float]:
+    def strong_correlations(self, strong: float = 0.9) -> dict[tuple[str, str], float]:
         """Pairs of parameters that the data hardly tell apart."""
-        return {pair: value for pair, value in self.correlation.items() if abs(value) > STRONG_CORRELATION}
+        return {pair: value for pair, value in self.correlation.items() if abs(value) > strong}
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; an open end of an interval is None."""
@@ -188,9 +186,6 @@ class Calibration(Answer):
                 for pair, value in self.strong_correlations().items()
             ],
         }
-
-
-LIKELY: Final = 0.05  # share from which a number of requesters is mentioned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,13 +272,14 @@ class Fit(Calibration):
         span = f" ({low} to {high}, 90 %)" if known else ""
         return f"{self._requesters()}; service {value} ms{span}; model error {percent(self.model_error)}."
 
-    def _requesters(self) -> str:
+    def _requesters(self, likely: float = 0.05) -> str:
+        """Requesters of a volume, with all numbers of them of at least a `likely` share."""
         if self.population_status == "fixed":
             return f"{self.population} requesters a volume (given)"
-        others = [f"{n} ({percent(share)})" for n, share in self.populations.items() if share >= LIKELY]
+        others = [f"{n} ({percent(share)})" for n, share in self.populations.items() if share >= likely]
         doubt = " or more, not determined" if self.population_status == "not determined" else ""
-        likely = f" (likely: {', '.join(others)})" if len(others) > 1 or doubt else ""
-        return f"About {self.population} requesters a volume{doubt}{likely}"
+        probable = f" (likely: {', '.join(others)})" if len(others) > 1 or doubt else ""
+        return f"About {self.population} requesters a volume{doubt}{probable}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; an open end of an interval is None."""

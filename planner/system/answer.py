@@ -16,8 +16,6 @@ from planner.system.schema import TABLES
 from planner.system.spread import COST_FACTOR
 from planner.units import GIB, MILLISECOND, ends, percent, readable
 
-MOVED: Final = 1e-9  # change of the throughput that is none
-SENSITIVE: Final = 10.0  # elasticity from which an answer is not one
 PAGES_GIB: Final = GIB / 4096
 STATION_UNITS: Final = {"wait": ("ms", MILLISECOND), "response": ("ms", MILLISECOND)}
 STATION_LABELS: Final = {"transfers": "transfers of a device", "utilization": "busy", "queue_length": "queue",
@@ -225,8 +223,8 @@ def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any
     }  # fmt: skip
 
 
-def _notes(system: System, found: Found) -> Iterator[str]:
-    """Assumptions first, the next step last."""
+def _notes(system: System, found: Found, sensitive: float = 10.0) -> Iterator[str]:
+    """Assumptions first, the next step last; a `sensitive` elasticity is one too large for an answer."""
     if found.storage and any(guest.word("touching") == "uniform" and "miss_ratio" not in guest.numbers
                              for guest in system.of("guests")):  # fmt: skip
         yield (
@@ -262,7 +260,7 @@ def _notes(system: System, found: Found) -> Iterator[str]:
             else "All numbers are taken as exact."
         )
     steep = [
-        (name, n) for name, n in found.elasticity.items() if n.value is not None and abs(n.value) > SENSITIVE
+        (name, n) for name, n in found.elasticity.items() if n.value is not None and abs(n.value) > sensitive
     ]
     for name, number in steep:
         size = abs(number.value or 0)
@@ -437,7 +435,7 @@ def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
         found = effects.get(label)
         rate = found.throughput.value if isinstance(found, Found) else None
         effect = rate / before - 1 if rate is not None and before else None
-        effect = 0.0 if effect is not None and abs(effect) < MOVED else effect
+        effect = 0.0 if effect is not None and math.isclose(effect, 0.0, abs_tol=1e-9) else effect
         table, key = label.partition(".")[0].partition("[")[0], label.rpartition(".")[2]
         declared = TABLES[table].bare(key)
         old, new = (declared.worded(of[label]) if declared and label in of else "-" for of in (first, second))

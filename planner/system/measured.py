@@ -133,7 +133,6 @@ def _value(key: str, value: Any, table: str) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-DIGITS: Final = 3
 UNPOOLED: Final = "unpooled"
 # What no device measurement says, with the keys that a system needs first.
 MISSING: Final = (
@@ -254,7 +253,7 @@ def _tables(rows: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
         queued=pl.col("queued").mean(),
     )
     for group in groups.sort("pool", nulls_last=True).to_dicts():
-        service = f"{group['time'] / MILLISECOND:.{DIGITS}g}"
+        service = f"{group['time'] / MILLISECOND:.3g}"
         name = group["pool"] or UNPOOLED
         pooled = group["pool"] is not None and group["pool_aliases"] is not None
         if pooled:
@@ -273,8 +272,8 @@ def _users(group: Mapping[str, Any], name: str, volumes: str, busy: float = 0.8)
     found = {"name": f"users of {name}", "count": count, "io_to": volumes}
     served = rate * group["time"]
     if served < busy or group["queued"] is None:
-        return {**found, "io_rate": f"{rate:.{DIGITS + 1}g}", "io_time_us": None, "think_time_ms": None}
+        return {**found, "io_rate": f"{rate:.4g}", "io_time_us": None, "think_time_ms": None}
     present = served + group["queued"]
     requesters = math.floor(present) + 1
-    think = f"{(requesters - present) / rate / MILLISECOND:.{DIGITS}g}"
+    think = f"{(requesters - present) / rate / MILLISECOND:.3g}"
     return {**found, "requesters": requesters, "think_time_ms": think, "io_time_us": None}
