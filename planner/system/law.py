@@ -202,28 +202,27 @@ def _cycle(case: SystemScenarios, guest: Entry, storage: Storage | None) -> Cycl
             f"the system cannot run: guests[{guest.name}] misses pages and names no paging devices (pages_from)"
         )
     touch = case.at(guest, "touch_time") * scaling
-    through = 1 - case.at(guest, "reads", 1.0) * case.at(guest, "cache_hit") if io else np.zeros(len(case))
+    through = 1 - case.at(guest, "reads", 1.0) * case.at(guest, "cache_hit")
     opened = io and case.known(guest, "io_rate")
-    per_guest = (
-        case.at(guest, "requesters") if case.known(guest, "requesters") else case.at(guest, "processors", 1.0)
-    )
+    processors = case.at(guest, "processors", 1.0)
+    requesters = case.at(guest, "requesters") if case.known(guest, "requesters") else processors
     return Cycle(
         name=guest.name,
         guest=guest,
         miss=misses,
-        requesters=case.at(guest, "count") * per_guest,
+        requesters=case.at(guest, "count") * requesters,
         touches=touches,
-        own_time=touches * touch + case.at(guest, "io_time") * _scaling(case) * (1.0 if io else 0.0),
+        own_time=touches * touch + case.at(guest, "io_time") * _scaling(case) * io,
         charged_time=touches * reads * charged,
         paging={guest.word("pages_from"): touches * reads} if guest.word("pages_from") else {},
         writes=write,
         volumes={guest.word("io_to"): through} if io else {},
-        think=case.at(guest, "think_time") if io and not opened else np.zeros(len(case)),
+        think=case.at(guest, "think_time") * (io and not opened),
         dedicated=bool(case.at(guest, "dedicated")[0]),
         opened=opened,
-        rate=case.at(guest, "count") * case.at(guest, "io_rate") if opened else np.zeros(len(case)),
-        ios=ones if io else np.zeros(len(case)),
-        virtual_processors=case.at(guest, "count") * case.at(guest, "processors", 1.0),
+        rate=case.at(guest, "count") * case.at(guest, "io_rate") * opened,
+        ios=ones * io,
+        virtual_processors=case.at(guest, "count") * processors,
     )
 
 
@@ -251,7 +250,7 @@ def _paging_group(case: SystemScenarios, entry: Entry) -> PagingGroup:
 
 def _volume_group(case: SystemScenarios, entry: Entry, cycles: Sequence[Cycle]) -> VolumeGroup:
     pool, time = _timed(case, entry)
-    users = tuple(k for k, cycle in enumerate(cycles) if entry.name in cycle.volumes)
+    users = [cycle for cycle in cycles if entry.name in cycle.volumes]
     return VolumeGroup(
         name=entry.name,
         pool=entry.word("pool"),
@@ -260,11 +259,10 @@ def _volume_group(case: SystemScenarios, entry: Entry, cycles: Sequence[Cycle]) 
         service=time("service_time"),
         inflation=time("inflation"),
         gap=time("redrive_time"),
-        opened=bool(users) and all(cycles[k].opened for k in users),
-        mixed=len({cycles[k].opened for k in users}) > 1,
-        rate=sum((cycles[k].rate * cycles[k].volumes[entry.name] for k in users if cycles[k].opened),
-                 np.zeros(len(case))),
-    )  # fmt: skip
+        opened=bool(users) and all(each.opened for each in users),
+        mixed=len({each.opened for each in users}) > 1,
+        rate=sum((each.rate * each.volumes[entry.name] for each in users), np.zeros(len(case))),
+    )
 
 
 def _processors(case: SystemScenarios, cycles: Sequence[Cycle]) -> Array:
@@ -272,8 +270,7 @@ def _processors(case: SystemScenarios, cycles: Sequence[Cycle]) -> Array:
     entry = case.system.one("processors")
     if entry is None:
         return np.full(len(case), np.inf)
-    count = case.at(entry, "count")
-    limit = case.at(entry, "usable") if case.known(entry, "usable") else count
+    limit = case.at(entry, "usable" if case.known(entry, "usable") else "count")
     held = sum((c.virtual_processors for c in cycles if c.dedicated), np.zeros(len(case)))
     opened = sum((c.rate * c.own_time for c in cycles if c.opened), np.zeros(len(case)))
     left = limit - held - opened
