@@ -174,7 +174,7 @@ def fit_costs(
     measured: Sequence[MeasuredFigure], law: CostLaw, fixed: Mapping[str, float] | None = None
 ) -> CostFit:
     """Fit the parameters of a law to measured figures."""
-    known = known_parameters(law.parameters, fixed, lambda _: False)
+    known = known_parameters(law.parameters, fixed)
     free = [k for k, parameter in enumerate(law.parameters) if parameter.key not in known]
     start = np.array([law.start[k] for k in free])
     problem = CostProblem(

@@ -64,6 +64,11 @@ class Observation:
             )
 
     @property
+    def values(self) -> dict[str, float]:
+        """What was measured, without what the digits leave open."""
+        return {key: figure.value for key, figure in self.figures.items()}
+
+    @property
     def least_present(self) -> float:
         """Fewest I/Os present that the printed digits allow; 0 where they do not tell."""
         low = {key: max(figure.value - figure.half, 0.0) for key, figure in self.figures.items()}
@@ -84,7 +89,7 @@ class Observation:
     @property
     def present(self) -> float:
         """I/Os in service or queued, as well as the figures tell; bounded by the devices where they do not."""
-        value = {key: figure.value for key, figure in self.figures.items()}
+        value = self.values
         devices = float(self.volumes + self.aliases)
         rate = value.get("io_rate")
         if rate is not None and "response_time" in value:
@@ -98,7 +103,7 @@ class Observation:
             return None
         if figure == "queued":
             return self.present
-        value = {key: item.value for key, item in self.figures.items()}
+        value = self.values
         if "io_rate" in value:
             return self.present / value["io_rate"]
         return value.get("response_time", value["wait_time"] + value.get("service_time", 0.0))
@@ -348,11 +353,12 @@ def _service_guess(observations: Sequence[Observation], population: int) -> floa
         return float(np.median(printed))
     limits = []
     for run in observations:
-        value = {key: figure.value for key, figure in run.figures.items()}
+        value = run.values
         devices = run.volumes * min(1 + run.aliases / run.volumes, run.population or population)
         if "io_rate" in value:
             limits.append(devices / value["io_rate"])
-        limits += [value[key] for key in ("response_time",) if key in value]
+        if "response_time" in value:
+            limits.append(value["response_time"])
     return 0.7 * min(limits, default=1e-3)
 
 

@@ -81,7 +81,7 @@ def fit(
         The fit did not converge, or not even the service time is determined.
     """
     observations = _observations(runs, population)
-    known = known_parameters(PARAMETERS, fixed, lambda parameter: parameter.key != "service_time")
+    known = known_parameters(PARAMETERS, fixed)
     given = all(run.population is not None for run in observations)
     count = observations[0].population if given else None
     problem = Problem(observations=observations, fixed=known, priors=PRIORS)
