@@ -289,26 +289,24 @@ def _figures(
     touching = [c for c in moving if case.known(c.guest, "touch_time")]
     touched = sum((rates[c.name] * c.touches for c in touching), zero)
     ios = sum((rates[c.name] * c.ios for c in moving), zero)
-    pages, transfers = zero, {}
-    for k, group in enumerate(loop.groups):
-        reads = loop.reads(group, found.rates)
-        transfers[group.name] = reads + found.loads[1 + k]
-        pages = pages + transfers[group.name] * group.pages
+    transfers = {
+        group.name: loop.reads(group, found.rates) + written
+        for group, written in zip(loop.groups, found.loads[1:], strict=True)
+    }
+    pages = sum((transfers[group.name] * group.pages for group in loop.groups), zero)
     stations = {
         group.name: _paging_station(group, transfers[group.name], k, found)
         for k, group in enumerate(loop.groups)
-    }
-    for volume in loop.volumes:
-        stations[volume.name] = volume.station()
+    } | {volume.name: volume.station() for volume in loop.volumes}
     own = sum((rates[c.name] * c.own_time for c in moving), zero)
     charged = sum((rates[c.name] * c.charged_time for c in moving), zero)
     system = sum((g.cp_system * (transfers[g.name] + g.other) for g in loop.groups), zero)
     throughput = touched if touching else ios if moving else None
     processors = {"guest_busy": own, "cp_charged_busy": charged, "cp_system_busy": system,
                   "total_busy": own + charged + system}  # fmt: skip
-    bounds = (
-        {} if throughput is None else _bounds(case, moving, loop, rates, transfers, throughput, processors)
-    )
+    bounds: Floats = {}
+    if throughput is not None:
+        bounds = _bounds(case, moving, loop, rates, transfers, throughput, processors)
     return SystemFigures(
         storage=storage,
         throughput=throughput,
@@ -337,12 +335,11 @@ def _mean_miss(storage: Storage | None, touching: Sequence[Cycle], rates: Floats
 
 def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) -> Floats:
     """One device of a group: all transfers, closed reads and open writes alike."""
-    whole = transfers + group.other
-    served = whole * group.service_at(found.present[:, k])
+    whole, service = transfers + group.other, group.service_at(found.present[:, k])
+    served = whole * service
     waiting = np.maximum(found.present[:, k] + found.opened[:, k] - served, 0.0)
     waiting = np.where(np.isinf(group.depth) | (waiting <= ALMOST * served), 0.0, waiting)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        wait = np.where(whole > 0, waiting / np.where(whole > 0, whole, 1.0), 0.0)
+    wait = np.where(whole > 0, waiting / np.where(whole > 0, whole, 1.0), 0.0)
     each = served / group.devices
     people = np.maximum(found.visiting[:, k], 1e-300)
     # Nothing waits and nothing is full: the share of time in which a device has any transfer under way.
@@ -353,8 +350,8 @@ def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) 
         "utilization": np.where(np.isinf(group.depth), any_under_way, each / group.capacity_each),
         "queue_length": waiting / group.devices,
         "wait": wait,
-        "response": wait + group.service_at(found.present[:, k]),
-        "service": group.service_at(found.present[:, k]),
+        "response": wait + service,
+        "service": service,
     }
 
 
@@ -364,31 +361,30 @@ def _bounds(
 ) -> Floats:  # fmt: skip
     """Throughput that each part alone would allow; stations and processors at the mix of the answer."""
     touching = any(case.known(c.guest, "touch_time") for c in moving)
-    found: Floats = {}
+    units = {c.name: c.touches if touching else c.ios for c in moving}
+    telling = [c for c in moving if units[c.name].any()]
+    waits = [c for c in telling if not c.opened]
+    zero, found = np.zeros(len(case)), {}
     with np.errstate(divide="ignore", invalid="ignore"):
-        waits = [c for c in moving if not c.opened and (c.touches if touching else c.ios).any()]
         if waits:
-            zero = np.zeros(len(case))
-            units = {c.name: c.touches if touching else c.ios for c in waits}
             times = {v.name: v.service for v in loop.volumes}
             found["guests, one wait at a time"] = sum(
                 (c.requesters * units[c.name] / c.alone(loop.groups, times) for c in waits), zero
             )
-            if all((c.own_time + c.charged_time > 0).any() for c in waits):
+            busy = {c.name: c.own_time + c.charged_time for c in waits}
+            if all(each.any() for each in busy.values()):
                 found["virtual processors"] = sum(
-                    (c.virtual_processors * units[c.name] / (c.own_time + c.charged_time) for c in waits),
-                    zero,
+                    (c.virtual_processors * units[c.name] / busy[c.name] for c in waits), zero
                 )
         for group in loop.groups:
-            if np.isinf(group.depth).all():
-                continue
-            capacity = group.devices * group.capacity_each / group.service - group.other
-            found[f"paging {group.name}"] = throughput * capacity / transfers[group.name]
-        telling = [c for c in moving if (c.touches if touching else c.ios).any()]
-        for volume in loop.volumes:
-            if not any(volume.name in c.volumes for c in telling):
-                continue  # what it carries does not bound what the throughput counts
-            found[f"volumes {volume.name}"] = throughput * volume.capacity() / np.maximum(volume.flow, 1e-300)
+            if not np.isinf(group.depth).all():
+                capacity = group.devices * group.capacity_each / group.service - group.other
+                found[f"paging {group.name}"] = throughput * capacity / transfers[group.name]
+        for volume in loop.volumes:  # of others, what they carry does not bound what the throughput counts
+            if any(volume.name in c.volumes for c in telling):
+                found[f"volumes {volume.name}"] = (
+                    throughput * volume.capacity() / np.maximum(volume.flow, 1e-300)
+                )
         entry = case.system.one("processors")
         if entry is not None and (processors["total_busy"] > 0).any():
             found["processors"] = throughput * case.at(entry, "count") / processors["total_busy"]

@@ -12,7 +12,7 @@ from planner import measurements
 from planner.errors import InputError
 from planner.measurements.archive import is_archive, open_archive
 from planner.reports.schema import BASE, VOLUME
-from planner.system.schema import TABLES, one_of
+from planner.system.schema import TABLES, TomlTable, one_of
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
@@ -101,15 +101,12 @@ def written(comment: str, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> st
     for table, keys in tables:
         declared = TABLES[table]
         head = f"[[{table}]]" if declared.many else f"[{table}]"
-        rows = [(key, _value(key, value, declared.name)) for key, value in keys.items()]
-        width = max(len(f"{key} = {value}") for key, value in rows)
-        lines = [f"{head}  # {declared.meaning}" if declared.meaning else head]
-        for (key, value), original in zip(rows, keys.values(), strict=True):
-            found = declared.find(key)
-            meaning = found[0].meaning if found else ""
-            sign = "# " if original is None else ""
-            fill = "to fill in: " if original is None else ""
-            lines.append(f"{sign}{f'{key} = {value}'.ljust(width)}  # {fill}{meaning}")
+        lines = [f"{head}  # {declared.meaning}"]
+        texts = {key: f"{key} = {_value(declared, key, value)}" for key, value in keys.items()}
+        width = max(map(len, texts.values()))
+        for key, text in texts.items():
+            sign, fill = ("# ", "to fill in: ") if keys[key] is None else ("", "")
+            lines.append(f"{sign}{text.ljust(width)}  # {fill}{declared.declaration(key).meaning}")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
@@ -120,17 +117,12 @@ def to_fill_in(table: str, keys: Sequence[str]) -> str:
     return "\n".join(line if line.startswith("#") else f"# {line}" for line in lines)
 
 
-def _value(key: str, value: Any, table: str) -> str:
-    found = TABLES[table].find(key)
+def _value(table: TomlTable, key: str, value: Any) -> str:
     if value is None:
         return "?"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str) and not (found and found[0].text):
-        return value  # digits as they shall be written
-    if isinstance(value, str):
+    if isinstance(value, str) and table.declaration(key).text:
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return str(value)  # a text of digits as they shall be written
 
 
 UNPOOLED: Final = "unpooled"
