@@ -22,14 +22,8 @@ DEFAULT_MODEL: Final = "hyperpav"  # of alias questions
 
 Status = Literal["fitted", "fixed", "not determined", "at its bound"]
 Range = tuple[float, float]
-LARGEST_ERROR: Final = 1.0  # of a model: what is wrong by more than all of it predicts nothing
 LARGEST_POPULATION: Final = 10**6  # requesters; more than any machine has
 LARGEST_FILE: Final = 2**24  # bytes of a TOML file; model and system files have some thousand
-# By which the shares of alternatives may miss 1: negligible ones are left out, digits rounded.
-ALL_SHARES: Final = 0.02
-ROUNDED: Final = 1e-5  # relative: matrices are written with six digits
-
-MOST_DOTS: Final = 40  # in a line of TOML, beside numbers: tomllib takes the square of the parts of a key
 _FLOAT: Final = re.compile(r"[0-9]\.[0-9]+(?:[eE][+-]?[0-9]+)?(?![.\w])")
 _TOML_POSITION: Final = re.compile(r" \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
 
@@ -104,8 +98,8 @@ class FitQuality(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     def __post_init__(self) -> None:
         """Refuse errors that are none."""
-        if not 0 <= self.model_error <= LARGEST_ERROR:
-            raise ValueError(f"Expected a `model_error` from 0 to {LARGEST_ERROR:g}")
+        if not 0 <= self.model_error <= 1:  # what is wrong by more than all of it predicts nothing
+            raise ValueError("Expected a `model_error` from 0 to 1")
         if self.degrees_of_freedom is not None and not 0 <= self.degrees_of_freedom < math.inf:
             raise ValueError("Expected finite `degrees_of_freedom` of at least 0")
 
@@ -128,23 +122,21 @@ def _check_normal(
         raise ValueError(f"Expected a covariance as `{name}`: symmetric and positive definite")
 
 
-def _is_covariance(matrix: Matrix) -> bool:
-    """Cholesky's decomposition of the correlations, to the digits that a file has."""
-    width = range(len(matrix))
-    if any(matrix[k][k] < 0 for k in width):
-        return False
-    size = [math.sqrt(matrix[k][k]) or 1.0 for k in width]
-    scaled = [[matrix[i][j] / size[i] / size[j] for j in width] for i in width]
-    if any(abs(scaled[i][j] - scaled[j][i]) > ROUNDED for i in width for j in range(i)):
-        return False
-    root = [[0.0] * len(matrix) for _ in width]
-    for i in width:
-        for j in range(i + 1):
-            left = scaled[i][j] - sum(root[i][k] * root[j][k] for k in range(j))
-            left += ROUNDED if i == j else 0.0
-            if i == j and left <= 0:
-                return False
-            root[i][j] = math.sqrt(left) if i == j else left / root[j][j]
+def _is_covariance(matrix: Matrix, rounded: float = 1e-5) -> bool:
+    """Whether the correlations have Cholesky's decomposition; `rounded`: matrices are written with six digits."""
+    import numpy as np
+
+    found = np.array(matrix, dtype=np.float64).reshape(len(matrix), len(matrix))
+    variance = np.diag(found)
+    with np.errstate(all="ignore"):
+        size = np.sqrt(np.where(variance > 0, variance, 1.0))
+        scaled = found / size / size[:, None]
+        if (variance < 0).any() or (np.abs(scaled - scaled.T) > rounded).any():
+            return False
+        try:
+            np.linalg.cholesky(scaled + rounded * np.eye(len(found)))
+        except np.linalg.LinAlgError:
+            return False
     return True
 
 
@@ -233,7 +225,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             )
         if any(each.parameters != given[0].parameters for each in given):
             raise ValueError("Expected the same `parameters` in all `alternatives`")
-        if abs(sum(each.share for each in given) - 1) > ALL_SHARES:
+        # Negligible ones are left out, digits rounded.
+        if not math.isclose(sum(each.share for each in given), 1, abs_tol=0.02):
             raise ValueError("Expected the `share` of all `alternatives` to add up to 1")
 
 
@@ -241,12 +234,13 @@ def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str
     """Read TOML: the one place that knows what a file of others may make of it."""
     if len(text) > LARGEST_FILE:
         raise tomllib.TOMLDecodeError(f"a file of more than {LARGEST_FILE} characters")
+    most = 40  # dots in a line, beside numbers: tomllib takes the square of the parts of a key
     for number, line in enumerate(text.split("\n"), 1):
         dots = line.count(".")
-        if dots > MOST_DOTS and dots - len(_FLOAT.findall(line)) > MOST_DOTS:
+        if dots > most and dots - len(_FLOAT.findall(line)) > most:
             position = f" (at line {number}, column 1)"
             raise tomllib.TOMLDecodeError(
-                f"a key of more than {MOST_DOTS} parts, or as many dots in a line{position}"
+                f"a key of more than {most} parts, or as many dots in a line{position}"
             )
     try:
         return tomllib.loads(text, parse_float=parse_float)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -20,11 +20,19 @@ from planner.quantity import Quantity, column
 from planner.results import Array
 from planner.units import MILLISECOND, ends, percent, readable
 
-STRONG_CORRELATION: Final = 0.9
-
 ESTIMATES: Final = (
     column("parameter", of=lambda each: each.parameter.file_key), column("value"), column("standard_error"),
     column("error", "percent", of=lambda each: each.percent), *map(column, ("low", "high", "start", "status")),
+)  # fmt: skip
+
+
+RESIDUALS: Final = (
+    *map(column, ("run", "quantity", "measured")), column("law", of="predicted"), column("off by_sigma", of="off_by"),
+)  # fmt: skip
+SHOWN: Final = (
+    *map(column, ("run", "quantity")), column("measured", of=lambda each: readable(each.measured)),
+    column("law", of=lambda each: readable(each.predicted)),
+    column("off by_sigma", "sigma", "off by", 1, of="off_by"),
 )  # fmt: skip
 
 
@@ -120,30 +128,18 @@ class Calibration(Answer):
         labels = ("value", "std. error", "%", "from", "to", "start")
         rows = ((each.parameter.file_key, *each.cells(), each.status) for each in self.estimates.values())
         parameters = tabled(rows, map(column, ("parameter", *labels, "status")))
-        full = self.residual_table()
-        texts = [
-            replace(each, label=each.name, values=list(map(readable, each.values)))
-            for each in full.columns[2:4]
-        ]
-        off = replace(full.columns[4], label="off by", unit="sigma", decimals=1)
-        residuals = render.Table(columns=(*full.columns[:2], *texts, off), marks=full.marks)
         return (
             render.Section(table=parameters, caption="std. error: standard error; from, to: 90 %."),
-            render.Section(table=residuals),
+            render.Section(table=self._residuals(SHOWN)),
         )
+
+    def _residuals(self, columns: Iterable[Quantity]) -> render.Table:
+        marks = ("outlier" if each.run in self.outliers else "" for each in self.comparisons)
+        return tabled(self.comparisons, columns, marks)
 
     def residual_table(self) -> render.Table:
         """One row a measured number, in its own unit, marked where the run was left out; for programs."""
-        columns = (
-            *map(column, ("run", "quantity", "measured")),
-            column("law", of=lambda each: each.predicted),
-            column("off by_sigma", of=lambda each: each.off_by),
-        )
-        return tabled(
-            self.comparisons,
-            columns,
-            ("outlier" if each.run in self.outliers else "" for each in self.comparisons),
-        )
+        return self._residuals(RESIDUALS)
 
     @property
     def headline(self) -> str:
@@ -167,9 +163,9 @@ class Calibration(Answer):
             lines.append(f"{one} and {other} are correlated: {readable(value)}.")
         return tuple(lines)
 
-    def strong_correlations(self) -> dict[tuple[str, str], float]:
+    def strong_correlations(self, strong: float = 0.9) -> dict[tuple[str, str], float]:
         """Pairs of parameters that the data hardly tell apart."""
-        return {pair: value for pair, value in self.correlation.items() if abs(value) > STRONG_CORRELATION}
+        return {pair: value for pair, value in self.correlation.items() if abs(value) > strong}
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; an open end of an interval is None."""
@@ -188,9 +184,6 @@ class Calibration(Answer):
                 for pair, value in self.strong_correlations().items()
             ],
         }
-
-
-LIKELY: Final = 0.05  # share from which a number of requesters is mentioned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,13 +270,14 @@ class Fit(Calibration):
         span = f" ({low} to {high}, 90 %)" if known else ""
         return f"{self._requesters()}; service {value} ms{span}; model error {percent(self.model_error)}."
 
-    def _requesters(self) -> str:
+    def _requesters(self, likely: float = 0.05) -> str:
+        """Requesters of a volume, with all numbers of them of at least a `likely` share."""
         if self.population_status == "fixed":
             return f"{self.population} requesters a volume (given)"
-        others = [f"{n} ({percent(share)})" for n, share in self.populations.items() if share >= LIKELY]
+        others = [f"{n} ({percent(share)})" for n, share in self.populations.items() if share >= likely]
         doubt = " or more, not determined" if self.population_status == "not determined" else ""
-        likely = f" (likely: {', '.join(others)})" if len(others) > 1 or doubt else ""
-        return f"About {self.population} requesters a volume{doubt}{likely}"
+        probable = f" (likely: {', '.join(others)})" if len(others) > 1 or doubt else ""
+        return f"About {self.population} requesters a volume{doubt}{probable}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; an open end of an interval is None."""
@@ -307,15 +301,13 @@ class Fit(Calibration):
         }  # fmt: skip
 
 
-def known_parameters(
-    parameters: Sequence[Quantity], fixed: Mapping[str, float] | None, zero: Callable[[Quantity], bool]
-) -> dict[str, float]:
-    """Check what is known of the parameters of a fit; `zero` says which of them may be 0 below their bound."""
+def known_parameters(parameters: Sequence[Quantity], fixed: Mapping[str, float] | None) -> dict[str, float]:
+    """Check what is known of the parameters of a fit."""
     bounds = {parameter.key: parameter for parameter in parameters}
     for key, value in (fixed or {}).items():
         if key not in bounds:
             raise InputError("fix", key, f"one of {', '.join(bounds)}")
-        least = 0.0 if zero(bounds[key]) else bounds[key].low
+        least = 0.0 if bounds[key].zero else bounds[key].low
         if not least <= value <= bounds[key].high:
             raise InputError(key, value, f"{least:g} to {bounds[key].high:g}", bounds[key].unit)
     if fixed and len(fixed) == len(bounds):

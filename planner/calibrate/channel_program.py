@@ -10,7 +10,6 @@ from planner.calibrate.calibration import Estimate, given
 from planner.calibrate.cost_fit import CostFit, CostLaw, fit_costs
 from planner.calibrate.data_file import Measurements
 from planner.devices.channel_program import KIND, WIDTHS, ChannelProgram
-from planner.errors import InputError
 from planner.quantity import Quantity
 from planner.units import MEGABYTE, MILLISECOND
 
@@ -27,8 +26,6 @@ COSTS: Final = {parameter.key: parameter for parameter in ChannelProgram.PARAMET
 
 def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
     """Fit the costs of channel programs; one that no run determines is 0, by convention that of fast CCWs first."""
-    if not runs:
-        raise InputError("runs", 0, "at least one measurement")
     for run in runs:
         if _moved(run) <= 0:
             raise run.error("expected written_mb or read_mb above zero", "written_mb")

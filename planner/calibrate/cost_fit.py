@@ -33,9 +33,7 @@ from planner.library import Status
 from planner.quantity import Quantity
 from planner.results import Array
 
-CONVENTION: Final = 1e-3  # weight of a convention, of a measured figure of 100 % error
 SEEN: Final = 1e-6  # of the largest singular value: from there on figures change
-NEAR: Final = 1e-5  # of the scale of a parameter: at its bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +102,12 @@ class CostProblem(LeastSquares):
 
     def beliefs(self, points: Array) -> Array:
         """Conventions of little weight, then the start of still less."""
-        start = CONVENTION**2 * (points - 1)
+        weight = 1e-3  # of a convention, of a measured figure of 100 % error
+        start = weight**2 * (points - 1)
         if self.law.conventions is None:
             return np.asarray(start)
         wishes = np.array([self.law.conventions(values) for values in self._values(points)])
-        return np.concatenate([CONVENTION * wishes, start], axis=-1)
+        return np.concatenate([weight * wishes, start], axis=-1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,13 +118,13 @@ class CostSolution:
     at: Array  # (free,)
 
     @classmethod
-    def of(cls, problem: CostProblem, begin: Array) -> CostSolution:
-        """Find it; what is next to nothing keeps its scale."""
+    def of(cls, problem: CostProblem, begin: Array, near: float = 1e-5) -> CostSolution:
+        """Find it; what is `near` a bound is there, what is next to nothing keeps its scale."""
         found = problem.minimum(begin, 2000)
         if not found.success:
             raise CalibrationError(f"least squares did not converge: {found.message}")
         low, high = problem.bounds
-        at = np.where(found.x - low < NEAR, low, np.where(high - found.x < NEAR, high, found.x))
+        at = np.where(found.x - low < near, low, np.where(high - found.x < near, high, found.x))
         factor = np.where(at > 0.01, at, 1.0)  # noqa: PLR2004 - far below its start a parameter counts as zero
         return cls(problem=replace(problem, scales=problem.scales * factor), at=at / factor)
 
@@ -171,15 +170,11 @@ class CostSolution:
         return CostSolution.of(replace(self.problem, model_error=error), self.at)
 
 
-LEAN: Final = 1e-2  # part of such a direction that a parameter must have to count as not determined
-CONTRADICTION: Final = 0.5  # model error from which the measurements do not describe one device
-
-
 def fit_costs(
     measured: Sequence[MeasuredFigure], law: CostLaw, fixed: Mapping[str, float] | None = None
 ) -> CostFit:
     """Fit the parameters of a law to measured figures."""
-    known = known_parameters(law.parameters, fixed, lambda _: False)
+    known = known_parameters(law.parameters, fixed)
     free = [k for k, parameter in enumerate(law.parameters) if parameter.key not in known]
     start = np.array([law.start[k] for k in free])
     problem = CostProblem(
@@ -191,9 +186,10 @@ def fit_costs(
     return _result(found.with_error(found.problem.model_error))  # from the scales of the solution
 
 
-def _result(found: CostSolution) -> CostFit:
+def _result(found: CostSolution, most: float = 0.5) -> CostFit:
+    """What a solution says; with a larger model error than `most` the measurements do not describe one device."""
     problem, at, inside, belief = found.problem, found.at, found.inside, found.belief
-    if problem.model_error > CONTRADICTION:
+    if problem.model_error > most:
         worst = problem.measured[int(np.argmax(np.abs(found.off)))]
         raise CalibrationError(
             f"the measurements contradict each other: no device of kind {problem.law.kind} is within "
@@ -237,11 +233,11 @@ def _degrees(found: CostSolution) -> tuple[float, float]:
     return left, math.sqrt(max(between / max(left, 1), 1.0))
 
 
-def _unseen(slope: Array) -> NDArray[np.bool_]:
-    """Which parameters have a part in a direction in which no figure changes, shape (free,)."""
+def _unseen(slope: Array, part: float = 1e-2) -> NDArray[np.bool_]:
+    """Which parameters have that part in a direction in which no figure changes, shape (free,)."""
     _, singular, directions = np.linalg.svd(slope, full_matrices=True)
     seen = int((singular > SEEN * singular.max()).sum())
-    return np.asarray((np.abs(directions[seen:]) > LEAN).any(axis=0))
+    return np.asarray((np.abs(directions[seen:]) > part).any(axis=0))
 
 
 def _uncertainty(problem: CostProblem, center: Array, covariance: Array) -> library.Uncertainty:

@@ -105,14 +105,13 @@ def _words(table: CsvTable, heading: Quantity, needed: Sequence[str]) -> list[st
     return found
 
 
-MOST: Final = 10**6  # of aliases, volumes or requesters; more than any machine has
 MEASURED: Final = {
     "io_rate": Quantity("io_rate", unit="1/s"), "service_time": Quantity("service", unit="ms"),
     "response_time": Quantity("response", unit="ms"), "wait_time": Quantity("wait", unit="ms", zero=True),
     "queued": Quantity("queued", zero=True),
 }  # fmt: skip
 COUNTS: Final = tuple(
-    Quantity(key, whole=True, zero=key == "aliases", high=MOST)
+    Quantity(key, whole=True, zero=key == "aliases", high=10**6)
     for key in ("population", "aliases", "volumes")
 )
 ROLE: Final = Quantity("role", words=("base", "alias"))

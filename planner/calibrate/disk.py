@@ -11,7 +11,6 @@ from planner.calibrate.calibration import Estimate, given
 from planner.calibrate.cost_fit import CostFit, CostLaw, fit_costs
 from planner.calibrate.data_file import Measurements
 from planner.devices.disk import COSTS, KIND, DiskPath
-from planner.errors import InputError
 from planner.quantity import Quantity
 from planner.units import MICROSECOND
 
@@ -30,16 +29,12 @@ NEEDED: Final = ("cache", "read_kb", "channel_mb_per_s")
 FIGURES: Final = ("rate", "cp_us", "virtual_us")
 SUMS: Final = {"rate": tuple(COSTS), "cp_us": ("cp_time",), "virtual_us": ("virtual_time",)}
 ENTRIES: Final = {parameter.key: parameter for parameter in DiskPath.PARAMETERS}
-CONTRADICTION: Final = 1.15  # processor time over elapsed time of one requester
-ALL: Final = 0.999  # of the bytes of a transaction
 
 Shares = Mapping[str, float]
 
 
 def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
     """Fit one workload on one kind of disk, one requester at a time; what the runs leave open follows conventions."""
-    if not runs:
-        raise InputError("runs", 0, "at least one measurement")
     for run in runs:
         _check(run, runs[0])
     whole = {name: max(run.value(name) for run in runs) for name in ("read_kb", "write_kb")}
@@ -62,8 +57,8 @@ def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = Non
     return fit_costs([run.figure(name, factors[name]) for run, _, name in pairs], law, known)
 
 
-def _check(run: Measurements, first: Measurements) -> None:
-    """Refuse a row that measured nothing, or something impossible."""
+def _check(run: Measurements, first: Measurements, most: float = 1.15) -> None:
+    """Refuse a row that measured nothing, or more processor time over elapsed time than `most`."""
     if not any(run.value(name) > 0 for name in FIGURES):
         raise run.error(f"expected a number above zero in one of {', '.join(FIGURES)}")
     if run.words["cache"] == "on" and "hit_ratio" not in run.numbers and run.value("read_kb") > 0:
@@ -74,7 +69,7 @@ def _check(run: Measurements, first: Measurements) -> None:
         problem = "expected the same channel_mb_per_s in all rows: other channels are other paths"
         raise run.error(problem, "channel_mb_per_s")
     work, rate = run.value("cp_us") + run.value("virtual_us"), run.value("rate")
-    if rate * work > CONTRADICTION:
+    if rate * work > most:
         raise run.error(
             f"one requester at {rate:g} transactions/s has {1e6 / rate:.4g} us for each, and its processor time is "
             f"{work / MICROSECOND:.4g} us: the measurements contradict each other",
@@ -159,10 +154,10 @@ def _facts(
     return [given(ENTRIES[key], value) for key, value in facts.items()]
 
 
-def _whole(shares: Shares) -> bool:
+def _whole(shares: Shares, least: float = 0.999) -> bool:
     """Whether a run does whole transactions."""
     reads = sum(share for part, share in shares.items() if part != "write")
-    return max(reads, shares.get("write", 0.0)) > ALL
+    return max(reads, shares.get("write", 0.0)) > least
 
 
 def _hit_ratios(runs: Sequence[Measurements]) -> dict[str, tuple[float, float]]:

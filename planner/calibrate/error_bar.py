@@ -25,7 +25,6 @@ from planner.interval import Interval
 from planner.quantity import Quantity
 from planner.results import Array
 
-NEGLIGIBLE: Final = 1e-3  # share of a population that is left out
 EDGE: Final = 1e-6  # of the quasi-random numbers, so that none is infinitely far out
 SEED: Final = 20070204
 PRIMES: Final = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)  # one a coordinate
@@ -64,11 +63,11 @@ def quantiles(values: Array, weights: Array, probabilities: Sequence[float]) -> 
     return np.asarray(np.interp(probabilities, middle / weights.sum(), values[order]))
 
 
-def spread_of(solutions: Sequence[Solution], degrees: float) -> Spread:
-    """Draw and weigh parameter sets around solutions."""
+def spread_of(solutions: Sequence[Solution], degrees: float, negligible: float = 1e-3) -> Spread:
+    """Draw and weigh parameter sets around solutions; those of a negligible share are left out."""
     odds = np.array([each.log_odds for each in solutions])
     share = np.exp(odds - odds.max())
-    kept = [each for each, s in zip(solutions, share / share.sum(), strict=True) if s > NEGLIGIBLE]
+    kept = [each for each, s in zip(solutions, share / share.sum(), strict=True) if s > negligible]
     least = min(each.chi_square for each in kept)
     drawn = [_around(each, degrees, least, _sets(each, len(kept))) for each in kept]
     total = sum(weights.sum() for _, weights in drawn)
@@ -165,7 +164,6 @@ def _stretched(count: int, width: int, degrees: float) -> tuple[Array, Array]:
     return found[:, :-1], stretch
 
 
-LARGEST_DRAW: Final = 65_536  # normal points among which enough must lie between the bounds
 PROBABILITY: Final = 0.9
 NODES: Final = (np.arange(9) + 0.5) / 9  # of the distribution of the error of the law, equally likely
 
@@ -365,8 +363,10 @@ def _root(covariance: Array) -> Array:
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
-def cut_off(uncertainty: library.Uncertainty, free: Sequence[Quantity], count: int) -> Array:
-    """Draw from a normal distribution what lies between the bounds, shape (count or fewer, free)."""
+def cut_off(
+    uncertainty: library.Uncertainty, free: Sequence[Quantity], count: int, most: int = 65_536
+) -> Array:
+    """Draw from a normal distribution what of `most` points lies between the bounds, shape (count or fewer, free)."""
     center, covariance = np.array(uncertainty.center), np.array(uncertainty.covariance)
     low, high = (np.array([getattr(each, end) for each in free]) for end in ("low", "high"))
     size = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
@@ -375,7 +375,7 @@ def cut_off(uncertainty: library.Uncertainty, free: Sequence[Quantity], count: i
     while True:
         drawn = center + points(many, len(free)) @ root.T
         inside = drawn[((drawn >= low) & (drawn <= high)).all(axis=-1)]
-        if len(inside) >= count or many >= LARGEST_DRAW:
+        if len(inside) >= count or many >= most:
             break
         many *= 4
     return np.asarray(inside[:count] if len(inside) else np.clip(center, low, high)[None])

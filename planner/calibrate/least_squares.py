@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
 MODEL_ERROR: Final = 0.02  # floor: residuals of a good fit say nothing about what it was not fitted to
-SETTLED: Final = 1.02  # ratio of two model errors that count as equal
 GIVEN: Final = 200.0  # degrees of freedom of an error that is not estimated: Student's t is normal
 
 
@@ -163,11 +162,12 @@ def with_likely_error(
     of: Callable[[Fitted], tuple[float, float]],
     again: Callable[[Fitted, float], Fitted],
     most: int,
+    settled: float = 1.02,
 ) -> Fitted:
     """Repeat a fit with the model error that its residuals speak for; `of` tells the error it had, and that one."""
     for _ in range(most):
         before, error = of(found)
-        if max(error / before, before / error) < SETTLED:
+        if max(error / before, before / error) < settled:
             break
         found = again(found, error)
     return found

@@ -18,7 +18,6 @@ from planner.devices.paging import (
     PagingDevice,
 )
 from planner.devices.parameters import SERVICE_TIME
-from planner.errors import InputError
 from planner.quantity import Quantity
 from planner.units import MICROSECOND
 
@@ -38,15 +37,12 @@ FITTED: Final = (
     (CP_TIME, "cp_us_per_page"),
     (CP_SYSTEM_TIME, "cp_system_us_per_page"),
 )
-CONTRADICTION: Final = 0.85  # pages a transfer, below the least that there can be
 
 
 def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
     """Fit one device to its runs; queue depth and requests are those of the last run."""
-    if not runs:
-        raise InputError("runs", 0, "at least one measurement")
-    for run in runs:
-        if "page_rate" in run.numbers and run.value("page_rate") < CONTRADICTION * run.value("transfer_rate"):
+    for run in runs:  # a transfer moves a page at least
+        if "page_rate" in run.numbers and run.value("page_rate") < 0.85 * run.value("transfer_rate"):
             raise run.error(
                 f"expected at least one page a transfer, found a page_rate of {run.value('page_rate'):g} and a "
                 f"transfer_rate of {run.value('transfer_rate'):g}: the measurements contradict each other",

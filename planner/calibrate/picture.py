@@ -28,9 +28,6 @@ SHOWN: Final = {
     "queued": ("queued", "I/Os queued", 1.0),
     "wait_time": ("wait", "wait [ms]", MILLISECOND),
 }
-RING: Final = 16  # size of the ring around an outlier
-ASIDE: Final = 0.1  # of the space between two runs: markers of one run stand side by side
-TURNED: Final = 6  # runs from which their names are turned
 
 
 def draw_fit(found: Fit, axes: Axes | None) -> Axes:
@@ -62,7 +59,7 @@ def draw_fit(found: Fit, axes: Axes | None) -> Axes:
     if left_out:
         axes.plot(
             [run.aliases for run in left_out], [run.figures[key].value / unit for run in left_out], "o", color="none",
-            markeredgecolor=style.COLORS[1], markeredgewidth=2, markersize=RING, zorder=style.ABOVE, clip_on=False,
+            markeredgecolor=style.COLORS[1], markeredgewidth=2, markersize=16, zorder=style.ABOVE, clip_on=False,
             label="outlier, not fitted",
         )  # fmt: skip
     axes.set_ylabel(label)
@@ -74,7 +71,7 @@ def draw_fit(found: Fit, axes: Axes | None) -> Axes:
     if below:
         places = [float(run.aliases) for run in runs for _ in run.figures]
         gap = min((b - a for a, b in pairwise(sorted(set(places)))), default=1.0)
-        _residuals(found, places, ASIDE * max(gap, 0.5), below[0])
+        _residuals(found, places, 0.1 * max(gap, 0.5), below[0])
         axes.legend(frameon=False, fontsize="small")
     (below[0] if below else axes).set_xlabel("aliases")
     style.legend_below(below[0] if below else axes)
@@ -110,7 +107,7 @@ def _residuals(found: Calibration, places: Sequence[float], step: float, axes: A
         ringed = [(x, each.off_by) for x, each in of if each.run in found.outliers]
         if ringed:
             axes.plot(
-                *zip(*ringed, strict=True), "o", color="none", markeredgecolor=style.COLORS[1], markersize=RING,
+                *zip(*ringed, strict=True), "o", color="none", markeredgecolor=style.COLORS[1], markersize=16,
                 clip_on=False,
             )  # fmt: skip
     most = max(2.0, *(1.2 * abs(each.off_by) for each in rows if math.isfinite(each.off_by)))
@@ -148,7 +145,7 @@ def draw_costs(found: Calibration, axes: Axes | None) -> Axes:
         zip(quantities, cycle(style.COLORS), cycle(style.MARKERS), strict=False)
     ):
         of = [each for each in rows if each.quantity == quantity]
-        x = [names.index(each.run) + _aside(k, quantities, ASIDE) for each in of]
+        x = [names.index(each.run) + _aside(k, quantities, 0.1) for each in of]
         law, measured = (np.array([getattr(each, key) for each in of]) for key in ("predicted", "measured"))
         if len(quantities) > 1:  # of several units: in percent of the law
             measured, law = (100.0 * each / np.where(law == 0.0, np.nan, law) for each in (measured, law))
@@ -168,11 +165,12 @@ def draw_costs(found: Calibration, axes: Axes | None) -> Axes:
         axes.set_ylim(0, None)
     axes.set_ylabel(_axis(quantities[0]) if len(quantities) == 1 else "share of the law [%]")
     last = below[0] if below else axes
-    turned = len(names) >= TURNED or max(map(len, names)) > 2 * TURNED
+    room = 6  # for this many names, or one of twice as many letters
+    turned = len(names) >= room or max(map(len, names)) > 2 * room
     rotation, ha = (30, "right") if turned else (0, "center")
     last.set_xticks(range(len(names)), names, rotation=rotation, ha=ha, fontsize="small")
     if below:
-        _residuals(found, [float(names.index(each.run)) for each in rows], ASIDE, last)
+        _residuals(found, [float(names.index(each.run)) for each in rows], 0.1, last)
         axes.legend(frameon=False, fontsize="small")
     style.legend_below(last)
     return axes

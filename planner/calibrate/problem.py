@@ -23,7 +23,6 @@ from planner.units import MILLISECOND
 LOGARITHMIC: Final = ("io_rate", "service_time", "response_time")
 ABSOLUTE: Final = ("wait_time", "queued")
 FIGURES: Final = (*LOGARITHMIC, *ABSOLUTE)
-CONTRADICTION: Final = 0.15  # beyond rounding: share by which rate x response may exceed the requesters
 
 
 class Figure(NamedTuple):
@@ -65,6 +64,11 @@ class Observation:
             )
 
     @property
+    def values(self) -> dict[str, float]:
+        """What was measured, without what the digits leave open."""
+        return {key: figure.value for key, figure in self.figures.items()}
+
+    @property
     def least_present(self) -> float:
         """Fewest I/Os present that the printed digits allow; 0 where they do not tell."""
         low = {key: max(figure.value - figure.half, 0.0) for key, figure in self.figures.items()}
@@ -79,12 +83,13 @@ class Observation:
     @property
     def fewest_requesters(self) -> int:
         """Smallest number of requesters of a volume that the I/Os present do not contradict."""
-        return max(math.ceil(self.least_present / self.volumes / (1 + CONTRADICTION)), 1)
+        # Beyond rounding, rate x response may exceed the requesters by 15 %.
+        return max(math.ceil(self.least_present / self.volumes / 1.15), 1)
 
     @property
     def present(self) -> float:
         """I/Os in service or queued, as well as the figures tell; bounded by the devices where they do not."""
-        value = {key: figure.value for key, figure in self.figures.items()}
+        value = self.values
         devices = float(self.volumes + self.aliases)
         rate = value.get("io_rate")
         if rate is not None and "response_time" in value:
@@ -98,7 +103,7 @@ class Observation:
             return None
         if figure == "queued":
             return self.present
-        value = {key: item.value for key, item in self.figures.items()}
+        value = self.values
         if "io_rate" in value:
             return self.present / value["io_rate"]
         return value.get("response_time", value["wait_time"] + value.get("service_time", 0.0))
@@ -327,10 +332,6 @@ def solve(problem: Problem, starts: Sequence[Array], *, rough: bool = False) -> 
                     jacobian=np.asarray(best.jac))  # fmt: skip
 
 
-FAR_BEHIND: Final = 9.0  # log of the odds against a population, from which it is left out
-BEHIND_IN_A_ROW: Final = 2  # populations far behind the best before the search ends
-
-
 def starts(problem: Problem) -> list[Array]:
     """Where a search begins: the best of several think times and inflations, each of shape (free,)."""
     alone = math.log(_service_guess(problem.observations, problem.population))
@@ -352,16 +353,26 @@ def _service_guess(observations: Sequence[Observation], population: int) -> floa
         return float(np.median(printed))
     limits = []
     for run in observations:
-        value = {key: figure.value for key, figure in run.figures.items()}
+        value = run.values
         devices = run.volumes * min(1 + run.aliases / run.volumes, run.population or population)
         if "io_rate" in value:
             limits.append(devices / value["io_rate"])
-        limits += [value[key] for key in ("response_time",) if key in value]
+        if "response_time" in value:
+            limits.append(value["response_time"])
     return 0.7 * min(limits, default=1e-3)
 
 
-def search(problem: Problem, population: int | None, near: Sequence[Solution] = ()) -> list[Solution]:
-    """Fit the number of requesters that is given, or all that the data allow."""
+def search(
+    problem: Problem,
+    population: int | None,
+    near: Sequence[Solution] = (),
+    far: float = 9.0,
+    in_a_row: int = 2,
+) -> list[Solution]:
+    """Fit the number of requesters that is given, or all that the data allow.
+
+    One whose log odds are `far` behind the best is left out; so many `in_a_row` end the search.
+    """
     if near:
         again = [solve(replace(problem, population=each.population), [each.logs]) for each in near]
         return sorted(again, key=lambda each: -each.log_odds)
@@ -379,17 +390,16 @@ def search(problem: Problem, population: int | None, near: Sequence[Solution] = 
             trouble = str(error)
             continue
         best = max(each.log_odds for each in found)
-        behind = behind + 1 if found[-1].log_odds < best - FAR_BEHIND else 0
-        if behind == BEHIND_IN_A_ROW:
+        behind = behind + 1 if found[-1].log_odds < best - far else 0
+        if behind == in_a_row:
             break
     if not found:
         raise CalibrationError(trouble)
     best = max(each.log_odds for each in found)
-    return sorted((s for s in found if s.log_odds >= best - FAR_BEHIND), key=lambda each: -each.log_odds)
+    return sorted((s for s in found if s.log_odds >= best - far), key=lambda each: -each.log_odds)
 
 
 OPEN_CHI_SQUARE: Final = 2.71  # rise of chi-square below which a bound is not excluded, 90 %
-ALWAYS_BUSY: Final = 0.95  # share of time that the devices of a saturated run are at work, at least
 
 
 def misfit(solution: Solution) -> float:
@@ -433,12 +443,12 @@ def more_requesters_as_well(solutions: Sequence[Solution]) -> bool:
     return misfit(found) - min(map(misfit, solutions)) < OPEN_CHI_SQUARE
 
 
-def saturated(best: Solution) -> bool:
-    """Whether every run kept all its devices busy, with requesters to spare."""
+def saturated(best: Solution, always: float = 0.95) -> bool:
+    """Whether every run kept all its devices busy, at least that share of time, with requesters to spare."""
     runs = best.problem.observations
     values = np.array([[best.values[key] for key in KEYS]])
     found = totals(runs, best.population, values)[0]
     devices = np.array([float(run.volumes + run.aliases) for run in runs])
     requesters = np.array([float(run.volumes * (run.population or best.population)) for run in runs])
     busy = found[:, 0] * (found[:, 1] + values[0, KEYS.index("redrive_time")]) / devices
-    return bool((busy >= ALWAYS_BUSY).all() and (requesters > devices).all())
+    return bool((busy >= always).all() and (requesters > devices).all())

@@ -15,8 +15,7 @@ from planner.reports import Printed
 from planner.units import MILLISECOND
 
 KIND: Final = "processors"
-FEWEST: Final = 3  # configurations, as many as parameters
-BENDS_TWICE_FROM: Final = 5  # configurations: fewer leave three coefficients less than two degrees of freedom
+PARAMETERS: Final = (CPU_TIME, CONTENTION, COHERENCY)
 HEADINGS: Final = (
     Quantity("processors", "processors that shared the work", whole=True),
     Quantity("cpu", "CPU time of a transaction, in guests and in CP", "ms"),
@@ -36,8 +35,9 @@ def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = Non
     Coefficients are not negative (Gunther, Guerrilla Capacity Planning, 2007, eq. 4.31).
     """
     counts = [run.value("processors") for run in runs]
-    if len(set(counts)) < FEWEST:
-        raise InputError("configurations", counts, f"at least {FEWEST} different numbers of processors")
+    fewest = len(PARAMETERS)
+    if len(set(counts)) < fewest:
+        raise InputError("configurations", counts, f"at least {fewest} different numbers of processors")
     return fit_scaling(runs, fixed)
 
 
@@ -54,16 +54,17 @@ def fit_scaling(runs: Sequence[Measurements], fixed: Mapping[str, float] | None 
     least = min(each.value for each in measured)
 
     def times(values: Mapping[str, float]) -> list[float]:
-        first, contention, coherency = (values[p.key] for p in (CPU_TIME, CONTENTION, COHERENCY))
+        first, contention, coherency = (values[each.key] for each in PARAMETERS)
         return [first * (1 + contention * (n - 1) + coherency * n * (n - 1)) for n in counts]
 
     law = CostLaw(
         kind=KIND,
-        parameters=(CPU_TIME, CONTENTION, COHERENCY),
+        parameters=PARAMETERS,
         start=(least, 5e-2, 5e-3),  # of the coefficients: large ones
         predict=times,
         validity={"processors": (min(counts), max(counts))},
-        coefficients=3 if len(runs) >= BENDS_TWICE_FROM else 2,
+        # Fewer runs leave three coefficients less than two degrees of freedom.
+        coefficients=3 if len(runs) >= len(PARAMETERS) + 2 else 2,
     )
     return fit_costs(measured, law, fixed)
 

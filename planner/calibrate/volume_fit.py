@@ -37,14 +37,8 @@ from planner.errors import CalibrationError, InputError
 from planner.library import Status
 from planner.measurements import Run
 
-OUTLIER_CHI_SQUARE: Final = 25.0  # drop of chi-square, left out, from which a run is called an outlier
-RUNS_FOR_OUTLIER: Final = 3  # with two, either could be the one that does not belong
 # Likeliest numbers of requesters, tried with a run left out or a parameter at a bound.
 POPULATIONS_NEAR: Final = 3
-UNDETERMINED: Final = 0.8  # of the spread of its prior: the data have hardly said anything
-# Model error from which measurements contradict each other: all known are within .1.
-CONTRADICTORY: Final = 0.3
-SERVICE_SPREAD: Final = 0.5  # of the logarithm: a service time known worse than this is not known
 
 
 def fit(
@@ -87,13 +81,13 @@ def fit(
         The fit did not converge, or not even the service time is determined.
     """
     observations = _observations(runs, population)
-    known = known_parameters(PARAMETERS, fixed, lambda parameter: parameter.key != "service_time")
+    known = known_parameters(PARAMETERS, fixed)
     given = all(run.population is not None for run in observations)
     count = observations[0].population if given else None
     problem = Problem(observations=observations, fixed=known, priors=PRIORS)
     solutions = search(problem, count)
     outlier = None
-    if find_outlier and len(observations) >= RUNS_FOR_OUTLIER:
+    if find_outlier:
         outlier, solutions = _without_outlier(problem, count, solutions)
     if intervals:
         solutions = with_likely_error(solutions, _errors, _with_error, 3)
@@ -140,11 +134,14 @@ def _observations(runs: Sequence[Run | Observation], population: int | None) -> 
 
 
 def _without_outlier(
-    problem: Problem, count: int | None, whole: list[Solution]
+    problem: Problem, count: int | None, whole: list[Solution], drop: float = 25.0, fewest: int = 3
 ) -> tuple[Outlier | None, list[Solution]]:
-    """Leave out the run whose absence the others (without its own residuals) gain most by, if they gain much."""
+    """Leave out the run without which chi-square falls most, if by `drop` at least.
+
+    Of fewer than `fewest` runs, either could be the one that does not belong.
+    """
     least = min(each.chi_square for each in whole)
-    if least <= OUTLIER_CHI_SQUARE:
+    if least <= drop or len(problem.observations) < fewest:
         return None, whole
     reduced = [
         replace(problem, observations=problem.observations[:k] + problem.observations[k + 1 :])
@@ -153,7 +150,7 @@ def _without_outlier(
     near = whole[:POPULATIONS_NEAR]
     misfits = [min(each.chi_square for each in search(others, count, near)) for others in reduced]
     first, second = np.argsort(misfits)[:2]
-    if least - misfits[first] <= OUTLIER_CHI_SQUARE:
+    if least - misfits[first] <= drop:
         return None, whole
     named = Outlier(
         run=problem.observations[first].name,
@@ -198,10 +195,10 @@ def _likeliest(solutions: Sequence[Solution], spread: Spread | None) -> Solution
     return next(each for each in solutions if each.population == population)
 
 
-def _check_error(best: Solution) -> None:
-    """Refuse runs that no law gives together; name the one that is farthest off."""
+def _check_error(best: Solution, most: float = 0.3) -> None:
+    """Refuse runs that no law gives together (all known are within .1); name the one that is farthest off."""
     error = best.problem.model_error
-    if error < CONTRADICTORY:
+    if error < most:
         return
     figures = best.problem.figures
     worst = figures[int(np.argmax(np.abs(best.residuals[: len(figures)])))]
@@ -212,11 +209,12 @@ def _check_error(best: Solution) -> None:
     )
 
 
-def _check_service(best: Solution, spread: Spread) -> None:
+def _check_service(best: Solution, spread: Spread, most: float = 0.5) -> None:
+    """Refuse a service time whose logarithm is known worse than that."""
     if "service_time" in best.problem.fixed:
         return
     low, high = spread.interval("service_time", 0.68)
-    if np.log(high / low) / 2 > SERVICE_SPREAD:
+    if np.log(high / low) / 2 > most:
         raise CalibrationError(
             f"not even the service time is determined: {low * 1e3:.3g} to {high * 1e3:.3g} ms fit as well; give "
             "service or response times, or a run in which the devices are busy"
@@ -242,13 +240,14 @@ def _estimates(
     return found
 
 
-def _status(best: Solution, k: int, error: float) -> Status:
+def _status(best: Solution, k: int, error: float, undetermined: float = 0.8) -> Status:
+    """How a value came about; the data have hardly said anything where most of the prior's spread is left."""
     place = best.problem.free.index(k)
     low, high = best.problem.bounds
     if min(best.logs[place] - low[place], high[place] - best.logs[place]) < 0.01:  # noqa: PLR2004 - 1 % of the bound
         return "at its bound"
     prior = best.problem.priors.get(KEYS[k])
-    return "not determined" if prior is not None and error > UNDETERMINED * prior.spread else "fitted"
+    return "not determined" if prior is not None and error > undetermined * prior.spread else "fitted"
 
 
 def _interval(

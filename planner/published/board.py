@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from planner import render, style
-from planner.answer import Answer, tabled
+from planner.answer import Answer, record, tabled
 from planner.published.report import ANSWERED, KINDS, Origin, PublishedFigure
 from planner.quantity import column
 from planner.units import given, percent, readable
@@ -30,7 +32,6 @@ def reports() -> list[PublishedReport]:
 
 
 FIGURES: Final = 1333  # in all reports, for a progress bar
-NINE_IN_TEN: Final = 90.0
 KINDS_SHOWN: Final = ("fitted", "left-out", "transferred")
 
 
@@ -61,19 +62,27 @@ PROMISES: Final = (
     Promise("throughput of runs, fitted: median", "throughput", ("fitted",), 50, 0.02),
     Promise("throughput of runs, fitted: worst", "throughput", ("fitted",), 100, 0.04),
     Promise("throughput, left-out and transferred: median", "throughput", AHEAD, 50, 0.03),
-    Promise("throughput, left-out and transferred: 90 %", "throughput", AHEAD, NINE_IN_TEN, 0.07),
+    Promise("throughput, left-out and transferred: 90 %", "throughput", AHEAD, 90, 0.07),
     Promise("processors, left-out: median", "processors", ("left-out",), 50, 0.05),
     Promise("processors, left-out: worst", "processors", ("left-out",), 100, 0.08),
     Promise("processors, fitted: worst", "processors", ("fitted",), 100, 0.06),
     Promise("rate of devices: median", "device rate", ("fitted",), 50, 0.035),
-    Promise("rate of devices: 90 %", "device rate", ("fitted",), NINE_IN_TEN, 0.07),
-    Promise("service of devices: 90 % [ms]", "device service", ("fitted",), NINE_IN_TEN, 0.15, plain=True),
+    Promise("rate of devices: 90 %", "device rate", ("fitted",), 90, 0.07),
+    Promise("service of devices: 90 % [ms]", "device service", ("fitted",), 90, 0.15, plain=True),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoreboard(Answer):
     """Every published figure beside what the planner says of it."""
+
+    ROWS = "figures"
+    COLUMNS = (
+        *map(column, ("report", "table")), column("figure", of=lambda each: f"{each.row} {each.column}"),
+        *map(column, ("row", "column")), column("published", of="published.value"),
+        column("predicted", of="predicted.value"), *map(column, ("relative_error", "kind")),
+        column("note", of="remark"),
+    )  # fmt: skip
 
     figures: tuple[PublishedFigure, ...]  # in the order of the reports
 
@@ -104,7 +113,7 @@ class Scoreboard(Answer):
                 found = [f for f in self.figures if (f.report, f.kind) == (report, kind)]
                 if found:
                     off = [100 * error for error in _errors(found)]
-                    measures = np.percentile(off, (50, NINE_IN_TEN, 100)).tolist() if off else [None] * 3
+                    measures = np.percentile(off, (50, 90, 100)).tolist() if off else [None] * 3
                     named = (sum(f.outlier for f in found), sum(bool(f.erratum) for f in found))
                     rows.append((report, kind, len(found), *measures, *named))
         errors = [column(each, "percent", "", 1) for each in ("median", "p90", "worst")]
@@ -114,9 +123,8 @@ class Scoreboard(Answer):
 
     def counts(self) -> render.Table:
         """One row a table: how many figures it has."""
-        tables = list(dict.fromkeys((figure.report, figure.table) for figure in self.figures))
-        numbers = [sum((f.report, f.table) == each for f in self.figures) for each in tables]
-        rows = [(*each, number) for each, number in zip(tables, numbers, strict=True)]
+        numbers = Counter((figure.report, figure.table) for figure in self.figures)
+        rows = [(*table, number) for table, number in numbers.items()]
         return tabled(rows, map(column, ("report", "table", "figures")))
 
     def worst(self) -> list[PublishedFigure]:
@@ -127,15 +135,10 @@ class Scoreboard(Answer):
         ]  # fmt: skip
         return sorted(judged, key=lambda figure: -abs(figure.relative_error or 0.0))[:5]
 
-    def table(self) -> render.Table:
-        """One row a figure."""
-        records = [figure.record() for figure in self.figures]
-        return tabled(records, map(column, records[0]))
-
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
         return {
-            "figures": [figure.record() for figure in self.figures],
+            "figures": [record(figure, self.COLUMNS) for figure in self.figures],
             "summary": self.summary().records(),
             "tables": self.counts().records(),
             "promises": [
@@ -206,9 +209,7 @@ class Scoreboard(Answer):
         (axes,) = style.begin(axes, self.headline)
         looks = zip(KINDS_SHOWN, style.COLORS, style.LINES, ("o", "s", "^"), strict=False)
         for kind, color, line, marker in looks:
-            errors = sorted(
-                abs(f.relative_error) for f in self.figures if f.kind == kind and f.relative_error is not None
-            )
+            errors = sorted(_errors([f for f in self.figures if f.kind == kind]))
             if not errors:
                 continue
             shares = [100 * (k + 1) / len(errors) for k in range(len(errors))]
@@ -232,9 +233,8 @@ class Scoreboard(Answer):
 def compare(done: Callable[[int], None] | None = None) -> Scoreboard:
     """Put every published figure beside what the planner says of it; `done` is given one a figure."""
     figures = []
-    for report in reports():
-        for figure in report.cells():
-            figures.append(figure)
-            if done is not None:
-                done(1)
+    for figure in chain.from_iterable(report.cells() for report in reports()):
+        figures.append(figure)
+        if done is not None:
+            done(1)
     return Scoreboard(figures=tuple(figures))

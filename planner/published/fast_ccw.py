@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FOLDER: Final = "fast-ccw"
-TICK: Final = 0.01  # CP QUERY TIME counts in hundredths of a second [s]
 
 
 def models() -> dict[str, library.Model]:
@@ -38,8 +37,9 @@ def models() -> dict[str, library.Model]:
     rows = []
     for name in found.rows:
         bits, fast, passes = token(name)
-        # A difference of two readings of the clock, as half of a range; the file is larger for some guests.
-        clock_error = TICK / math.sqrt(2) / facts["method"][f"file_mb_{name[0]}"]
+        # A difference of two readings of CP QUERY TIME, which counts in hundredths of a second, as half of a range;
+        # the file is larger for some guests.
+        clock_error = 0.01 / math.sqrt(2) / facts["method"][f"file_mb_{name[0]}"]
         rows.append(
             run(
                 name, found, {"bits": str(bits), "translation": WAYS[fast]},

@@ -111,21 +111,6 @@ class PublishedFigure(Said):
             parts.append("named outlier")
         return "; ".join(filter(None, parts))
 
-    def record(self) -> dict[str, Any]:
-        """Plain data, as `--json` prints it."""
-        return {
-            "report": self.report,
-            "table": self.table,
-            "figure": f"{self.row} {self.column}",
-            "row": self.row,
-            "column": self.column,
-            "published": self.published.value,
-            "predicted": None if self.predicted is None else self.predicted.value,
-            "relative_error": self.relative_error,
-            "kind": self.kind,
-            "note": self.remark,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedReport:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer, tabled
 from planner.quantity import column
 from planner.system.description import System
-from planner.system.figures import COSTS, OUTSIDE, STATION, Found, Number, solve_all
+from planner.system.figures import OUTSIDE, Found, Number, solve_all
 from planner.system.schema import TABLES
 from planner.system.spread import COST_FACTOR
 from planner.units import GIB, MILLISECOND, ends, percent, readable
 
-MOVED: Final = 1e-9  # change of the throughput that is none
-SENSITIVE: Final = 10.0  # elasticity from which an answer is not one
 PAGES_GIB: Final = GIB / 4096
-STATION_UNITS: Final = {"wait": ("ms", MILLISECOND), "response": ("ms", MILLISECOND)}
-STATION_LABELS: Final = {"transfers": "transfers of a device", "utilization": "busy", "queue_length": "queue",
-                         "wait": "wait", "response": "response"}  # fmt: skip
+STATIONS: Final = {  # of a station: how people read a figure, its unit, SI units in one
+    "transfers": ("transfers of a device", "/s", 1.0), "utilization": ("busy", "", 1.0),
+    "queue_length": ("queue", "", 1.0), "wait": ("wait", "ms", MILLISECOND),
+    "response": ("response", "ms", MILLISECOND),
+}  # fmt: skip
 COST_LABELS: Final = {
     "guest_busy": "guests", "cp_charged_busy": "CP, charged", "cp_system_busy": "CP, system", "total_busy": "together",
 }  # fmt: skip
@@ -29,12 +30,45 @@ COST_LABELS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class FigureLine:
-    """One figure as people read it: what, number, unit, SI units in one of it."""
+    """One figure as people read it: title of its table, what, number, unit, SI units in one of it."""
 
+    title: str
     what: str
     number: Number
     unit: str = ""
     factor: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """What names it without a title above it."""
+        kind = {"Processors": "busy, ", "Bounds": "bound, ", "Elasticity": "elasticity, "}
+        return kind.get(self.title.partition(" ")[0].rstrip(",:"), "") + self.what
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """Lower end, value and upper end as people read them."""
+        return _ends(self.number, self.factor)
+
+    def plain(self, end: str) -> Any:
+        """An end or the value, in its unit, as programs read it."""
+        return self.number.to_dict(self.factor)[end]
+
+
+def labeled(what: str, unit: str) -> str:
+    """What a figure is, with its unit."""
+    return f"{what} [{unit}]" if unit else what
+
+
+PLAIN: Final = (
+    column("figure", of="name"), column("unit", of="unit"),
+    *(column(end, of=lambda row, end=end: row.plain(end)) for end in ("value", "low", "high")),  # type: ignore[misc]
+    column("basis", of="number.basis"),
+)  # fmt: skip
+SHOWN: Final = (
+    column("figure", of=lambda row: labeled(row.what, row.unit)),
+    column("value", of=lambda row: row.ends[1]), column("low", "", "90 % from", of=lambda row: row.ends[0]),
+    column("high", "", "to", of=lambda row: row.ends[2]), column("basis", of="number.basis"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,63 +113,47 @@ class SystemAnswer(Answer):
             parts.append(f"bottleneck: {names[0]}" + (f", then {names[1]}" if len(names) > 1 else ""))
         return f"{self.system.name}: " + ("; ".join(parts) or "nothing to work out") + "."
 
-    def rows(self) -> Iterator[tuple[str, FigureLine]]:
-        """All figures, each under the title of its table."""
-        found = self.found
-        what = "Throughput"
+    def rows(self) -> Iterator[FigureLine]:
+        """All figures, those of a table side by side."""
+        found, top = self.found, "Throughput"
         if found.throughput.value is not None or self.system.of("guests"):
-            yield what, FigureLine("throughput", found.throughput, self.unit)
+            yield FigureLine(top, "throughput", found.throughput, self.unit)
         if self.system.of("paging"):
-            yield what, FigureLine("page reads and writes", found.page_rate, "pages/s")
+            yield FigureLine(top, "page reads and writes", found.page_rate, "pages/s")
         if self.system.of("volumes"):
-            yield what, FigureLine("I/Os of guests", found.io_rate, "/s")
-        yield from (("Storage", row) for row in self._storage())
+            yield FigureLine(top, "I/Os of guests", found.io_rate, "/s")
+        if found.storage:
+            yield from self._storage("Storage", found.storage)
         for name, station in found.stations.items():
-            count = found.devices[name]
-            for key in STATION:
-                unit, factor = STATION_UNITS.get(key, ("/s" if key == "transfers" else "", 1.0))
-                what = f"{name} ({count}): {STATION_LABELS[key]}"
-                yield "Devices, each", FigureLine(what, station[key], unit, factor)
+            for key, (label, unit, factor) in STATIONS.items():
+                what = f"{name} ({found.devices[name]}): {label}"
+                yield FigureLine("Devices, each", what, station[key], unit, factor)
         if self.system.one("processors") is not None:
-            for key in COSTS:
-                yield "Processors busy", FigureLine(COST_LABELS[key], found.processors[key])
+            for key, label in COST_LABELS.items():
+                yield FigureLine("Processors busy", label, found.processors[key])
         for name, number in found.bounds.items():
-            yield f"Bounds, {self.unit}", FigureLine(name, number)
+            yield FigureLine(f"Bounds, {self.unit}", name, number)
         for name, number in found.elasticity.items():
-            yield "Elasticity: percent of throughput for one percent of", FigureLine(name, number)
+            yield FigureLine("Elasticity: percent of throughput for one percent of", name, number)
 
-    def _storage(self) -> Iterator[FigureLine]:
-        found = self.found.storage
-        if not found:
-            return
-        yield FigureLine("overcommitment", found["overcommitment"])
-        yield FigureLine("frames for pages", found["frames_for_pages"], "GiB", PAGES_GIB)
-        yield FigureLine("pages without a frame", found["pages_without_frame"], "GiB", PAGES_GIB)
-        yield FigureLine("misses per page visit", self.found.miss_ratio, "%", 0.01)
-        yield FigureLine("real storage without paging", found["storage_without_paging"], "GiB", GIB)
+    def _storage(self, title: str, found: Mapping[str, Number]) -> Iterator[FigureLine]:
+        yield FigureLine(title, "overcommitment", found["overcommitment"])
+        yield FigureLine(title, "frames for pages", found["frames_for_pages"], "GiB", PAGES_GIB)
+        yield FigureLine(title, "pages without a frame", found["pages_without_frame"], "GiB", PAGES_GIB)
+        yield FigureLine(title, "misses per page visit", self.found.miss_ratio, "%", 0.01)
+        yield FigureLine(title, "real storage without paging", found["storage_without_paging"], "GiB", GIB)
         for name, number in found.items():
             if name.startswith("guests_that_fit"):
-                yield FigureLine(f"guests that fit: {name.partition(' ')[2]}", number)
+                yield FigureLine(title, f"guests that fit: {name.partition(' ')[2]}", number)
 
     def sections(self) -> tuple[render.Section, ...]:
         """Lay out one table a topic."""
-        titles: dict[str, list[FigureLine]] = {}
-        for title, row in self.rows():
-            titles.setdefault(title, []).append(row)
-        return tuple(render.Section(title=title, table=_shown(rows)) for title, rows in titles.items())
+        topics = groupby(self.rows(), key=lambda row: row.title)
+        return tuple(render.Section(title=title, table=tabled(rows, SHOWN)) for title, rows in topics)
 
     def table(self) -> render.Table:
         """All figures as ``--csv`` holds them, one a row."""
-        columns = (
-            column("figure", of=lambda each: full_name(*each)),
-            column("unit", of=lambda each: each[1].unit),
-            *(
-                column(end, of=lambda each, end=end: each[1].number.to_dict(each[1].factor)[end])  # type: ignore[misc]
-                for end in ("value", "low", "high")
-            ),
-            column("basis", of=lambda each: each[1].number.basis),
-        )
-        return tabled(self.rows(), columns)
+        return tabled(self.rows(), PLAIN)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -168,23 +186,6 @@ def _ends(number: Number, factor: float) -> tuple[str, ...]:
     return tuple("none" if text == "saturated" else text for text in texts)
 
 
-def _shown(rows: Sequence[FigureLine]) -> render.Table:
-    columns = (
-        column("figure", of=lambda row: f"{row.what} [{row.unit}]" if row.unit else row.what),
-        column("value", of=lambda row: _ends(row.number, row.factor)[1]),
-        column("low", "", "90 % from", of=lambda row: _ends(row.number, row.factor)[0]),
-        column("high", "", "to", of=lambda row: _ends(row.number, row.factor)[2]),
-        column("basis", of=lambda row: row.number.basis),
-    )
-    return tabled(rows, columns)
-
-
-def full_name(title: str, row: FigureLine) -> str:
-    """Name of a figure that needs no title above it."""
-    kind = {"Processors": "busy, ", "Bounds": "bound, ", "Elasticity": "elasticity, "}
-    return next((word for start, word in kind.items() if title.startswith(start)), "") + row.what
-
-
 def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any]:
     """Figures as plain data."""
 
@@ -192,8 +193,8 @@ def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any
         return {name: number.to_dict() for name, number in numbers.items()}
 
     def station(numbers: Mapping[str, Number]) -> dict[str, Any]:
-        return {f"{key}_ms" if key in STATION_UNITS else key: number.to_dict(STATION_UNITS.get(key, ("", 1.0))[1])
-                for key, number in numbers.items()}  # fmt: skip
+        return {f"{key}_ms" if unit == "ms" else key: numbers[key].to_dict(factor)
+                for key, (_, unit, factor) in STATIONS.items()}  # fmt: skip
 
     ranked = [*(name for name, _ in found.ranked()), None, None]
     storage, outside = plain(found.storage), OUTSIDE.to_dict()
@@ -225,8 +226,8 @@ def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any
     }  # fmt: skip
 
 
-def _notes(system: System, found: Found) -> Iterator[str]:
-    """Assumptions first, the next step last."""
+def _notes(system: System, found: Found, sensitive: float = 10.0) -> Iterator[str]:
+    """Assumptions first, the next step last; a `sensitive` elasticity is one too large for an answer."""
     if found.storage and any(guest.word("touching") == "uniform" and "miss_ratio" not in guest.numbers
                              for guest in system.of("guests")):  # fmt: skip
         yield (
@@ -262,7 +263,7 @@ def _notes(system: System, found: Found) -> Iterator[str]:
             else "All numbers are taken as exact."
         )
     steep = [
-        (name, n) for name, n in found.elasticity.items() if n.value is not None and abs(n.value) > SENSITIVE
+        (name, n) for name, n in found.elasticity.items() if n.value is not None and abs(n.value) > sensitive
     ]
     for name, number in steep:
         size = abs(number.value or 0)
@@ -292,13 +293,6 @@ def _releases(system: System) -> Iterator[str]:
         measured = model.environment.get("release", "")
         if release and measured and release.split()[-1] not in measured:
             yield f"Model {name} was measured on {measured}; the file says {release}."
-
-
-def numbers_of(system: System) -> Mapping[str, float | str]:
-    """Every number and word by label."""
-    return {
-        f"{each.label}.{key}": value.value for each in system.entries for key, value in each.values.items()
-    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -348,12 +342,10 @@ class SystemComparison(Answer):
 
     def compared(self) -> Iterator[tuple[str, str, float | None, float | None, float | None, str, str]]:
         """Every figure of both: name, unit, both values, relative change, what each rests on."""
-        one, two = (
-            {full_name(title, row): row for title, row in each.rows()} for each in (self.one, self.two)
-        )
+        one, two = ({row.name: row for row in each.rows()} for each in (self.one, self.two))
         for what in dict.fromkeys([*one, *two]):
             rows = [of.get(what) for of in (one, two)]
-            x, y = (None if row is None else row.number.to_dict(row.factor)["value"] for row in rows)
+            x, y = (None if row is None else row.plain("value") for row in rows)
             first, second = ("-" if row is None else row.number.basis for row in rows)
             unit = next(row.unit for row in rows if row is not None)
             yield what, unit, x, y, y / x - 1 if x and y is not None else None, first, second
@@ -370,7 +362,7 @@ class SystemComparison(Answer):
         """Lay out the figures, and what moved them."""
         first, second = self.names
         shown = (
-            column("figure", of=lambda row: f"{row[0]} [{row[1]}]" if row[1] else row[0]),
+            column("figure", of=lambda row: labeled(row[0], row[1])),
             column("first", "", first, of=lambda row: render.format_value(row[2])),
             column("second", "", second, of=lambda row: render.format_value(row[3])),
             column("change", of=lambda row: _signed(row[4])),
@@ -413,33 +405,33 @@ def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
     SystemComparison
         Every number that differs is put into the first system alone.
     """
-    first, second = numbers_of(one.system), numbers_of(two.system)
-    labels = [
-        label for label in dict.fromkeys([*first, *second])
-        if first.get(label) != second.get(label)
-        and label.rpartition(".")[2] not in {"model", "name", "source", "release", "like"}
-    ]  # fmt: skip
-    before = one.found.throughput.value
-    alone: dict[str, System] = {}
-    for label in labels:
-        place, _, key = label.rpartition(".")
-        entry = next((e for e in one.system.entries if e.label == place), None)
-        value = second.get(label)
-        if (
-            entry is not None
-            and value is not None
-            and not (isinstance(value, str) and label.endswith("_from"))
-        ):
-            alone[label] = one.system.changed([(entry, key, value, 0.0)])
+    first, second = (
+        {
+            (entry.label, key): value.value
+            for entry in each.system.entries
+            for key, value in entry.values.items()
+        }
+        for each in (one, two)
+    )
+    unasked = {"model", "name", "source", "release", "like"}
+    differ = [at for at in {**first, **second} if at[1] not in unasked and first.get(at) != second.get(at)]
+    before, entries = one.found.throughput.value, {entry.label: entry for entry in one.system.entries}
+    alone = {
+        (table, key): one.system.changed([(entries[table], key, second[table, key], 0.0)])
+        for table, key in differ
+        if table in entries and (table, key) in second and key != "pages_from"
+    }
     effects = dict(zip(alone, solve_all(list(alone.values())), strict=True))
     rows = []
-    for label in labels:
-        found = effects.get(label)
+    for table, key in differ:
+        found = effects.get((table, key))
         rate = found.throughput.value if isinstance(found, Found) else None
         effect = rate / before - 1 if rate is not None and before else None
-        effect = 0.0 if effect is not None and abs(effect) < MOVED else effect
-        table, key = label.partition(".")[0].partition("[")[0], label.rpartition(".")[2]
-        declared = TABLES[table].bare(key)
-        old, new = (declared.worded(of[label]) if declared and label in of else "-" for of in (first, second))
-        rows.append((label, old, new, effect))
+        effect = 0.0 if effect is not None and math.isclose(effect, 0.0, abs_tol=1e-9) else effect
+        declared = TABLES[table.partition("[")[0]].bare(key)
+        old, new = (
+            declared.worded(of[table, key]) if declared and (table, key) in of else "-"
+            for of in (first, second)
+        )
+        rows.append((f"{table}.{key}", old, new, effect))
     return SystemComparison(one=one, two=two, inputs=tuple(rows))

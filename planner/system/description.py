@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from planner import library
@@ -47,11 +48,12 @@ class SystemValue(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One table: what stands under each of its keys; `place` says where it stands, for messages."""
+    """One table: what stands under each of its keys; `path` and `line` say where it stands."""
 
     table: str
     name: str
-    place: str = ""
+    path: Path
+    line: int | None
     values: Mapping[str, SystemValue] = field(default_factory=dict)
 
     @cached_property
@@ -154,16 +156,15 @@ def complete(system: System) -> System:
 
 
 def _fail(entry: Entry, problem: str) -> ReportError:
-    """An error at the place of a table."""
-    path, _, line = entry.place.rpartition(", line ")
-    return ReportError(path or entry.place or "system", problem, line=int(line) if path else None)
+    """An error of a table at its place; the problem goes on from its name."""
+    return ReportError(entry.path, entry.label + problem, line=entry.line)
 
 
 def _names(system: System) -> None:
     seen: dict[tuple[str, str], Entry] = {}
     for entry in system.entries:
         if (entry.table, entry.name) in seen:
-            raise _fail(entry, f"{entry.label} twice: expected each name once")
+            raise _fail(entry, " twice: expected each name once")
         seen[entry.table, entry.name] = entry
 
 
@@ -174,18 +175,18 @@ def _like(system: System, entry: Entry, above: tuple[str, ...]) -> Entry:
         return entry
     path = (*above, entry.name)
     if other in path:
-        raise _fail(entry, f"{entry.label}.like: a circle, {' -> '.join((*path, other))}")
+        raise _fail(entry, f".like: a circle, {' -> '.join((*path, other))}")
     names = {each.name: each for each in system.of(entry.table)}
     if other not in names:
-        raise _fail(entry, _nothing(entry, "like", other, entry.table, names))
+        raise _fail(entry, _nothing("like", other, entry.table, names))
     base = _like(system, names[other], path)
     return entry.over(base.values)
 
 
-def _nothing(entry: Entry, key: str, name: str, table: str, known: Iterable[str]) -> str:
+def _nothing(key: str, name: str, table: str, known: Iterable[str]) -> str:
     names = list(known)
     there = ", ".join(names) if names else f"none; a [[{table}]] is missing"
-    return f"{entry.label}.{key} = {name!r} refers to nothing: {did_you_mean(name, names)}[[{table}]] has {there}"
+    return f".{key} = {name!r} refers to nothing: {did_you_mean(name, names)}[[{table}]] has {there}"
 
 
 def _model(entry: Entry, name: str) -> library.Model:
@@ -193,7 +194,7 @@ def _model(entry: Entry, name: str) -> library.Model:
         return library.read_model(name)
     except PlannerError as error:
         hint = did_you_mean(name, library.model_names())
-        raise _fail(entry, f"{entry.label}.model: {hint}{error}") from error
+        raise _fail(entry, f".model: {hint}{error}") from error
 
 
 def _brought(entry: Entry, model: library.Model, name: str) -> Entry:
@@ -201,9 +202,7 @@ def _brought(entry: Entry, model: library.Model, name: str) -> Entry:
     kinds = BROUGHT.get(entry.table, {})
     if model.kind not in kinds:
         wanted = " or ".join(kinds)
-        raise _fail(
-            entry, f"{entry.label}.model = {name!r}: expected a model of kind {wanted}, found {model.kind}"
-        )
+        raise _fail(entry, f".model = {name!r}: expected a model of kind {wanted}, found {model.kind}")
     known = model.parameters
     found = {
         key: SystemValue(known[parameter].value, origin=name)
@@ -219,7 +218,7 @@ def _defaults(entry: Entry) -> Entry:
     found: dict[str, SystemValue] = {}
     for key in TABLES[entry.table].keys:
         if key.needed and key.key not in ("name", *entry.values):
-            raise _fail(entry, f"{entry.label}: {key.file_key} is missing ({key.meaning})")
+            raise _fail(entry, f": {key.file_key} is missing ({key.meaning})")
         if key.default is not None:
             default = key.default if isinstance(key.default, str) else float(key.default)
             found[key.key] = SystemValue(default, origin=DEFAULT)
@@ -236,7 +235,7 @@ def _references(system: System) -> None:
                 continue
             elsewhere = [each.label for each in system.entries if each.name == name]
             also = f" ({elsewhere[0]} is of another kind)" if elsewhere else ""
-            raise _fail(entry, _nothing(entry, key.key, name, key.refers, names) + also)
+            raise _fail(entry, _nothing(key.key, name, key.refers, names) + also)
     for entry in system.of("guests"):
         _check_guests(entry)
     for entry in system.of("paging"):
@@ -246,12 +245,12 @@ def _references(system: System) -> None:
         if entry.word("pool") and entry.origin.get("depth") == GIVEN:
             raise _fail(
                 entry,
-                f"{entry.label}: depth or pool, not both: in a pool a device works on one, an alias on one more",
+                ": depth or pool, not both: in a pool a device works on one, an alias on one more",
             )
     for entry in system.of("volumes"):
         pool = system.pool_of(entry)
         if pool is not None and entry.origin.get("aliases") == GIVEN:
-            raise _fail(entry, f"{entry.label}: aliases or pool, not both")
+            raise _fail(entry, ": aliases or pool, not both")
         if entry.number("service_time") is None and (pool is None or pool.number("service_time") is None):
             _need(entry, ("service_time",))
     _check_pools(system)
@@ -264,7 +263,7 @@ def _check_pools(system: System) -> None:
             labels = ", ".join(user.label for user in users)
             raise _fail(
                 pool,
-                f"{pool.label} serves {labels}: expected one group of paging volumes, or volumes of guests",
+                f" serves {labels}: expected one group of paging volumes, or volumes of guests",
             )
 
 
@@ -276,22 +275,20 @@ def _check_guests(entry: Entry) -> None:
         _need(entry, ("virtual",))
     if entry.word("io_to"):
         if "io_rate" in has and entry.origin.get("think_time") == GIVEN:
-            raise _fail(entry, f"{entry.label}: think_time or io_rate, not both")
+            raise _fail(entry, ": think_time or io_rate, not both")
         if not {"think_time", "io_rate"} & has:
             _need(entry, ("think_time",))
         if "io_rate" in has and entry.numbers["touches_per_io"] > 0:
-            raise _fail(
-                entry, f"{entry.label}: touches_per_io needs guests that wait for their I/Os, not io_rate"
-            )
+            raise _fail(entry, ": touches_per_io needs guests that wait for their I/Os, not io_rate")
     elif {"think_time", "io_rate", "touches_per_io"} & {k for k in has if entry.origin[k] == GIVEN}:
         raise _fail(
             entry,
-            f"{entry.label}: io_to is missing: think_time, io_rate and touches_per_io speak of its I/Os",
+            ": io_to is missing: think_time, io_rate and touches_per_io speak of its I/Os",
         )
     segment = entry.numbers["pages_per_segment"] * FRAME
     share = entry.number("instantiated") or 0.0
     if share * 2**20 > segment * (1 + 1e-9):
-        raise _fail(entry, f"{entry.label}: pages_per_segment at least {256 * share:.4g}: {share:.0%} of all pages lie "
+        raise _fail(entry, f": pages_per_segment at least {256 * share:.4g}: {share:.0%} of all pages lie "
                     "that densely even when they are spread over all segments")  # fmt: skip
 
 
@@ -301,4 +298,4 @@ def _need(entry: Entry, keys: Iterable[str]) -> None:
         if entry.number(key) is None:
             known = declared[key]
             way = "; or `model = ...` brings it" if entry.table in BROUGHT else ""
-            raise _fail(entry, f"{entry.label}: {known.file_key} is missing ({known.meaning}){way}")
+            raise _fail(entry, f": {known.file_key} is missing ({known.meaning}){way}")

@@ -18,8 +18,6 @@ from planner.system.law import SystemFigures, SystemScenarios, outcome_of
 from planner.system.spread import Direction, Place, directions, law_error
 from planner.units import FRAME
 
-BLOCK: Final = 512  # scenarios solved side by side: what they need stays in the cache
-NOISE: Final = 1e-9  # elasticity that is none
 COSTS: Final = ("guest_busy", "cp_charged_busy", "cp_system_busy", "total_busy")
 STATION: Final = ("transfers", "utilization", "queue_length", "wait", "response")
 
@@ -179,29 +177,32 @@ def figures(systems: Sequence[System], *, elastic: bool) -> list[Found]:
     ]
 
 
-def solve_all(systems: Sequence[System], *, elastic: bool = False) -> list[Found | str]:
-    """Figures of every system, or why it cannot run; those of one structure side by side."""
+def solve_all(systems: Sequence[System], block: int = 512) -> list[Found | str]:
+    """Figures of every system, or why it cannot run; those of one structure side by side.
+
+    What a `block` of scenarios needs stays in the cache.
+    """
     groups: dict[Any, list[int]] = {}
     for k, system in enumerate(systems):
         groups.setdefault(structure(system), []).append(k)
     found: list[Found | str] = [""] * len(systems)
     for places in groups.values():
-        for start in range(0, len(places), BLOCK):
-            part = places[start : start + BLOCK]
-            for k, one in zip(part, _together([systems[k] for k in part], elastic=elastic), strict=True):
+        for start in range(0, len(places), block):
+            part = places[start : start + block]
+            for k, one in zip(part, _together([systems[k] for k in part]), strict=True):
                 found[k] = one
     return found
 
 
-def _together(systems: Sequence[System], *, elastic: bool) -> list[Found | str]:
+def _together(systems: Sequence[System]) -> list[Found | str]:
     """All at once; one that cannot run parts them until it stands alone."""
     try:
-        return list(figures(systems, elastic=elastic))
+        return list(figures(systems, elastic=False))
     except InfeasibleError as error:
         if len(systems) == 1:
             return [str(error)]
     half = len(systems) // 2
-    return _together(systems[:half], elastic=elastic) + _together(systems[half:], elastic=elastic)
+    return _together(systems[:half]) + _together(systems[half:])
 
 
 def _moved(system: System) -> dict[str, Place]:
@@ -339,7 +340,7 @@ class _Maker:
         basis = "given" if given else "arithmetic" if self.rows(miss)[0, 0] == 0 else "predicted"
         return self.interval(miss, basis, law=False, most=1.0)
 
-    def _elasticities(self) -> dict[str, Number]:
+    def _elasticities(self, noise: float = 1e-9) -> dict[str, Number]:
         """Relative change of the throughput over that of each number, with the ends of every direction."""
         if self.outcome.throughput is None:
             return {}
@@ -355,7 +356,7 @@ class _Maker:
             if not np.isfinite(slope).all():
                 found[label] = OUTSIDE
                 continue
-            slope = np.where(np.abs(slope) <= NOISE, 0.0, slope)
+            slope = np.where(np.abs(slope) <= noise, 0.0, slope)
             best = float(slope[0])
             more, less = (math.sqrt(float((side**2).sum())) for side in _reach(slope[1:] - slope[0]))
             found[label] = Number(best - less, best, best + more, "predicted")

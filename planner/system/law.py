@@ -202,28 +202,27 @@ def _cycle(case: SystemScenarios, guest: Entry, storage: Storage | None) -> Cycl
             f"the system cannot run: guests[{guest.name}] misses pages and names no paging devices (pages_from)"
         )
     touch = case.at(guest, "touch_time") * scaling
-    through = 1 - case.at(guest, "reads", 1.0) * case.at(guest, "cache_hit") if io else np.zeros(len(case))
+    through = 1 - case.at(guest, "reads", 1.0) * case.at(guest, "cache_hit")
     opened = io and case.known(guest, "io_rate")
-    per_guest = (
-        case.at(guest, "requesters") if case.known(guest, "requesters") else case.at(guest, "processors", 1.0)
-    )
+    processors = case.at(guest, "processors", 1.0)
+    requesters = case.at(guest, "requesters") if case.known(guest, "requesters") else processors
     return Cycle(
         name=guest.name,
         guest=guest,
         miss=misses,
-        requesters=case.at(guest, "count") * per_guest,
+        requesters=case.at(guest, "count") * requesters,
         touches=touches,
-        own_time=touches * touch + case.at(guest, "io_time") * _scaling(case) * (1.0 if io else 0.0),
+        own_time=touches * touch + case.at(guest, "io_time") * _scaling(case) * io,
         charged_time=touches * reads * charged,
         paging={guest.word("pages_from"): touches * reads} if guest.word("pages_from") else {},
         writes=write,
         volumes={guest.word("io_to"): through} if io else {},
-        think=case.at(guest, "think_time") if io and not opened else np.zeros(len(case)),
+        think=case.at(guest, "think_time") * (io and not opened),
         dedicated=bool(case.at(guest, "dedicated")[0]),
         opened=opened,
-        rate=case.at(guest, "count") * case.at(guest, "io_rate") if opened else np.zeros(len(case)),
-        ios=ones if io else np.zeros(len(case)),
-        virtual_processors=case.at(guest, "count") * case.at(guest, "processors", 1.0),
+        rate=case.at(guest, "count") * case.at(guest, "io_rate") * opened,
+        ios=ones * io,
+        virtual_processors=case.at(guest, "count") * processors,
     )
 
 
@@ -251,7 +250,7 @@ def _paging_group(case: SystemScenarios, entry: Entry) -> PagingGroup:
 
 def _volume_group(case: SystemScenarios, entry: Entry, cycles: Sequence[Cycle]) -> VolumeGroup:
     pool, time = _timed(case, entry)
-    users = tuple(k for k, cycle in enumerate(cycles) if entry.name in cycle.volumes)
+    users = [cycle for cycle in cycles if entry.name in cycle.volumes]
     return VolumeGroup(
         name=entry.name,
         pool=entry.word("pool"),
@@ -260,11 +259,10 @@ def _volume_group(case: SystemScenarios, entry: Entry, cycles: Sequence[Cycle]) 
         service=time("service_time"),
         inflation=time("inflation"),
         gap=time("redrive_time"),
-        opened=bool(users) and all(cycles[k].opened for k in users),
-        mixed=len({cycles[k].opened for k in users}) > 1,
-        rate=sum((cycles[k].rate * cycles[k].volumes[entry.name] for k in users if cycles[k].opened),
-                 np.zeros(len(case))),
-    )  # fmt: skip
+        opened=bool(users) and all(each.opened for each in users),
+        mixed=len({each.opened for each in users}) > 1,
+        rate=sum((each.rate * each.volumes[entry.name] for each in users), np.zeros(len(case))),
+    )
 
 
 def _processors(case: SystemScenarios, cycles: Sequence[Cycle]) -> Array:
@@ -272,8 +270,7 @@ def _processors(case: SystemScenarios, cycles: Sequence[Cycle]) -> Array:
     entry = case.system.one("processors")
     if entry is None:
         return np.full(len(case), np.inf)
-    count = case.at(entry, "count")
-    limit = case.at(entry, "usable") if case.known(entry, "usable") else count
+    limit = case.at(entry, "usable" if case.known(entry, "usable") else "count")
     held = sum((c.virtual_processors for c in cycles if c.dedicated), np.zeros(len(case)))
     opened = sum((c.rate * c.own_time for c in cycles if c.opened), np.zeros(len(case)))
     left = limit - held - opened
@@ -292,26 +289,24 @@ def _figures(
     touching = [c for c in moving if case.known(c.guest, "touch_time")]
     touched = sum((rates[c.name] * c.touches for c in touching), zero)
     ios = sum((rates[c.name] * c.ios for c in moving), zero)
-    pages, transfers = zero, {}
-    for k, group in enumerate(loop.groups):
-        reads = loop.reads(group, found.rates)
-        transfers[group.name] = reads + found.loads[1 + k]
-        pages = pages + transfers[group.name] * group.pages
+    transfers = {
+        group.name: loop.reads(group, found.rates) + written
+        for group, written in zip(loop.groups, found.loads[1:], strict=True)
+    }
+    pages = sum((transfers[group.name] * group.pages for group in loop.groups), zero)
     stations = {
         group.name: _paging_station(group, transfers[group.name], k, found)
         for k, group in enumerate(loop.groups)
-    }
-    for volume in loop.volumes:
-        stations[volume.name] = volume.station()
+    } | {volume.name: volume.station() for volume in loop.volumes}
     own = sum((rates[c.name] * c.own_time for c in moving), zero)
     charged = sum((rates[c.name] * c.charged_time for c in moving), zero)
     system = sum((g.cp_system * (transfers[g.name] + g.other) for g in loop.groups), zero)
     throughput = touched if touching else ios if moving else None
     processors = {"guest_busy": own, "cp_charged_busy": charged, "cp_system_busy": system,
                   "total_busy": own + charged + system}  # fmt: skip
-    bounds = (
-        {} if throughput is None else _bounds(case, moving, loop, rates, transfers, throughput, processors)
-    )
+    bounds: Floats = {}
+    if throughput is not None:
+        bounds = _bounds(case, moving, loop, rates, transfers, throughput, processors)
     return SystemFigures(
         storage=storage,
         throughput=throughput,
@@ -340,12 +335,11 @@ def _mean_miss(storage: Storage | None, touching: Sequence[Cycle], rates: Floats
 
 def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) -> Floats:
     """One device of a group: all transfers, closed reads and open writes alike."""
-    whole = transfers + group.other
-    served = whole * group.service_at(found.present[:, k])
+    whole, service = transfers + group.other, group.service_at(found.present[:, k])
+    served = whole * service
     waiting = np.maximum(found.present[:, k] + found.opened[:, k] - served, 0.0)
     waiting = np.where(np.isinf(group.depth) | (waiting <= ALMOST * served), 0.0, waiting)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        wait = np.where(whole > 0, waiting / np.where(whole > 0, whole, 1.0), 0.0)
+    wait = np.where(whole > 0, waiting / np.where(whole > 0, whole, 1.0), 0.0)
     each = served / group.devices
     people = np.maximum(found.visiting[:, k], 1e-300)
     # Nothing waits and nothing is full: the share of time in which a device has any transfer under way.
@@ -356,8 +350,8 @@ def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) 
         "utilization": np.where(np.isinf(group.depth), any_under_way, each / group.capacity_each),
         "queue_length": waiting / group.devices,
         "wait": wait,
-        "response": wait + group.service_at(found.present[:, k]),
-        "service": group.service_at(found.present[:, k]),
+        "response": wait + service,
+        "service": service,
     }
 
 
@@ -367,31 +361,30 @@ def _bounds(
 ) -> Floats:  # fmt: skip
     """Throughput that each part alone would allow; stations and processors at the mix of the answer."""
     touching = any(case.known(c.guest, "touch_time") for c in moving)
-    found: Floats = {}
+    units = {c.name: c.touches if touching else c.ios for c in moving}
+    telling = [c for c in moving if units[c.name].any()]
+    waits = [c for c in telling if not c.opened]
+    zero, found = np.zeros(len(case)), {}
     with np.errstate(divide="ignore", invalid="ignore"):
-        waits = [c for c in moving if not c.opened and (c.touches if touching else c.ios).any()]
         if waits:
-            zero = np.zeros(len(case))
-            units = {c.name: c.touches if touching else c.ios for c in waits}
             times = {v.name: v.service for v in loop.volumes}
             found["guests, one wait at a time"] = sum(
                 (c.requesters * units[c.name] / c.alone(loop.groups, times) for c in waits), zero
             )
-            if all((c.own_time + c.charged_time > 0).any() for c in waits):
+            busy = {c.name: c.own_time + c.charged_time for c in waits}
+            if all(each.any() for each in busy.values()):
                 found["virtual processors"] = sum(
-                    (c.virtual_processors * units[c.name] / (c.own_time + c.charged_time) for c in waits),
-                    zero,
+                    (c.virtual_processors * units[c.name] / busy[c.name] for c in waits), zero
                 )
         for group in loop.groups:
-            if np.isinf(group.depth).all():
-                continue
-            capacity = group.devices * group.capacity_each / group.service - group.other
-            found[f"paging {group.name}"] = throughput * capacity / transfers[group.name]
-        telling = [c for c in moving if (c.touches if touching else c.ios).any()]
-        for volume in loop.volumes:
-            if not any(volume.name in c.volumes for c in telling):
-                continue  # what it carries does not bound what the throughput counts
-            found[f"volumes {volume.name}"] = throughput * volume.capacity() / np.maximum(volume.flow, 1e-300)
+            if not np.isinf(group.depth).all():
+                capacity = group.devices * group.capacity_each / group.service - group.other
+                found[f"paging {group.name}"] = throughput * capacity / transfers[group.name]
+        for volume in loop.volumes:  # of others, what they carry does not bound what the throughput counts
+            if any(volume.name in c.volumes for c in telling):
+                found[f"volumes {volume.name}"] = (
+                    throughput * volume.capacity() / np.maximum(volume.flow, 1e-300)
+                )
         entry = case.system.one("processors")
         if entry is not None and (processors["total_busy"] > 0).any():
             found["processors"] = throughput * case.at(entry, "count") / processors["total_busy"]

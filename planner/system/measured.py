@@ -13,7 +13,7 @@ from planner.errors import InputError
 from planner.measurements.archive import open_archive
 from planner.measurements.formats import is_folder
 from planner.reports.schema import BASE, VOLUME
-from planner.system.schema import TABLES, one_of
+from planner.system.schema import TABLES, TomlTable, one_of
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
@@ -102,15 +102,12 @@ def written(comment: str, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> st
     for table, keys in tables:
         declared = TABLES[table]
         head = f"[[{table}]]" if declared.many else f"[{table}]"
-        rows = [(key, _value(key, value, declared.name)) for key, value in keys.items()]
-        width = max(len(f"{key} = {value}") for key, value in rows)
-        lines = [f"{head}  # {declared.meaning}" if declared.meaning else head]
-        for (key, value), original in zip(rows, keys.values(), strict=True):
-            found = declared.find(key)
-            meaning = found[0].meaning if found else ""
-            sign = "# " if original is None else ""
-            fill = "to fill in: " if original is None else ""
-            lines.append(f"{sign}{f'{key} = {value}'.ljust(width)}  # {fill}{meaning}")
+        lines = [f"{head}  # {declared.meaning}"]
+        texts = {key: f"{key} = {_value(declared, key, value)}" for key, value in keys.items()}
+        width = max(map(len, texts.values()))
+        for key, text in texts.items():
+            sign, fill = ("# ", "to fill in: ") if keys[key] is None else ("", "")
+            lines.append(f"{sign}{text.ljust(width)}  # {fill}{declared.declaration(key).meaning}")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
@@ -121,20 +118,14 @@ def to_fill_in(table: str, keys: Sequence[str]) -> str:
     return "\n".join(line if line.startswith("#") else f"# {line}" for line in lines)
 
 
-def _value(key: str, value: Any, table: str) -> str:
-    found = TABLES[table].find(key)
+def _value(table: TomlTable, key: str, value: Any) -> str:
     if value is None:
         return "?"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str) and not (found and found[0].text):
-        return value  # digits as they shall be written
-    if isinstance(value, str):
+    if isinstance(value, str) and table.declaration(key).text:
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return str(value)  # a text of digits as they shall be written
 
 
-DIGITS: Final = 3
 UNPOOLED: Final = "unpooled"
 # What no device measurement says, with the keys that a system needs first.
 MISSING: Final = (
@@ -255,7 +246,7 @@ def _tables(rows: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
         queued=pl.col("queued").mean(),
     )
     for group in groups.sort("pool", nulls_last=True).to_dicts():
-        service = f"{group['time'] / MILLISECOND:.{DIGITS}g}"
+        service = f"{group['time'] / MILLISECOND:.3g}"
         name = group["pool"] or UNPOOLED
         pooled = group["pool"] is not None and group["pool_aliases"] is not None
         if pooled:
@@ -274,8 +265,8 @@ def _users(group: Mapping[str, Any], name: str, volumes: str, busy: float = 0.8)
     found = {"name": f"users of {name}", "count": count, "io_to": volumes}
     served = rate * group["time"]
     if served < busy or group["queued"] is None:
-        return {**found, "io_rate": f"{rate:.{DIGITS + 1}g}", "io_time_us": None, "think_time_ms": None}
+        return {**found, "io_rate": f"{rate:.4g}", "io_time_us": None, "think_time_ms": None}
     present = served + group["queued"]
     requesters = math.floor(present) + 1
-    think = f"{(requesters - present) / rate / MILLISECOND:.{DIGITS}g}"
+    think = f"{(requesters - present) / rate / MILLISECOND:.3g}"
     return {**found, "requesters": requesters, "think_time_ms": think, "io_time_us": None}

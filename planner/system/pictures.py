@@ -59,7 +59,8 @@ def _bounds(headline: str, pairs: Sequence[tuple[str, Found]], unit: str, axes: 
             style.name_point(axes, readable(rate.value), (rate.value, off), color, above=not k)
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.5, -0.6)
-    style.logarithmic(axes, "x")
+    if names:
+        style.logarithmic(axes, "x")
     axes.set_xlabel(f"throughput [{unit}]")
     axes.margins(x=0.15)
     style.legend_below(axes, 2)

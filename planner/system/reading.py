@@ -173,8 +173,7 @@ class _Reader:
         if declared.many and not name:
             raise self.error(f"{declared.name}: expected a `name`", declared.name, number)
         line = self.lines.get((declared.name, number, ""))
-        place = f"{self.path}, line {line}" if line else str(self.path)
-        return Entry(table=declared.name, name=name, place=place, values=found)
+        return Entry(table=declared.name, name=name, path=self.path, line=line, values=found)
 
     def _declared(self, declared: TomlTable, file_key: str, value: Any, number: int) -> tuple[Key, float]:
         """Declaration of a key and the unit of its suffix; a text under a bare key carries its own unit."""
@@ -280,8 +279,7 @@ def find(system: System, selector: str, option: str = "--set") -> Selected:
         raise InputError(option, selector, there)
     declared = TABLES[table]
     bare = declared.bare(match["key"])
-    found = declared.find(match["key"]) if bare is None or bare.file_key == bare.key else None
-    key, factor = (bare, None) if bare is not None else found if found is not None else (None, None)
+    key, factor = (bare, None) if bare is not None else declared.find(match["key"]) or (None, None)
     if key is None or key.key in {"name", "like"}:
         known = [each.key for each in declared.keys if each.key not in {"name", "like"}]
         raise InputError(option, selector, one_of(match["key"], known, "one of the keys"))

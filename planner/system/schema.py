@@ -88,6 +88,10 @@ class TomlTable:
                 return each, each.spellings[key]
         return None
 
+    def declaration(self, key: str) -> Key:
+        """The declaration of a file key that there is."""
+        return next(each for each in self.keys if key in each.spellings)
+
     def bare(self, key: str) -> Key | None:
         """The declaration of a key without its suffix."""
         return next((each for each in self.keys if each.key == key), None)

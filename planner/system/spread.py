@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from planner import library
+from planner.calibrate.error_bar import stretch
 from planner.results import Array
 from planner.system.description import BROUGHT, PER_PAGE, Entry, System
 
@@ -17,7 +18,6 @@ LAW: Final = "system-xiv-serialized"  # whose error is that of the coupled law
 COST_FACTOR: Final = (
     3.0  # processor times of a mode that was not measured: none at all, up to so many times the known
 )
-PAGES: Final = "pages_per_transfer"
 
 Place = tuple[str, str, str]
 
@@ -60,13 +60,11 @@ def _rounding(entry: Entry, key: str) -> Direction:
 def _axes(system: System, name: str, model: library.Model) -> list[Direction]:
     """Principal axes of the parameters that the system takes from a model."""
     users: dict[str, list[Place]] = {}
-    per_page: list[Entry] = []
     for entry in system.entries:
         for key, parameter in BROUGHT.get(entry.table, {}).get(model.kind, {}).items():
             if entry.origin.get(key) == name:
                 users.setdefault(parameter, []).append((entry.table, entry.name, key))
         if model.kind == "paging" and entry.origin.get("cp_system") == name and entry.table == "paging":
-            per_page.append(entry)
             users.setdefault(PER_PAGE, []).append((entry.table, entry.name, "cp_system"))
     parameters, root, logs = _root(model)
     found = []
@@ -76,8 +74,8 @@ def _axes(system: System, name: str, model: library.Model) -> list[Direction]:
         for row, parameter in enumerate(parameters):
             step = NINETY * root[row, column]
             for table, entry_name, key in users.get(parameter, []):
-                value = system_number(system, (table, entry_name, key))
-                scale = system_number(system, (table, entry_name, PAGES)) if parameter == PER_PAGE else 1.0
+                numbers = system.named(table, entry_name).numbers
+                value, scale = numbers[key], numbers["pages_per_transfer"] if parameter == PER_PAGE else 1.0
                 ends = [
                     value * float(np.exp(sign * step)) if logs else value + sign * step * scale
                     for sign in (-1, 1)
@@ -87,12 +85,6 @@ def _axes(system: System, name: str, model: library.Model) -> list[Direction]:
         if any(low.values()):
             found.append(Direction(name=f"model {name}", low=low, high=high))
     return found
-
-
-def system_number(system: System, place: Place) -> float:
-    """A number of a table by its place."""
-    table, name, key = place
-    return system.named(table, name).numbers[key]
 
 
 def _root(model: library.Model) -> tuple[Sequence[str], Array, bool]:
@@ -127,9 +119,4 @@ def law_error(system: System) -> float:
 
 def _error(model: library.Model) -> float:
     degrees = model.fit.degrees_of_freedom
-    if degrees is None:
-        return NINETY * model.fit.model_error
-    from scipy.special import stdtrit
-
-    # the upper end of the central 90 %
-    return float(stdtrit(degrees, 0.95)) * model.fit.model_error
+    return NINETY * model.fit.model_error * (1.0 if degrees is None else stretch(degrees))

@@ -22,7 +22,6 @@ NEARLY: Final = 1 - 1e-9  # share of a station that open requests may take while
 LOADS: Final = (
     1 - np.geomspace(1.0, 0.05, 10)[1:]
 )  # of its limit, at which random arrivals at a pool are solved
-SAME: Final = 11  # significant digits by which two pools count as one
 
 
 def refuse(wrong: NDArray[np.bool_], why: str, **named: Array | str) -> None:
@@ -292,7 +291,7 @@ def solve_volumes(groups: Sequence[VolumeGroup]) -> None:
                         "time": np.where(flow > 0, time / some, service)}  # fmt: skip
 
 
-def _significant(values: Array) -> Array:
+def _significant(values: Array, digits: int = 11) -> Array:
     """Numbers rounded to so many significant digits that those of one pool are the same."""
-    size = 10.0 ** (SAME - np.ceil(np.log10(np.maximum(np.abs(values), 1e-30))))
+    size = 10.0 ** (digits - np.ceil(np.log10(np.maximum(np.abs(values), 1e-30))))
     return np.asarray(np.round(values * size) / size)

@@ -45,7 +45,7 @@ def test_a_figure_has_an_error_only_where_that_means_something() -> None:
     assert figure(0.0).relative_error is None
     queue = figure(1.0, counts_items=True)
     assert queue.relative_error is None
-    assert "off by +0.1" in queue.record()["note"]
+    assert "off by +0.1" in queue.remark
 
 
 def test_an_identity_holds_within_rounding_or_by_an_erratum() -> None:

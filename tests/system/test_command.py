@@ -127,6 +127,16 @@ def test_pictures(xiv: str, tmp_path: Path) -> None:
         assert (tmp_path / f"{k}.png").stat().st_size > 5000
 
 
+def test_a_picture_of_a_system_without_guests_has_no_bounds(tmp_path: Path) -> None:
+    path, picture = tmp_path / "paging.toml", tmp_path / "paging.png"
+    path.write_text(
+        '[[paging]]\nname = "p"\ndevices = 4\nservice_time_ms = 2\npages_per_transfer = 10\n',
+        encoding="utf-8",
+    )
+    assert main(["system", str(path), "--plot", str(picture), "-o", str(tmp_path / "paging.txt")]) == 0
+    assert picture.stat().st_size > 1000
+
+
 def test_templates_and_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "made.toml"
     assert main(["system", "--template", "minimal", "-o", str(path)]) == 0
