@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from planner import library, render, style
 from planner.answer import Answer, tabled
-from planner.calibrate.error_bar import intervals
+from planner.calibrate.error_bar import interval
 from planner.devices.channel_program import WIDTHS, ChannelProgram
 from planner.devices.parameters import Scenario
 from planner.errors import InputError
@@ -98,36 +98,32 @@ class CcwAnswer(Answer):
             for bits in WIDTHS
         }
 
-    def _within(self) -> dict[str, Interval]:
-        """CP time [s/MB], processors and saving [share] with their 90 % intervals."""
-        asked: Scenario = {
-            "bits": str(self.bits), "translation": WAYS[self.fast], "read_share": self.read_share,
-            "data_rate": float(MEGABYTE) if self.data_rate is None else self.data_rate,
-        }  # fmt: skip
-        return {key: each[0] for key, each in intervals(self.model, [asked]).items()}
-
-    def over(self, bits: int, read_shares: Sequence[float], *, fast: bool) -> Interval:
-        """CP time per MB moved of other mixes with its 90 % ends, shape (shares,) [s]."""
+    def over(self, bits: int, read_shares: Sequence[float], *, fast: bool, figure: str = "cp") -> Interval:
+        """CP time per MB moved [s], or another figure, of other mixes with its 90 % ends, shape (shares,)."""
+        rate = float(MEGABYTE) if self.data_rate is None else self.data_rate
         asked: list[Scenario] = [
-            {"bits": str(bits), "translation": WAYS[fast], "read_share": share, "data_rate": float(MEGABYTE)}
+            {"bits": str(bits), "translation": WAYS[fast], "read_share": share, "data_rate": rate}
             for share in read_shares
         ]
-        return intervals(self.model, asked)["cp"]
+        return interval(figure, self.model, asked)
+
+    def _asked(self, figure: str) -> Interval:
+        return self.over(self.bits, [self.read_share], fast=self.fast, figure=figure)[0]
 
     @property
     def time_per_mb(self) -> Interval:
         """CP processor time per MB moved [s/MB]."""
-        return self._within()["cp"]
+        return self._asked("cp")
 
     @property
     def saving(self) -> Interval:
         """Share of the CP processor time per MB that fast translation saves."""
-        return self._within()["saving"]
+        return self._asked("saving")
 
     @property
     def processors(self) -> Interval | None:
         """Processors that CP spends at the data rate; None without one."""
-        return None if self.data_rate is None else self._within()["processors"]
+        return None if self.data_rate is None else self._asked("processors")
 
     @property
     def headline(self) -> str:

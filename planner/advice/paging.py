@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final
 
 from planner import render, style
 from planner.advice.paging_capacity import (
@@ -19,7 +19,7 @@ from planner.advice.paging_capacity import (
     missing,
     outcome,
 )
-from planner.answer import Answer, record
+from planner.answer import Answer, nested
 from planner.devices.paging import PagingDevice
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
@@ -32,15 +32,12 @@ COLUMNS: Final = (
     column("range", "", style.NINETY, of="span"), column("utilization", "", "busy", 2, "found.utilization"),
     column("response", "ms", "response", 2, "found.response_time"),
     column("requests_per_device", "", "req/dev", 2, "found.requests"),
-    column("processors", "", "CP processors", 2, "spent"), column("cp", "us/page", "CP time", 2, "kind.device.cp_time"),
+    column("processors", "", "CP processors", 2, lambda each: each.found and each.processors),
+    column("cp", "us/page", "CP time", 2, "kind.device.cp_time"),
     column("cp_system", "us/page", "of system", 2, "kind.device.cp_system_time"),
     column("machine", "", "measured on", of="kind.machine"),
     column("release", "", "release", of=lambda each: each.kind.model.environment["release"]),
     column("channel", "", "channel", of=lambda each: each.kind.model.environment["channel"]),
-)  # fmt: skip
-FIGURES: Final = (
-    *COLUMNS, column("count_low", of="least"), column("count_high", of="most"),
-    *map(column, ("feasible", "reason", "warning")),
 )  # fmt: skip
 
 
@@ -97,15 +94,6 @@ class Choice:
         at = self.outcome
         return at if at is not None and (self.feasible or math.isfinite(at.response_time)) else None
 
-    @property
-    def spent(self) -> float | None:
-        """Processors that CP spends, where anything was found."""
-        return None if self.found is None else self.processors
-
-    def to_dict(self) -> dict[str, Any]:
-        """What ``--json`` shows of the kind; numbers with their unit as a suffix."""
-        return record(self, FIGURES)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagingAnswer(Answer):
@@ -126,7 +114,9 @@ class PagingAnswer(Answer):
     FIGURES: ClassVar = (
         column("page_rate", of="load.page_rate"), column("guests", of="load.guests"),
         column("target", "ms", of="load.target"),
-        column("devices", of=lambda found: [choice.to_dict() for choice in found.choices]), column("cheapest"),
+        nested("devices", "choices", (*COLUMNS, column("count_low", of="least"), column("count_high", of="most"),
+                                      *map(column, ("feasible", "reason", "warning")))),
+        column("cheapest"),
     )  # fmt: skip
 
     load: Load
@@ -174,9 +164,7 @@ class PagingAnswer(Answer):
     def _cost(self) -> str:
         if self.cheapest is not None:
             scaled = ", ".join(f"{machine}={given(factor)}" for machine, factor in self.speeds.items())
-            return f"Cheapest in CP processor time: {self.cheapest}" + (
-                f" (with {scaled})." if scaled else "."
-            )
+            return f"Cheapest in CP processor time: {self.cheapest}{f' (with {scaled})' if scaled else ''}."
         return (
             "Processors are those of the machine that each kind was measured on and cannot be compared across "
             "machines; --cpu-speed MACHINE=FACTOR says how much faster one is than the other."
@@ -255,22 +243,16 @@ def _choose(kind: PagingKind, load: Load, count: int | None, speed: float) -> Ch
         response = readable(at.response_time / MILLISECOND)
         reason = f"response {response} ms with {render.counted(at.count, 'device')}; {_wanted(device, load)}"
     spent = load.page_rate * device.cp_time * speed
+    choice = Choice(kind=kind, outcome=at, processors=spent, reason=reason)
     if reason or count is not None:
-        return Choice(kind=kind, outcome=at, processors=spent, reason=reason)
-    low, high = (fewest(device, load.times(1 / end)) for end in reversed(kind.error))
-    return Choice(
-        kind=kind,
-        outcome=at,
-        processors=spent,
-        least=None if low is None else low.count,
-        most=None if high is None else high.count,
-    )
+        return choice
+    ends = [fewest(device, load.times(1 / end)) for end in kind.error]
+    most, least = (None if each is None else each.count for each in ends)
+    return replace(choice, least=least, most=most)
 
 
 def _wanted(device: PagingDevice, load: Load) -> str:
     best = fewest(device, load)
-    return (
-        f"{render.counted(best.count, 'device')} would be needed"
-        if best is not None
-        else missing(device, load)
-    )
+    if best is None:
+        return missing(device, load)
+    return f"{render.counted(best.count, 'device')} would be needed"

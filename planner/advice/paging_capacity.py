@@ -190,11 +190,8 @@ def meets(device: PagingDevice, load: Load, count: int) -> bool:
 def curve(device: PagingDevice, load: Load, count: int) -> tuple[Array, Array]:
     """Page rates that a number of devices can have [1/s], rising, and the response time at each [s]."""
     if load.requests is None:
-        rates = (
-            count
-            * device.capacity
-            * np.append(np.linspace(0.001, 0.9, 60), 1 - np.geomspace(0.1, 1e-4, 60)[1:])
-        )
+        busy = np.append(np.linspace(0.001, 0.9, 60), 1 - np.geomspace(0.1, 1e-4, 60)[1:])
+        rates = count * device.capacity * busy
         return rates, np.asarray(device.open(rates / count, scv=load.scv).response_time)
     dealt = _Dealt(device=device, load=load, count=count, requests=load.requests)
     think = device.service_time * np.append(np.geomspace(1e4, 1e-3, 120), 0.0)
@@ -248,10 +245,9 @@ class Question:
 
     def load(self, amount: float) -> Load:
         """The load of so many guests, or of so many pages a second."""
-        if self.per_guest is None:
-            return Load(page_rate=amount, guests=self.guests, target=self.target, scv=self.scv)
-        guests = int(amount)
-        return Load(page_rate=guests * self.per_guest, guests=guests, target=self.target, scv=self.scv)
+        guests = self.guests if self.per_guest is None else int(amount)
+        rate = amount if self.per_guest is None else int(amount) * self.per_guest
+        return Load(page_rate=rate, guests=guests, target=self.target, scv=self.scv)
 
     def meets(self, kind: PagingKind, amount: float, speed: float) -> bool:
         """Whether the devices carry it within the target, each `speed` times as fast as read from the report."""
@@ -292,11 +288,6 @@ class PagingCapacity(Answer):
         return tuple(row for row in self.rows if row.amount is not None)
 
     @property
-    def what(self) -> str:
-        """What is counted."""
-        return "pages/s" if self.question.per_guest is None else "guests"
-
-    @property
     def headline(self) -> str:
         """How much each kind carries, with its range."""
         at = self.question
@@ -305,9 +296,10 @@ class PagingCapacity(Answer):
             asked += f", {given(at.per_guest)} pages/s of each guest"
         elif at.guests is not None:
             asked += f", {render.counted(at.guests, 'guest')}"
+        what = "pages/s" if at.per_guest is None else "guests"
         parts = [
-            f"{readable(row.amount or 0.0)} {self.what} by {row.kind.name} ({readable(row.low)} to "
-            f"{readable(row.high)}, {style.NINETY})"
+            f"{readable(row.amount or 0.0)} {what} by {row.kind.name} ({readable(row.low)} to {readable(row.high)}, "
+            f"{style.NINETY})"
             for row in self.feasible
         ]
         return f"{asked}, response at most {at.load(1.0).within}: up to {', or '.join(parts)}."
@@ -317,8 +309,8 @@ class PagingCapacity(Answer):
         name, unit = ("page_rate", "1/s") if self.question.per_guest is None else ("guests", "")
         columns = (
             column("kind", of="kind.name"), column(name, unit, "at most", 0, "amount"),
-            column(f"{name}_low", unit, "from", 0, lambda row: None if row.amount is None else row.low),
-            column(f"{name}_high", unit, "to", 0, lambda row: None if row.amount is None else row.high),
+            column(f"{name}_low", unit, "from", 0, lambda row: row.amount and row.low),
+            column(f"{name}_high", unit, "to", 0, lambda row: row.amount and row.high),
             column("response", "ms", "", 2, "outcome.response_time"),
             column("utilization", "", "busy", 2, "outcome.utilization"),
             column("machine", "", "measured on", of="kind.machine"),
@@ -345,9 +337,8 @@ def paging_capacity(question: Question, *, names: Sequence[str] = ()) -> PagingC
     True
     """
     if question.guests is not None and question.per_guest is not None:
-        raise InputError(
-            "guests", question.guests, "none: a page rate of each guest asks how many there can be"
-        )
+        problem = "none: a page rate of each guest asks how many there can be"
+        raise InputError("guests", question.guests, problem)
     rows = tuple(_row(kind, question) for kind in kinds(names))
     if all(row.amount is None for row in rows):
         raise InfeasibleError("; ".join(f"{row.kind.name}: {row.reason}" for row in rows))

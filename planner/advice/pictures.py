@@ -173,7 +173,7 @@ def draw_capacity(found: PagingCapacity, axes: Axes | None) -> Axes:
         name = f"{readable(row.amount)} {row.kind.name}"
         _paging_answer(axes, k, (row.amount, row.outcome.response_time), ends, name, above=bool(k % 2))
     what = OF_ALL if at.per_guest is None else "guests"
-    _finish(axes, what, at.load(1.0), [row.kind for row in rows if row.amount is not None])
+    _finish(axes, what, at.load(1.0), [row.kind for row in found.feasible])
     _paging_runs(below, [row.kind for row in rows])
     return axes
 

@@ -165,18 +165,15 @@ class DiskPath:
     @classmethod
     def from_values(cls, found: Mapping[str, Any], title: str = "disk path") -> Self:
         """Take the path from values of its parameters."""
-        parts: dict[str, TransactionPart | None] = {}
+        given: dict[str, Any] = {key: found.get(key) for key in FACTS}
         for part in PARTS:
-            costs = {cost: found.get(f"{part}_{cost}") for cost in COSTS}
-            known = {cost: value for cost, value in costs.items() if value is not None}
-            if known and len(known) < len(COSTS):
-                missing = next(cost for cost, value in costs.items() if value is None)
-                raise ReportError(title, f"expected `parameters.{part}_{missing}_s`")
-            parts[part] = TransactionPart(**known) if known else None
+            known = {cost: found[f"{part}_{cost}"] for cost in COSTS if f"{part}_{cost}" in found}
+            if missing := [cost for cost in COSTS if known and cost not in known]:
+                raise ReportError(title, f"expected `parameters.{part}_{missing[0]}_s`")
+            given[part] = TransactionPart(**known) if known else None
         for key in ("read_bytes", "write_bytes", "channel_rate"):
             if key not in found:
                 raise ReportError(title, f"expected `parameters.{key}`")
-        given: dict[str, Any] = {**parts, **{key: found.get(key) for key in FACTS}}
         return cls(**given)
 
     @property

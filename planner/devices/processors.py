@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from planner import queueing
 from planner.devices import parameters
 from planner.devices.parameters import Figures, Scenario
-from planner.errors import InputError
 from planner.library import Model
 from planner.quantity import Quantity
 from planner.results import Array
@@ -81,16 +80,3 @@ class Processors:
         """
         time: Array = np.asarray(processors, dtype=np.float64) / self.internal_throughput(processors)
         return time
-
-
-def internal_throughput(transaction_rate: float, utilization: float) -> float:
-    """Internal throughput rate (ITR) as the report on real storage has it: throughput at full utilization [1/s].
-
-    It equals ``processors / CPU time of a transaction``. The report on XIV divides by the busy share in another way;
-    see the definitions in data/xiv-concurrent-io.
-    """
-    if not 0 < utilization <= 1:
-        raise InputError("utilization", utilization, "a share above 0, at most 1")
-    if not transaction_rate > 0:
-        raise InputError("transaction_rate", transaction_rate, "a rate above 0", "1/s")
-    return transaction_rate / utilization

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def parse_setting(text: str, kind: str = "volume") -> tuple[str, Value]:
     key, sign, value = text.partition("=")
     what = _known(key, kind)
     if not sign:
-        raise InputError("--set", text, f"KEY=VALUE such as {_example(kind)}")
+        raise InputError("--set", text, f"KEY=VALUE such as {KINDS[kind].QUESTIONS[0].example}")
     return key, what.read(value)
 
 
@@ -109,13 +109,6 @@ def _known(key: str, kind: str) -> Quantity:
     if key not in known:
         raise InputError("key", key, f"one of {listed(known)}")
     return known[key]
-
-
-def _example(kind: str) -> str:
-    return str(KINDS[kind].QUESTIONS[0].example)
-
-
-OR_MORE: Final = "or more"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,29 +158,25 @@ class Prediction(Answer):
     @property
     def headline(self) -> str:
         """The first figure of a single scenario; what was varied of several."""
-        if self.keys:
-            return f"{self.title}: {self._extremes()}over {', '.join(self.keys)}."
         shown = self.figures[0]
-        low, value, high = (float(end[0]) / shown.factor for end in self.values[shown.key])
-        texts = [readable(number) for number in (value, low, high)]
-        ends = (
-            f"at least {texts[1]}"
-            if math.isinf(high) and math.isfinite(value)
-            else f"{texts[1]} to {texts[2]}"
-        )
-        per = shown.unit if shown.unit.startswith("/") or not shown.unit else f" {shown.unit}"
-        return f"{self.title}: {shown.label} {texts[0]}{per.replace(' 1/s', '/s')} ({ends}, 90 %)."
+        per = f" {shown.unit}".replace(" 1/s", "/s") if shown.unit else ""
+        within = self.values[shown.key] / shown.factor
+        if self.keys:
+            return f"{self.title}: {self._extremes(within.value, per)}over {', '.join(self.keys)}."
+        low, value, high = map(float, within[0])
+        least, best, most = map(readable, (low, value, high))
+        unbounded = math.isinf(high) and math.isfinite(value)
+        ends = f"at least {least}" if unbounded else f"{least} to {most}"
+        return f"{self.title}: {shown.label} {best}{per} ({ends}, 90 %)."
 
-    def _extremes(self) -> str:
+    def _extremes(self, values: Array, per: str) -> str:
         """How many scenarios there are, and the least and the most of the first figure."""
-        scenarios, shown = render.counted(len(self.settings), "scenario"), self.figures[0]
-        values = np.asarray(self.values[shown.key].value) / shown.factor
+        scenarios = render.counted(len(self.settings), "scenario")
         known = values[np.isfinite(values)]
         if not known.size:
             return f"{scenarios} "
         ends = [readable(float(end)) for end in (known.min(), known.max())]
-        per = f" {shown.unit}".replace(" 1/s", "/s") if shown.unit else ""
-        return f"{shown.label} {' to '.join(dict.fromkeys(ends))}{per} in {scenarios} "
+        return f"{self.figures[0].label} {' to '.join(dict.fromkeys(ends))}{per} in {scenarios} "
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -201,12 +190,11 @@ class Prediction(Answer):
         """All numbers with the ends of their intervals; an end that nothing bounds is infinite."""
         columns = self._settings()
         for shown in self.figures:
-            ends = zip(("_low", "", "_high"), self.values[shown.key], strict=True)
-            for end, values in sorted(ends, key=lambda pair: pair[0] != ""):
-                if end and np.isnan(values).all():
-                    continue
-                label = shown.label + end.replace("_", " ")
-                columns[column(shown.key + end, shown.unit, label)] = (values / shown.factor).tolist()
+            low, best, high = (end / shown.factor for end in self.values[shown.key])
+            for end, values in (("", best), ("_low", low), ("_high", high)):
+                if not end or not np.isnan(values).all():
+                    label = shown.label + end.replace("_", " ")
+                    columns[column(shown.key + end, shown.unit, label)] = values.tolist()
         return tabled(zip(*columns.values(), strict=True), columns)
 
     def sections(self) -> tuple[render.Section, ...]:
@@ -219,9 +207,8 @@ class Prediction(Answer):
                 continue
             texts = [_half(*ends, shown.decimals) for ends in zip(best, low, high, strict=True)]
             width = max(map(len, texts))
-            columns[column(f"{shown.key}_half", label="+/-".rjust(width))] = [
-                text.rjust(width) for text in texts
-            ]
+            texts = [text.rjust(width) for text in texts]
+            columns[column(f"{shown.key}_half", label="+/-".rjust(width))] = texts
         return (render.Section(table=tabled(zip(*columns.values(), strict=True), columns)),)
 
     def _settings(self) -> dict[Quantity, list[Any]]:
@@ -246,12 +233,10 @@ class Prediction(Answer):
         """Ask the same model over the first number that was set, or that its kind asks; None where there is none."""
         if self.model is None:
             return None
-        questions = {question.key: question for question in KINDS[self.kind].QUESTIONS}
+        numbers = {question.key: question for question in KINDS[self.kind].QUESTIONS if not question.words}
         asked = dict(self.settings[0])
-        keys = [key for key in self.known if key in questions and not questions[key].words]
-        keys += [key for key, question in questions.items() if not question.words and key not in keys]
-        for key in keys:
-            values = _around(questions[key], float(asked[key]), self.model.validity.get(key))
+        for key in dict.fromkeys((*(key for key in self.known if key in numbers), *numbers)):
+            values = _around(numbers[key], float(asked[key]), self.model.validity.get(key))
             if values:
                 rest = {other: value for other, value in asked.items() if other != key}
                 return predict(self.model, rest, {key: values})
@@ -383,7 +368,7 @@ def _warnings(model: Model, asked: Sequence[Scenario]) -> tuple[str, ...]:
 
 def _half(best: float, low: float, high: float, decimals: int | None) -> str:
     if np.isposinf(high) and np.isfinite(best):
-        return OR_MORE
+        return "or more"
     known = np.isfinite(high) and np.isfinite(low)
     return render.format_value((high - low) / 2 if known else None, units.rounded(best, decimals)[1])
 

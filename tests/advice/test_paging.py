@@ -149,10 +149,10 @@ def test_a_target_below_the_service_time_is_told() -> None:
 
 def test_too_many_devices_are_no_answer() -> None:
     answer = paging_devices(Load(page_rate=225_000.0))
-    choice = next(choice for choice in answer.choices if choice.kind.name == "emulated-fba")
-    assert not choice.feasible
-    assert f"the search ends at {LARGEST_COUNT}" in choice.reason
-    assert choice.to_dict()["count"] is None
+    choice = next(each for each in answer.to_dict()["devices"] if each["kind"] == "emulated-fba")
+    assert not choice["feasible"]
+    assert f"the search ends at {LARGEST_COUNT}" in choice["reason"]
+    assert choice["count"] is None
 
 
 def test_given_devices_that_miss_the_target_are_told_what_would_do() -> None:
