@@ -236,7 +236,6 @@ def _order(found: PoolNeed) -> tuple[int, int, str, str]:
     return VERDICTS.index(found.verdict), -(found.to_add or found.to_gain), found.system, found.pool
 
 
-NO_ALIAS: Final = 0.01  # share of tries that may fail
 NAMES: Final = {"not enough": "short"}
 
 
@@ -248,8 +247,8 @@ class Supplied:
     high_water: int | None
 
 
-def supplied(frame: pl.DataFrame, system: str, pool: str) -> Supplied | None:
-    """What the counters of one pool say; None without any."""
+def supplied(frame: pl.DataFrame, system: str, pool: str, no_alias: float = 0.01) -> Supplied | None:
+    """What the counters of one pool say, of whose tries a share `no_alias` may fail; None without any."""
     import polars as pl
 
     rows = frame.filter((pl.col("pool") == pool) & (pl.col("system").fill_null("") == system))
@@ -263,7 +262,7 @@ def supplied(frame: pl.DataFrame, system: str, pool: str) -> Supplied | None:
     most = rows.filter(pl.col("tries") > 0).select(used.max()).item()
     words = f"{percent(fails / tries)} without"
     try:
-        (found,) = judge(pool_supplies(rows, Path("supply")), no_alias=NO_ALIAS).pools
+        (found,) = judge(pool_supplies(rows, Path("supply")), no_alias=no_alias).pools
     except PlannerError:
         return Supplied(words, most)
     if found.verdict is None:

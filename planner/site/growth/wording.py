@@ -13,6 +13,7 @@ from planner.interval import Interval
 from planner.quantity import column
 from planner.render.text import counted, listed
 from planner.site.growth.dates import Limit
+from planner.site.growth.model import YEAR
 from planner.site.series import WEEKDAYS, SeriesLabel
 from planner.units import ends, given, percent, readable
 
@@ -21,8 +22,6 @@ NAMED: Final = 5  # days or series that a sentence lists
 TOO_MANY: Final = "too many"
 MANY: Final = ("aliases", "addresses")  # units whose limits are spoken of in the plural
 COUNTED: Final = ("", "share", *MANY)  # units that the name of a limit says
-CORRELATED: Final = 0.7
-NEARLY: Final = 0.01  # years from a whole number of them
 
 
 def signed(share: float) -> str:
@@ -37,10 +36,15 @@ def amount(value: float, unit: str) -> str:
     return f"{readable(value)}{'/s' if unit == '1/s' else f' {unit}' if unit else ''}"
 
 
+def years(days: int) -> str:
+    """A horizon in years."""
+    return f"{readable(days / YEAR)} years"
+
+
 def ahead(days: int) -> str:
-    """How long the horizon is."""
-    years = days / 365.25
-    return counted(round(years), "year") if abs(years - round(years)) < NEARLY else counted(days, "day")
+    """How long the horizon is; in days where it is no whole number of years."""
+    whole = round(days / YEAR)
+    return counted(whole, "year") if abs(days - whole * YEAR) < 0.01 * YEAR else counted(days, "day")
 
 
 def sentence(limit: Limit, rate: float | None, horizon: int) -> str:
@@ -79,8 +83,8 @@ def _trend(limit: Limit) -> str:
     return f"{what} {'grows' if limit.trend.value > 0 else 'falls'} by {year}"
 
 
-def notes_on_days(limits: Sequence[Limit]) -> list[str]:
-    """Days left out, series that ended before the others, and noise that makes ranges wide."""
+def notes_on_days(limits: Sequence[Limit], correlated: float = 0.7) -> list[str]:
+    """Days left out, series that ended before the others, and `correlated` noise that makes ranges wide."""
     each_load = loads(limits)
     found = []
     unlike = [each for each in each_load if each.unlike]
@@ -110,7 +114,7 @@ def notes_on_days(limits: Sequence[Limit]) -> list[str]:
     shifts = [each for each in each_load if each.shifts]
     if shifts:
         found.append("A level shift is no trend: the line goes on from the level after the last one.")
-    if any(each.correlation > CORRELATED for each in limits):
+    if any(each.correlation > correlated for each in limits):
         found.append(
             "Where one day is much like the next, many days say little more than a few: the ranges are wide for it."
         )
