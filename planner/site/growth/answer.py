@@ -194,7 +194,7 @@ def answer_goals(
     chosen = Daily(first=daily.first, series=tuple(daily.series[k] for k in index), values=daily.values[index],
                    hours=daily.hours[index], notes=daily.notes)  # fmt: skip
     picked = fit.pick(index)
-    answer = answers(chosen, picked, goals, horizon, rate, _counted(daily, events))
+    answer = answers(chosen, picked, goals, horizon, future_of(chosen, picked, rate, events))
     order = sorted(range(len(answer)), key=lambda k: _urgency(answer[k]))
     return Growth(
         limits=tuple(answer[k] for k in order), horizon=horizon, rate=rate, events=tuple(events), daily=chosen,
@@ -202,16 +202,11 @@ def answer_goals(
     )  # fmt: skip
 
 
-def _counted(daily: Daily, events: Sequence[tuple[date, float]]) -> list[tuple[int, float]]:
-    """Events by their day in the fit."""
-    return [((day - daily.first).days, factor) for day, factor in events]
-
-
 def future_of(
     daily: Daily, fit: TrendDraws, rate: float | None, events: Sequence[tuple[date, float]]
 ) -> Future:
     """Levels from the last day of each series on."""
-    return Future.of(fit, rate, _counted(daily, events))
+    return Future.of(fit, rate, [((day - daily.first).days, factor) for day, factor in events])
 
 
 def _limits(limit: float | Sequence[float | None] | None, series: int) -> list[float | None]:

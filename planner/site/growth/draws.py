@@ -56,10 +56,6 @@ class TrendDraws:
     phi: Array  # (series,) mean
     fitted: Mask  # (series,) False where only the level is known
 
-    def beside(self, other: TrendDraws, own: NDArray[np.intp], others: NDArray[np.intp]) -> TrendDraws:
-        """Put two fits together; `own` and `others` are the places of their series."""
-        return self.joined([self, other]).pick(np.argsort(np.concatenate([own, others])))
-
     @classmethod
     def joined(cls, parts: Sequence[TrendDraws]) -> TrendDraws:
         """Series of several fits, one after the other."""
