@@ -118,9 +118,9 @@ def title_of(axes: Axes) -> str:
     return axes.get_label() or figure.get_label() or " ".join(axes.get_title().split())  # type: ignore[return-value]
 
 
-def new_axes(width: float = 6.4, height: float = 4.4) -> Axes:
-    """Empty axes of a picture of its own, `width` by `height` inches."""
-    return _axes(1, width, height)[0]
+def new_axes() -> Axes:
+    """Empty axes of a picture of its own."""
+    return _axes(1, 6.4, 4.4)[0]
 
 
 def _axes(rows: int, width: float, height: float, *, shared: bool = True) -> list[Axes]:
