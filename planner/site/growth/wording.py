@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import Final
 
@@ -128,12 +128,14 @@ def notes_on_days(limits: Sequence[Limit], correlated: float = 0.7) -> list[str]
 
 def limit_table(limits: Sequence[Limit]) -> render.Table:
     """One row a limit, in order of date."""
+    name = _naming(limits)
     rows = [
         (
-            name, amount(each.now, each.measured.unit), None if each.trend is None else _range(each.trend),
+            name(each.measured), amount(each.now, each.measured.unit),
+            None if each.trend is None else _range(each.trend),
             None if each.limit is None else amount(each.limit, ""), each.reached or each.verdict, _dates(each),
         )
-        for name, each in zip(_names([each.measured for each in limits], limits), limits, strict=True)
+        for each in limits
     ]  # fmt: skip
     return _table(rows, "now", "trend a year", "limit", "date", "90 % range")
 
@@ -160,11 +162,8 @@ def loads(limits: Sequence[Limit]) -> list[Limit]:
 
 def level_table(limits: Sequence[Limit]) -> render.Table:
     """Levels three, six and twelve months ahead; one row a load."""
-    known = [each for each in loads(limits) if each.levels]
-    rows = [
-        (name, *map(_level, each.levels[: len(AHEAD)]))
-        for name, each in zip(_names([each.grows for each in known], limits), known, strict=True)
-    ]
+    name = _naming(limits)
+    rows = [(name(each.grows), *map(_level, each.levels)) for each in loads(limits) if each.levels]
     return _table(rows, *(f"in {days} days" for days in AHEAD))
 
 
@@ -174,10 +173,11 @@ def _level(level: Interval) -> str:
 
 def need_table(limits: Sequence[Limit]) -> render.Table:
     """What is needed now and three, six and twelve months ahead; one row a limit that the queueing model answered."""
-    known = [each for each in limits if each.needs]
+    name = _naming(limits)
     rows = [
-        (name, *map(_needed, (Interval(each.now, each.now, each.now), *each.needs[: len(AHEAD)])))
-        for name, each in zip(_names([each.measured for each in known], limits), known, strict=True)
+        (name(each.measured), *map(_needed, (Interval.around(each.now, 0.0), *each.needs)))
+        for each in limits
+        if each.needs
     ]
     return _table(rows, "now", *(f"in {days} days" for days in AHEAD))
 
@@ -192,32 +192,30 @@ def _needed(need: Interval) -> str:
 
 def shift_table(limits: Sequence[Limit]) -> render.Table:
     """One row a level shift."""
+    name = _naming(limits)
     rows = [
         (
-            name,
-            shift.day,
-            signed(shift.size.value),
-            f"{percent(shift.size.low)} to {percent(shift.size.high)}",
+            name(each.grows), it.day, signed(it.size.value),
+            f"{percent(it.size.low)} to {percent(it.size.high)}",
         )
         for each in loads(limits)
-        for name in _names([each.grows], limits)
-        for shift in each.shifts
-    ]
+        for it in each.shifts
+    ]  # fmt: skip
     return _table(rows, "from", "by", "90 % range")
 
 
 def week_table(limits: Sequence[Limit]) -> render.Table:
     """One row a series: factors of the weekdays and of the month end."""
+    name = _naming(limits)
     known = [each for each in loads(limits) if each.trend is not None]
     ends = any(each.month_end for each in known)
     rows = [
         (
-            name,
-            *(readable(factor, 2, zeros=True) for factor in each.week[: len(WEEKDAYS)]),
+            name(each.grows), *(readable(factor, 2, zeros=True) for factor in each.week),
             *([_month_end(each)] if ends else []),
         )
-        for name, each in zip(_names([each.grows for each in known], limits), known, strict=True)
-    ]
+        for each in known
+    ]  # fmt: skip
     return _table(rows, *WEEKDAYS, *(["month end"] if ends else []))
 
 
@@ -227,7 +225,7 @@ def _month_end(limit: Limit) -> str | None:
     return f"{limit.month_end[0]}: {readable(limit.month_end[1].value, 2, zeros=True)}"
 
 
-def _names(measured: Sequence[SeriesLabel], limits: Sequence[Limit]) -> list[str]:
-    """Names, with their system where there are several."""
+def _naming(limits: Sequence[Limit]) -> Callable[[SeriesLabel], str]:
+    """How a series is called: with its system where there are several."""
     several = len({each.measured.system for each in limits}) > 1
-    return [each.name if several else each.what for each in measured]
+    return lambda label: label.name if several else label.what
