@@ -18,18 +18,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
-INKS: Final = dict(
-    zip(COLORS, ("#0072b2", "#b34f00", "#00784f", "#a03d78"), strict=True)
-)  # of text: contrast 5
+# Of text: contrast 5.
+INKS: Final = dict(zip(COLORS, ("#0072b2", "#b34f00", "#00784f", "#a03d78"), strict=True))
 MARKERS: Final = (("o", 12), ("s", 6), ("^", 7), ("D", 6))  # a small one stays visible on a large one
 LINES: Final = ("-", "--", ":", "-.")
 HATCHES: Final = ("", "///", "...", "xx")
-VERDICTS: Final = {
-    "short": "#b3261e",
-    "enough": "#1a7f37",
-    "spare": "#0550ae",
-    "unknown": "#57606a",
-}  # contrast 5 or more
+# Contrast 5 or more.
+VERDICTS: Final = {"short": "#b3261e", "enough": "#1a7f37", "spare": "#0550ae", "unknown": "#57606a"}
 SHADES: Final = ("#e3f0ff", "#9cc9f5", "#ffb482")  # of a need: little, within what there is, more than that
 MEASURED: Final = "black"
 BAND: Final = 0.25  # opacity of the interval of a model
@@ -118,9 +113,9 @@ def title_of(axes: Axes) -> str:
     return axes.get_label() or figure.get_label() or " ".join(axes.get_title().split())  # type: ignore[return-value]
 
 
-def new_axes() -> Axes:
-    """Empty axes of a picture of its own."""
-    return _axes(1, 6.4, 4.4)[0]
+def new_axes(width: float = 6.4, height: float = 4.4) -> Axes:
+    """Empty axes of a picture of its own, `width` by `height` inches."""
+    return _axes(1, width, height)[0]
 
 
 def _axes(rows: int, width: float, height: float, *, shared: bool = True) -> list[Axes]:

@@ -69,7 +69,7 @@ def site(
     `measured` is what the source holds, where it was read already.
     """
     share = units.share(meet, "meet", zero=False)
-    if not 0.0 < share <= 1.0:
+    if share > 1.0:
         raise InputError("meet", meet, "a share above 0 and at most 100%")
     parts, notes, lost = parts_of(
         source, members=members, system=system, start=start, end=end, pool=pool, target=target, together=together,
@@ -86,16 +86,7 @@ def need_of(part: SitePart) -> list[PoolNeed]:
     pools: list[PoolNeed] = []
     for group, found in over_time(rows_of_part(part), part.groups):
         if isinstance(found, str):
-            pools.append(
-                PoolNeed(
-                    system=group.system,
-                    pool=group.name,
-                    kind=_kind(group),
-                    volumes=0,
-                    in_use=0,
-                    problem=found,
-                )
-            )
+            pools.append(PoolNeed(system=group.system, pool=group.name, kind=_kind(group), problem=found))
         else:
             asked.append(PoolCases.of(found))
     cases = [case for each in asked for case in each.cases.values()]
