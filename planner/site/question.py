@@ -64,10 +64,7 @@ def site(
     scheduler: str | None = None,
     workers: int | None = None,
 ) -> SiteAnswer:
-    """Tell what every pool, and every volume with aliases of its own, needs over its days.
-
-    `measured` is what the source holds, where it was read already.
-    """
+    """Tell what every pool or volume needs over its days; `measured` is what a source holds that was read already."""
     share = units.share(meet, "meet", zero=False)
     if share > 1.0:
         raise InputError("meet", meet, "a share above 0 and at most 100%")

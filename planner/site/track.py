@@ -77,10 +77,7 @@ def track_record(
     workers: int | None = None,
     **asked: Any,
 ) -> TrackRecord:
-    """Set what is told from before a date, for the aliases in use since, against what was measured since.
-
-    `asked` is what `parts_of` takes.
-    """
+    """Set what is predicted from before a date against what was measured since; `asked` is what `parts_of` takes."""
     when = moment(since, "since")
     if when is None:
         raise InputError("since", since, "a day or a time such as 2026-03-01")
