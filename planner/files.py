@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PICTURES: Final = (".png", ".svg", ".pdf")
-WIDTH: Final = 80  # columns of a message where there is no terminal
-LEAST_WIDTH: Final = 40
 
 
 def save(text: str, path: Path, *, force: bool = False) -> None:
@@ -93,14 +91,12 @@ def complain(text: str) -> None:
         return
     import textwrap
 
-    from planner.render import safe
+    from planner.render import WIDTH, safe
 
-    width = (
-        shutil.get_terminal_size((WIDTH, 24)).columns
-        if sys.stderr.isatty() or "COLUMNS" in os.environ
-        else WIDTH
-    )
-    lines = textwrap.wrap(safe.line(text), max(width, LEAST_WIDTH), subsequent_indent="  ", break_long_words=False,
+    width = WIDTH
+    if sys.stderr.isatty() or "COLUMNS" in os.environ:
+        width = max(shutil.get_terminal_size((width, 24)).columns, width // 2)
+    lines = textwrap.wrap(safe.line(text), width, subsequent_indent="  ", break_long_words=False,
                           break_on_hyphens=False)  # fmt: skip
     try:
         print("\n".join(lines), file=sys.stderr, flush=True)

@@ -23,14 +23,8 @@ if TYPE_CHECKING:
 ATTEMPTS: Final = 3  # times that a part may end its process before it counts as the cause
 PATIENCE: Final = 10  # seconds to wait for a scheduler, and again for its first worker
 ONE_THREAD: Final = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-SAME: Final = (
-    "zvm-planner",
-    "distributed",
-    "dask",
-    "polars",
-    "numpy",
-    "scipy",
-)  # versions that must not differ
+# Versions that must not differ.
+SAME: Final = ("zvm-planner", "distributed", "dask", "polars", "numpy", "scipy")
 SCHEMES: Final = ("tcp://", "tls://", "ucx://", "ws://", "wss://")
 Part = TypeVar("Part")
 Value = TypeVar("Value")

@@ -18,39 +18,26 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
-INKS: Final = dict(
-    zip(COLORS, ("#0072b2", "#b34f00", "#00784f", "#a03d78"), strict=True)
-)  # of text: contrast 5
+# Of text: contrast 5.
+INKS: Final = dict(zip(COLORS, ("#0072b2", "#b34f00", "#00784f", "#a03d78"), strict=True))
 MARKERS: Final = (("o", 12), ("s", 6), ("^", 7), ("D", 6))  # a small one stays visible on a large one
 LINES: Final = ("-", "--", ":", "-.")
 HATCHES: Final = ("", "///", "...", "xx")
-VERDICTS: Final = {
-    "short": "#b3261e",
-    "enough": "#1a7f37",
-    "spare": "#0550ae",
-    "unknown": "#57606a",
-}  # contrast 5 or more
+# Contrast 5 or more.
+VERDICTS: Final = {"short": "#b3261e", "enough": "#1a7f37", "spare": "#0550ae", "unknown": "#57606a"}
 SHADES: Final = ("#e3f0ff", "#9cc9f5", "#ffb482")  # of a need: little, within what there is, more than that
-DATES: Final = 1.3  # in an inch of an axis
 MEASURED: Final = "black"
 BAND: Final = 0.25  # opacity of the interval of a model
 RANGE: Final = "0.9"  # gray of the strip behind a range of counts
 NINETY: Final = "90 %"  # what every band and error bar holds, wherever it is drawn
 ABOVE: Final = 10  # measured points are drawn over everything
 WIDTH: Final = 8.0  # inches
-NARROW: Final = 6.0  # a picture for a narrow screen is narrower
-HEIGHT: Final = 4.6
-PANEL: Final = 3.0  # inches of each of several panels
 LONGEST: Final = 70  # characters of a headline; what else there is to say stands below it, in gray
 SOFT: Final = "#57606a"  # contrast of 6 on white
-SIZES: Final = (12.0, 9.0)  # points of the headline and of what stands below it
-SIGN: Final = 9  # characters that a sign of a legend takes
 CHARACTERS: Final = 15.0  # of the smaller one in an inch
 APART: Final = 11.0  # points between two labels
 POINTS: Final = 72.0  # in an inch
 LEADING: Final = 1.3  # height of a line, in sizes of its type
-DARKEST, LIGHTEST = 0.07, 0.93  # lightness of the ground and of black text where a dark scheme is preferred
-LEAST_LIGHT, HUELESS = 0.58, 0.3  # lightness of a color there; saturation up to which it counts as a gray
 
 
 def begin(
@@ -76,9 +63,9 @@ def begin(
         axes.set_label(headline)
         return [axes]
     if height is None:
-        height = HEIGHT if panels == 1 else PANEL * panels
+        height = 4.6 if panels == 1 else 3.0 * panels
     lines = textwrap.wrap(more, round(CHARACTERS * width))
-    large, small = SIZES
+    large, small = 12.0, 9.0  # points of the headline and of what stands below it
     room = math.ceil(len(lines) * small / large)
     found = _axes(panels, width, height + LEADING * large * room / POINTS, shared=shared)
     whole = found[0].get_figure(root=True)
@@ -191,8 +178,8 @@ def themed(svg: str) -> str:
 def _dark(color: str) -> str:
     """The color that takes its place on a dark ground: same hue, light for dark."""
     hue, light, saturation = colorsys.rgb_to_hls(*(int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)))
-    light = DARKEST + (LIGHTEST - DARKEST) * (1 - light)
-    light = max(light, LEAST_LIGHT) if saturation > HUELESS else light
+    light = 0.93 - 0.86 * light  # black text becomes 0.93, a white ground 0.07
+    light = max(light, 0.58) if saturation > 0.3 else light  # noqa: PLR2004 - up to there it counts as a gray
     return "#" + "".join(f"{round(255 * part):02x}" for part in colorsys.hls_to_rgb(hue, light, saturation))
 
 
@@ -210,7 +197,7 @@ def logarithmic(axes: Axes, along: Literal["x", "y"], *, linear_below: float | N
     axis = axes.xaxis if along == "x" else axes.yaxis
     if linear_below is None:
         scale("log")
-        few = along == "x" and _width(axes) < NARROW
+        few = along == "x" and _width(axes) < 0.75 * WIDTH  # for a narrow screen
         axis.set_major_locator(LogLocator(subs=(1.0,) if few else (1.0, 2.0, 5.0)))
     else:
         scale("symlog", linthresh=linear_below)
@@ -224,7 +211,7 @@ def dated(axes: Axes) -> None:
     from matplotlib import dates
 
     untyped: Any = dates
-    locator = untyped.AutoDateLocator(minticks=3, maxticks=round(DATES * _width(axes)))
+    locator = untyped.AutoDateLocator(minticks=3, maxticks=round(1.3 * _width(axes)))  # in an inch
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(untyped.ConciseDateFormatter(locator))
 
@@ -252,10 +239,10 @@ def legend_below(axes: Axes, columns: int = 5) -> None:
 
 
 def _wide(labels: Sequence[str], columns: int) -> int:
-    """Characters that a legend takes, its signs among them."""
+    """Characters that a legend takes, its signs of nine each among them."""
     rows, longer = divmod(len(labels), columns)  # the first columns have a row more
     ends = accumulate((rows + (k < longer) for k in range(columns)), initial=0)
-    return sum(max(map(len, labels[a:b])) + SIGN for a, b in pairwise(ends))
+    return sum(max(map(len, labels[a:b])) + 9 for a, b in pairwise(ends))
 
 
 def name_lines(axes: Axes, named: Iterable[tuple[float, str, str]]) -> None:

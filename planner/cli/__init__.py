@@ -38,10 +38,8 @@ COMMANDS: Final = {
 ORDER: Final = tuple(COMMANDS)
 SIGNALED = 128  # and the number of the signal, as shells count
 INTERRUPTED = SIGNALED + signal.SIGINT
-ENDING: Final = (
-    "SIGTERM",
-    "SIGHUP",
-)  # they end a process; Python has an exception of its own for SIGINT alone
+# They end a process; Python has an exception of its own for SIGINT alone.
+ENDING: Final = ("SIGTERM", "SIGHUP")
 HELP = """Capacity planning for z/VM disk I/O and storage.
 
 Start with a Performance Toolkit DEVICE listing: planner aliases pool LISTING
@@ -105,9 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with _unwinding():
             return _run(arguments)
-    except (
-        KeyboardInterrupt
-    ):  # at any moment, while packages load, too: what is imported here may be half of itself
+    except KeyboardInterrupt:  # at any moment: packages that are imported here may be half of themselves
         with suppress(AttributeError, OSError, ValueError):
             print("planner: interrupted", file=sys.stderr, flush=True)
         return INTERRUPTED

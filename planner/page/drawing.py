@@ -12,16 +12,13 @@ from markupsafe import Markup
 
 from planner.render.text import counted
 from planner.results import Array
-from planner.site.series import WEEKDAYS
+from planner.site.series import DAY, HOUR, WEEKDAYS
 from planner.site.site_picture import levels
 from planner.units import ends, readable
 
 WIDTH: Final = 420.0
 HEIGHT: Final = 220.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 18.0, 12.0, 34.0
-PLACES: Final = 360  # across a picture over time; more intervals are drawn as the largest of each place
-DAY: Final = 86_400.0
-HOUR: Final = 3_600.0
 CELL: Final = 14.0  # of the hours of the week
 HALF: Final = 5.0  # of a diamond
 
@@ -258,8 +255,7 @@ class Course:
         """A line of steps, broken where nothing was measured."""
         left = np.round(axes.x(begin), 1)
         right = np.round(axes.x(end), 1)
-        if len(left) > PLACES:
-            left, right, values = _thinned(left, right, values)
+        left, right, values = _thinned(left, right, values)
         words: list[str] = []
         at, height = math.nan, math.nan
         for a, b, y in zip(left.tolist(), right.tolist(), axes.y(values).tolist(), strict=True):
@@ -277,9 +273,11 @@ class Course:
         return "".join(words)
 
 
-def _thinned(left: Array, right: Array, values: Array) -> tuple[Array, Array, Array]:
-    """The largest value of the intervals that begin at each place."""
-    wide = (WIDTH - LEFT - RIGHT) / PLACES
+def _thinned(left: Array, right: Array, values: Array, places: int = 360) -> tuple[Array, Array, Array]:
+    """Where there are more intervals than places, the largest value of those that begin at each."""
+    if len(left) <= places:
+        return left, right, values
+    wide = (WIDTH - LEFT - RIGHT) / places
     where = np.floor((left - LEFT) / wide).astype(int)
     first = np.flatnonzero(np.r_[True, np.diff(where) > 0])
     known = np.where(np.isnan(values), -np.inf, values)

@@ -19,7 +19,6 @@ from planner.sizing import AliasAnswer
 from planner.style import NINETY
 from planner.units import MILLISECOND, readable
 
-FEWEST: Final = 10  # intervals that are drawn over time
 CURVE_KEY: Final = (
     ("line", "chosen demand"),
     ("band", NINETY),
@@ -83,11 +82,11 @@ def limits_of(target: Target) -> Limits:
     return {key: limit for key, limit in given.items() if limit is not None} or plain
 
 
-def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str) -> Item:
-    """A pool over its days, and its whole answer in the interval that decides."""
+def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: int = 10) -> Item:
+    """A pool over its days, drawn from `fewest` intervals on, and its whole answer in the interval that decides."""
     series = need.series
     figures: list[PagePicture] = []
-    if not np.isnat(series.start).any() and series.start.size >= FEWEST:
+    if not np.isnat(series.start).any() and series.start.size >= fewest:
         course = Course(
             start=series.start, seconds=series.seconds, needed=series.needed, in_use=series.in_use
         )

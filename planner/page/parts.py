@@ -18,6 +18,7 @@ from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, judged, word
 from planner.site.growth import Growth
 from planner.site.growth.dates import Limit
+from planner.site.growth.wording import years
 from planner.site.pool_need import PoolNeed
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import AliasAnswer, PoolCount, Subsystem, VolumesAnswer
@@ -97,11 +98,10 @@ def _breaks(answer: Growth, ident: str) -> Part:
     """The limits of a site in order of date."""
     already = [each for each in answer.limits if each.verdict == ALREADY]
     later = [each for each in answer.limits if each.verdict == WITHIN]
-    years = f"within {readable(answer.horizon / 365.25)} years"
     state = "bad" if already else "good"
     tiles = (
         Tile(label="limits passed already", value=str(len(already)), detail=_first(already), state=state),
-        Tile(label="limits reached", value=str(len(later)), detail=years),
+        Tile(label="limits reached", value=str(len(later)), detail=f"within {years(answer.horizon)}"),
         Tile(label="the first of them", value=str(later[0].reached) if later else "none", detail=_first(later)),
     )  # fmt: skip
     return replace(_any(answer, ident, "What breaks first", 8), tiles=tiles)  # rows that are seen at a glance

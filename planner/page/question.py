@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from planner import units
 from planner.answer import Answer
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
     from planner.measurements.archive import Archive
     from planner.measurements.read import Measured
-
-MOST_GROWTHS: Final = 12  # each is answered beforehand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +99,8 @@ def growths(text: str) -> tuple[float, ...]:
     """
     found = [units.share(word, "growth") for word in filter(None, (each.strip() for each in text.split(",")))]
     shares = tuple(sorted({share for share in found if share}))
-    if len(shares) > MOST_GROWTHS:
-        raise InputError("growth", text, f"at most {MOST_GROWTHS} shares; each is answered beforehand")
+    if len(shares) > 12:  # noqa: PLR2004 - said below
+        raise InputError("growth", text, "at most 12 shares; each is answered beforehand")
     return shares
 
 
@@ -320,8 +318,7 @@ def _over_days(asked: PageQuestion) -> Answered:
             workers=asked.workers,
             **asked.question,
         )
-    pools, law = pools_of(answer)
-    return _further(answer, pools, law, asked)
+    return _further(answer, asked)
 
 
 def _growing(asked: PageQuestion) -> list[Answered]:
@@ -344,9 +341,8 @@ def _growing(asked: PageQuestion) -> list[Answered]:
 def _now(asked: PageQuestion) -> Answered:
     """What each pool or volume needs by one measurement."""
     answer = answer_for(asked.source, progress=asked.progress, **asked.question)
-    pools, law = pools_of(answer)
-    if law is not None:
-        return _further(answer, pools, law, asked)
+    if isinstance(answer, Subsystem) and answer.law is not None:
+        return _further(answer, asked)
     with asked.progress("After growth", len(asked.growth)) as done:
         later_by = partial(answer_later, source=asked.source, question=asked.question)
         found = run(later_by, asked.growth, workers=asked.workers, done=done)
@@ -358,25 +354,30 @@ def _now(asked: PageQuestion) -> Answered:
     return Answered(answer=answer, grown=later, remarks=_remarks(len(later), asked.growth, ()))
 
 
-def pools_of(answer: Answer) -> tuple[list[MeasuredPool], Law | None]:
-    """Pools of an answer as they were measured, for whoever asks more of them, and the law; none where not kept."""
+def pools_of(answer: Subsystem | SiteAnswer) -> list[MeasuredPool]:
+    """Pools of an answer as they were measured, for whoever asks more of them; none where that was not kept."""
     if isinstance(answer, Subsystem):
         answered = {pool.name for pool in answer.answered}
-        return [pool for pool in answer.measured if pool.runs and pool.name in answered], answer.law
-    if isinstance(answer, SiteAnswer):
-        return [
-            MeasuredPool(name=need.name, volumes=need.volumes, aliases=need.in_use, runs=(need.run,))
-            for need in answer.pools[:MOST_ITEMS]
-            if need.run is not None
-        ], answer.law
-    return [], None
+        return [pool for pool in answer.measured if pool.runs and pool.name in answered]
+    return [
+        MeasuredPool(name=need.name, volumes=need.volumes, aliases=need.in_use, runs=(need.run,))
+        for need in answer.pools[:MOST_ITEMS]
+        if need.run is not None
+    ]
 
 
-def _further(answer: Answer, pools: Sequence[MeasuredPool], law: Law | None, asked: PageQuestion) -> Answered:
+def _further(answer: Subsystem | SiteAnswer, asked: PageQuestion) -> Answered:
     """Every pool in full, and all of them after growth."""
-    assert isinstance(answer, (Subsystem, SiteAnswer))
+    pools, law = pools_of(answer), answer.law
     assert law is not None
-    full, failed = in_full(pools, law, asked)
+    already = answer.growth if isinstance(answer, Subsystem) else 0.0
+    whole = partial(answer_in_full, law=law, target=asked.target, growth=already)
+    with asked.progress("Pools in full", len(pools)) as done:
+        each_in_full = run(whole, pools, scheduler=asked.scheduler, workers=asked.workers, done=done)
+    full = {
+        pool.name: one for pool, one in zip(pools, each_in_full, strict=True) if not isinstance(one, Failed)
+    }
+    failed = [one for one in each_in_full if isinstance(one, Failed)]
     # pools that are counted together after growth
     chunks = [pools[first : first + 8] for first in range(0, len(pools), 8)]
     wanted = [(share, some) for share in asked.growth for some in chunks]
@@ -394,18 +395,6 @@ def _further(answer: Answer, pools: Sequence[MeasuredPool], law: Law | None, ask
             every = [grown.get(pool.name, pool) for pool in answer.pools]
         later.append((share, Subsystem(pools=tuple(every), target=asked.target, growth=share)))
     return Answered(answer=answer, full=full, grown=later, remarks=_remarks(len(later), asked.growth, failed))
-
-
-def in_full(
-    pools: Sequence[MeasuredPool], law: Law, asked: PageQuestion, growth: float = 0.0
-) -> tuple[dict[str, AliasAnswer], list[Failed]]:
-    """The whole answer of each pool by its name, and those that have none."""
-    answer = partial(answer_in_full, law=law, target=asked.target, growth=growth)
-    with asked.progress("Pools in full", len(pools)) as done:
-        found = run(answer, pools, scheduler=asked.scheduler, workers=asked.workers, done=done)
-    pairs = list(zip(pools, found, strict=True))
-    full = {each.name: one for each, one in pairs if not isinstance(one, Failed)}
-    return full, [one for _, one in pairs if isinstance(one, Failed)]
 
 
 def _remarks(answered: int, growth: Sequence[float], failed: Sequence[Failed]) -> tuple[str, ...]:
@@ -466,12 +455,8 @@ def of_answer(
     Report
         The page.
     """
-    pools, law = pools_of(answer)
     found = Answered(answer=answer)
-    if law is not None and isinstance(answer, (Subsystem, SiteAnswer)):
-        asked = PageQuestion(target=answer.target, workers=workers)
-        grown = answer.growth if isinstance(answer, Subsystem) else 0.0
-        full, failed = in_full(pools, law, asked, grown)
-        found = Answered(answer=answer, full=full, remarks=_remarks(0, (), failed))
+    if isinstance(answer, (Subsystem, SiteAnswer)) and answer.law is not None:
+        found = _further(answer, PageQuestion(target=answer.target, workers=workers))
     part = part_of(answer, "p0", full=found.full, remarks=found.remarks)
     return joined([part], [answer], command=command, sources=sources, title=title)

@@ -11,6 +11,7 @@ import numpy as np
 from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, counted, listed
 from planner.site.growth import Growth
 from planner.site.growth.dates import Limit
+from planner.site.growth.wording import years
 from planner.site.site_answer import SiteAnswer
 from planner.units import percent, readable
 
@@ -83,17 +84,17 @@ def by_when(growth: Growth, states: Mapping[str, Count]) -> str:
     """The second sentence: from when on which limits no longer hold; what is spare today and short later as one."""
     found = [_one(each, states) for each in growth.limits if each.verdict in {ALREADY, WITHIN}]
     found = [each for each in found if each]
-    years = f"{readable(growth.horizon / 365.25)} years"
+    within = years(growth.horizon)
     if not found:
         far = any(each.verdict == BEYOND for each in growth.limits)
         return (
-            f"By the trend nothing else runs out within {years}."
+            f"By the trend nothing else runs out within {within}."
             if far
             else "There is no trend to date it by."
         )
     more = len(found) - NAMED
     rest = (
-        f"; {more} more {'limit is' if more == 1 else 'limits are'} reached within {years}"
+        f"; {more} more {'limit is' if more == 1 else 'limits are'} reached within {within}"
         if more > 0
         else ""
     )

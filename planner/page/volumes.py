@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from planner import render, units
 from planner.answer import tabled
 from planner.demand.target import WAIT_SHARE
-from planner.page.content import Head, Limits, grid
+from planner.page.content import Limits, grid
 from planner.quantity import column
 from planner.render.table import plain
 from planner.reports.schema import BASE, VOLUME
@@ -39,17 +39,16 @@ class Volumes:
         self.caption, self.csv = caption, csv
         kinds = [any(isinstance(v, (int, float)) for v in c.values) for c in table.columns]
         self.heads = [
-            Head(label=head.label, unit=head.unit, number=number, key=head.key)
-            for head, number in zip(laid_out.heads, kinds, strict=True)
+            replace(head, number=number) for head, number in zip(laid_out.heads, kinds, strict=True)
         ]
         self.rows = plain([list(row) for row in zip(*(_rounded(c) for c in table.columns), strict=True)])
         names = [c.name for c in table.columns]
         self.legend = laid_out.legend
-        self.limits: list[
-            Any
-        ] = []  # of each column: None, a number, or place of another column and times that
-        for limit in map(limits.get, names):
-            self.limits.append([names.index(limit[0]), limit[1]] if isinstance(limit, tuple) else limit)
+        # Of each column None, a number, or the place of another column and how many times what stands there.
+        self.limits = [
+            [names.index(limit[0]), limit[1]] if isinstance(limit, tuple) else limit
+            for limit in map(limits.get, names)
+        ]
 
 
 def _rounded(column: render.Column) -> list[Any]:

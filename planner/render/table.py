@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 FIGURE_SPACE: Final = "\N{FIGURE SPACE}"  # as wide as a digit
-MORE: Final = 2  # digits after the point of a small number in a column than of the largest
 NUMBER: Final = re.compile(
     r"[-+<]?\d[\d.,]*(?:e[-+]?\d+)?(?: ?%|/s| [A-Za-z]+)?(?: ?(?:\(.*\)|(?:to|-) ?\S+))?$"
 )
@@ -74,12 +73,13 @@ class Column:
         return [format_value(v, tail, self.digits) for v, tail in zip(self.values, tails, strict=True)]
 
     def _decimals(self) -> int:
+        """Digits after the point: two more than the largest number of the column has, for small ones."""
         if self.decimals is not None:
             return self.decimals
         numbers = [abs(float(v)) for v in self.values if _worded(v) is None]
         if all(each.is_integer() for each in numbers):
             return 0
-        return units.rounded(max(numbers), digits=self.digits or units.DIGITS)[1] + MORE
+        return units.rounded(max(numbers), digits=self.digits or units.DIGITS)[1] + 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

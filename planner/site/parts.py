@@ -34,7 +34,6 @@ from planner.sizing.gaps import Gaps
 if TYPE_CHECKING:
     import polars as pl
 
-POOLS_AT_ONCE: Final = 8
 DEFAULT_MEET: Final = 0.99
 
 
@@ -159,12 +158,12 @@ def chosen(groups: Sequence[Group], pool: str | None, source: str) -> list[Group
     return found
 
 
-def cut(groups: Sequence[Group]) -> list[tuple[Group, ...]]:
-    """A few groups of one system and kind each."""
+def cut(groups: Sequence[Group], pools: int = 8, volumes: int = 256) -> list[tuple[Group, ...]]:
+    """So many pools, or volumes, of one system each."""
     found: list[tuple[Group, ...]] = []
-    for system, volumes in dict.fromkeys((each.system, each.kind == VOLUME) for each in groups):
-        some = [each for each in groups if (each.system, each.kind == VOLUME) == (system, volumes)]
-        size = 256 if volumes else POOLS_AT_ONCE
+    for kind in dict.fromkeys((each.system, each.kind == VOLUME) for each in groups):
+        some = [each for each in groups if (each.system, each.kind == VOLUME) == kind]
+        size = volumes if kind[1] else pools
         found += [tuple(some[first : first + size]) for first in range(0, len(some), size)]
     return found
 

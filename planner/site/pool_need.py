@@ -103,8 +103,8 @@ class PoolNeed:
     system: str  # whose
     pool: str
     kind: str = "pool"  # "pool" or "volume"
-    volumes: int  # volumes, and aliases in the last interval
-    in_use: int
+    volumes: int = 0  # volumes, and aliases in the last interval
+    in_use: int = 0
     needed_worst: int | None = None  # count that meets the target in the worst interval
     needed_99: int | None = None
     needed_95: int | None = None

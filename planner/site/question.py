@@ -64,12 +64,9 @@ def site(
     scheduler: str | None = None,
     workers: int | None = None,
 ) -> SiteAnswer:
-    """Tell what every pool, and every volume with aliases of its own, needs over its days.
-
-    `measured` is what the source holds, where it was read already.
-    """
+    """Tell what every pool or volume needs over its days; `measured` is what a source holds that was read already."""
     share = units.share(meet, "meet", zero=False)
-    if not 0.0 < share <= 1.0:
+    if share > 1.0:
         raise InputError("meet", meet, "a share above 0 and at most 100%")
     parts, notes, lost = parts_of(
         source, members=members, system=system, start=start, end=end, pool=pool, target=target, together=together,
@@ -86,16 +83,7 @@ def need_of(part: SitePart) -> list[PoolNeed]:
     pools: list[PoolNeed] = []
     for group, found in over_time(rows_of_part(part), part.groups):
         if isinstance(found, str):
-            pools.append(
-                PoolNeed(
-                    system=group.system,
-                    pool=group.name,
-                    kind=_kind(group),
-                    volumes=0,
-                    in_use=0,
-                    problem=found,
-                )
-            )
+            pools.append(PoolNeed(system=group.system, pool=group.name, kind=_kind(group), problem=found))
         else:
             asked.append(PoolCases.of(found))
     cases = [case for each in asked for case in each.cases.values()]
@@ -234,7 +222,6 @@ def _order(found: PoolNeed) -> tuple[int, int, str, str]:
     return VERDICTS.index(found.verdict), -(found.to_add or found.to_gain), found.system, found.pool
 
 
-NO_ALIAS: Final = 0.01  # share of tries that may fail
 NAMES: Final = {"not enough": "short"}
 
 
@@ -246,8 +233,8 @@ class Supplied:
     high_water: int | None
 
 
-def supplied(frame: pl.DataFrame, system: str, pool: str) -> Supplied | None:
-    """What the counters of one pool say; None without any."""
+def supplied(frame: pl.DataFrame, system: str, pool: str, no_alias: float = 0.01) -> Supplied | None:
+    """What the counters of one pool say, of whose tries a share `no_alias` may fail; None without any."""
     import polars as pl
 
     rows = frame.filter((pl.col("pool") == pool) & (pl.col("system").fill_null("") == system))
@@ -261,7 +248,7 @@ def supplied(frame: pl.DataFrame, system: str, pool: str) -> Supplied | None:
     most = rows.filter(pl.col("tries") > 0).select(used.max()).item()
     words = f"{percent(fails / tries)} without"
     try:
-        (found,) = judge(pool_supplies(rows, Path("supply")), no_alias=NO_ALIAS).pools
+        (found,) = judge(pool_supplies(rows, Path("supply")), no_alias=no_alias).pools
     except PlannerError:
         return Supplied(words, most)
     if found.verdict is None:

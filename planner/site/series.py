@@ -170,10 +170,8 @@ def _means(place: NDArray[np.int64], numbers: Array, size: int, least: float) ->
 def _busy_hour(
     profile: Array, weekday: NDArray[np.int64], weeks: int = 4, common_days: float = 2.0
 ) -> NDArray[np.int64]:
-    """The busiest hour of each day, (days, 24) to (days,), by the means of its weekday over the `weeks` on either side.
-
-    All weekdays together weigh as much as `common_days`.
-    """
+    """The busiest hour of each day, (days, 24) to (days,), by the means of its weekday over weeks on either side."""
+    # all weekdays together weigh as much as `common_days` of the one
     common, of_all = _window_means(profile, 7 * weeks)
     score = np.full(profile.shape, -np.inf)
     for number in range(7):

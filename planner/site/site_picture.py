@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from planner.site.track import TrackRecord
 
 LEVELS: Final = ("not measured", "up to half of those in use", "up to all of them", "more: short")
-HALF: Final = 0.5  # of the aliases in use: up to there a need has the first shade
 
 
 def draw(answer: SiteAnswer, axes: Axes | None) -> Axes:
@@ -40,7 +39,7 @@ def _count_row(need: PoolNeed) -> CountRow:
 
 def levels(needed: Array, in_use: Array | float) -> Array:
     """Place of each need in `LEVELS`."""
-    known = (needed > HALF * in_use) + 1.0 + (needed > in_use)
+    known = (2 * needed > in_use) + 1.0 + (needed > in_use)
     return np.where(np.isnan(needed), 0.0, known)
 
 

@@ -20,15 +20,10 @@ from planner.measurements.read import Data
 from planner.quantity import column
 from planner.render.text import counted
 from planner.site.parts import SitePart, parts_of, rows_of_part
-from planner.site.pool_need import covered
+from planner.site.pool_need import BUSY, covered
 from planner.sizing.gaps import all_notes
 from planner.sizing.need import Need, need
 from planner.units import percent
-
-MOST_PAIRS: Final = 4  # intervals of one pool that are compared
-NEAR: Final = 0.1  # relative difference of the loads of a pair
-LEAST_LOAD: Final = 0.25  # of the largest; calm intervals tell nothing
-DIGITS: Final = 0.02  # of a response; no measurement is better
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +40,7 @@ class Pair:
     @property
     def held(self) -> bool:
         """Whether the 90 % range holds what was measured."""
-        room = DIGITS * self.measured
+        room = 0.02 * self.measured  # no measurement is better
         return self.low - room <= self.measured <= self.high + room
 
 
@@ -82,10 +77,7 @@ def track_record(
     workers: int | None = None,
     **asked: Any,
 ) -> TrackRecord:
-    """Set what is told from before a date, for the aliases in use since, against what was measured since.
-
-    `asked` is what `parts_of` takes.
-    """
+    """Set what is predicted from before a date against what was measured since; `asked` is what `parts_of` takes."""
     when = moment(since, "since")
     if when is None:
         raise InputError("since", since, "a day or a time such as 2026-03-01")
@@ -171,24 +163,26 @@ def _tracked(changed: Changed, answers: Iterator[Need]) -> Tracked:
     )  # fmt: skip
 
 
-def _alike(pool: RunsOverTime, first: np.ndarray, second: np.ndarray) -> list[tuple[int, int]]:
-    """Pairs of nearly equal load, the busiest first; each interval after the change stands in one pair."""
+def _alike(
+    pool: RunsOverTime, first: np.ndarray, second: np.ndarray, near: float = 0.1, most: int = 4
+) -> list[tuple[int, int]]:
+    """Pairs whose loads differ by a tenth at most, the busiest first; each interval after the change is in one."""
     known = np.isfinite(pool.response)
     first, second = first[known[first]], second[known[second]]
     if not first.size or not second.size:
         return []
     load = pool.load
-    busy = first[load[first] >= LEAST_LOAD * load[first].max()]
+    busy = first[load[first] >= BUSY * load[first].max()]  # calm intervals tell nothing
     order = busy[np.argsort(-load[busy], kind="stable")]
-    picked = order[np.unique(np.linspace(0, order.size - 1, 3 * MOST_PAIRS).round().astype(int))]
+    picked = order[np.unique(np.linspace(0, order.size - 1, 3 * most).round().astype(int))]
     found, taken = [], set()
     for at in picked:
         off = np.abs(load[second] / load[at] - 1)
         nearest = int(second[np.argmin(off)])
-        if off.min() <= NEAR and nearest not in taken:
+        if off.min() <= near and nearest not in taken:
             taken.add(nearest)
             found.append((int(at), nearest))
-    return found[:MOST_PAIRS]
+    return found[:most]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -16,13 +16,13 @@ from planner.interval import Interval
 from planner.site.growth.dates import DETAILS, FIGURES, HORIZON, Future, Limit, check_given, iso
 from planner.site.growth.draws import TrendDraws
 from planner.site.growth.goals import ENDS, Goal, answers, fitted
-from planner.site.growth.wording import AHEAD, loads, notes_on_days, sentence, signed
+from planner.site.growth.model import YEAR
+from planner.site.growth.wording import AHEAD, loads, notes_on_days, sentence, signed, years
 from planner.site.series import Daily, SeriesLabel
 from planner.sizing.gaps import Gaps, all_missing, all_notes, first_words, worst_code
-from planner.units import percent, readable
+from planner.units import percent
 
 MOST_LOADS: Final = 12  # whose levels, shifts and patterns the text shows
-TWO_YEARS: Final = 730  # measured days from which a season could be told from a trend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,10 +62,9 @@ class Growth(Answer):
         within = sum(each.verdict in {"already", "within horizon"} for each in self.limits)
         if len(self.limits) == 1:
             return said
-        years = self.horizon / 365.25
         return (
             f"{within} of {len(self.limits)} limits {'is' if within == 1 else 'are'} reached within "
-            f"{readable(years)} years. {'First' if within else 'Next'}: {said}"
+            f"{years(self.horizon)}. {'First' if within else 'Next'}: {said}"
         )
 
     @property
@@ -87,7 +86,7 @@ class Growth(Answer):
         span = max((each.days for each in self.limits), default=0)
         if len(loads(self.limits)) > MOST_LOADS:
             found.append("Levels, level shifts and patterns of all loads are in --json.")
-        if any(each.trend is not None for each in self.limits) and span < TWO_YEARS:
+        if any(each.trend is not None for each in self.limits) and span < 2 * YEAR:
             found.append("Less than two years cannot tell a yearly season from a trend.")
         return tuple(found)
 
@@ -195,7 +194,7 @@ def answer_goals(
     chosen = Daily(first=daily.first, series=tuple(daily.series[k] for k in index), values=daily.values[index],
                    hours=daily.hours[index], notes=daily.notes)  # fmt: skip
     picked = fit.pick(index)
-    answer = answers(chosen, picked, goals, horizon, rate, _counted(daily, events))
+    answer = answers(chosen, picked, goals, horizon, future_of(chosen, picked, rate, events))
     order = sorted(range(len(answer)), key=lambda k: _urgency(answer[k]))
     return Growth(
         limits=tuple(answer[k] for k in order), horizon=horizon, rate=rate, events=tuple(events), daily=chosen,
@@ -203,16 +202,11 @@ def answer_goals(
     )  # fmt: skip
 
 
-def _counted(daily: Daily, events: Sequence[tuple[date, float]]) -> list[tuple[int, float]]:
-    """Events by their day in the fit."""
-    return [((day - daily.first).days, factor) for day, factor in events]
-
-
 def future_of(
     daily: Daily, fit: TrendDraws, rate: float | None, events: Sequence[tuple[date, float]]
 ) -> Future:
     """Levels from the last day of each series on."""
-    return Future.of(fit, rate, _counted(daily, events))
+    return Future.of(fit, rate, [((day - daily.first).days, factor) for day, factor in events])
 
 
 def _limits(limit: float | Sequence[float | None] | None, series: int) -> list[float | None]:

@@ -121,7 +121,7 @@ _EVENT: Final = re.compile(r"\s*(?P<day>\S+?)\s*:\s*(?P<number>[+-](?:\d+(?:\.\d
 _SPAN: Final = re.compile(r"\s*(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>[a-z]+?)s?\s*", re.ASCII)
 
 
-def parse_growth(text: str, argument: str = "--growth") -> float:
+def parse_growth(text: str) -> float:
     """Read a growth rate.
 
     Examples
@@ -132,11 +132,11 @@ def parse_growth(text: str, argument: str = "--growth") -> float:
     match = _RATE.fullmatch(text)
     rate = float(match["number"]) / 100 if match else math.nan
     if not rate > -1:
-        raise InputError(argument, text, "a growth above -100 %, such as 20%/year")
+        raise InputError("--growth", text, "a growth above -100 %, such as 20%/year")
     return rate
 
 
-def parse_event(text: str, argument: str = "--event") -> tuple[date, float]:
+def parse_event(text: str) -> tuple[date, float]:
     """Read an event.
 
     Examples
@@ -148,14 +148,14 @@ def parse_event(text: str, argument: str = "--event") -> tuple[date, float]:
     try:
         day = date.fromisoformat(match["day"] if match else "")
     except ValueError:
-        raise InputError(argument, text, "a day and a change, such as 2027-03-01:+30%") from None
+        raise InputError("--event", text, "a day and a change, such as 2027-03-01:+30%") from None
     factor = 1 + float(match["number"]) / 100 if match else 0.0
     if factor <= 0:
-        raise InputError(argument, text, "a change that leaves some load, such as 2027-03-01:-30%")
+        raise InputError("--event", text, "a change that leaves some load, such as 2027-03-01:-30%")
     return day, factor
 
 
-def parse_horizon(text: str, argument: str = "--horizon") -> int:
+def parse_horizon(text: str) -> int:
     """Read how far ahead to look.
 
     Examples
@@ -167,19 +167,19 @@ def parse_horizon(text: str, argument: str = "--horizon") -> int:
     days = float(match["number"]) * SPANS[match["unit"]] if match and match["unit"] in SPANS else 0.0
     if not 1 <= days <= FARTHEST:
         raise InputError(
-            argument, text, "a time from a day to 100 years, such as 5years, 18months or 400days"
+            "--horizon", text, "a time from a day to 100 years, such as 5years, 18months or 400days"
         )
     return int(days)
 
 
-def parse_limit(text: str, argument: str = "--limit") -> float:
+def parse_limit(text: str) -> float:
     """Read a limit in the unit of its series."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value > 0):
-        raise InputError(argument, text, "a number above zero in the unit of the column, such as 5000")
+        raise InputError("--limit", text, "a number above zero in the unit of the column, such as 5000")
     return value
 
 

@@ -56,10 +56,6 @@ class TrendDraws:
     phi: Array  # (series,) mean
     fitted: Mask  # (series,) False where only the level is known
 
-    def beside(self, other: TrendDraws, own: NDArray[np.intp], others: NDArray[np.intp]) -> TrendDraws:
-        """Put two fits together; `own` and `others` are the places of their series."""
-        return self.joined([self, other]).pick(np.argsort(np.concatenate([own, others])))
-
     @classmethod
     def joined(cls, parts: Sequence[TrendDraws]) -> TrendDraws:
         """Series of several fits, one after the other."""
@@ -207,7 +203,6 @@ def fit_days(
     month_forms: Array,
     *,
     draws: int = 400,
-    seed: int = 1,
     workers: int | None = 1,
     at_once: int = 50,  # their arrays stay near the processor
     pays: int = 4,  # parts from which on more processes than this one pay
@@ -216,7 +211,7 @@ def fit_days(
     parts = [
         SomeSeries(
             name=f"series {begin + 1} to {min(begin + at_once, len(values))}", values=values[begin : begin + at_once],
-            weekday=weekday, month_forms=month_forms, draws=draws, seed=(seed, begin),
+            weekday=weekday, month_forms=month_forms, draws=draws, seed=(1, begin),
         )
         for begin in range(0, len(values), at_once)
     ]  # fmt: skip
@@ -257,9 +252,9 @@ def fit_some(part: SomeSeries) -> TrendDraws:
     )  # fmt: skip
 
 
-def short_fit(values: Array, weekday: NDArray[np.intp], draws: int, *, seed: int = 1) -> TrendDraws:
+def short_fit(values: Array, weekday: NDArray[np.intp], draws: int) -> TrendDraws:
     """The level alone, from the working days, of series that are too short for a trend or hold no load."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(1)
     series, days = values.shape
     level = np.zeros((series, draws))
     for k, row in enumerate(values):

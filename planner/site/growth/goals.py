@@ -50,7 +50,7 @@ class Goal:
 
 
 def fitted(daily: Daily, workers: int | None = None) -> TrendDraws:
-    """TrendDraws the series that have days enough, in so many processes; of the others only the level is known."""
+    """Fit the series that have days enough, in so many processes; of the others only the level is known."""
     days = np.isfinite(daily.values).sum(axis=1)
     enough = (days >= FEWEST_DAYS) & (np.nan_to_num(daily.values).max(axis=1) > 0)
     weekday = (np.arange(daily.values.shape[1]) + daily.first.weekday()) % 7
@@ -60,7 +60,8 @@ def fitted(daily: Daily, workers: int | None = None) -> TrendDraws:
     full = fit_days(
         daily.values[enough], weekday, month_forms(daily.first, weekday.size), draws=DRAWS, workers=workers
     )
-    return full.beside(short, np.flatnonzero(enough), np.flatnonzero(~enough))
+    order = np.concatenate([np.flatnonzero(enough), np.flatnonzero(~enough)])
+    return TrendDraws.joined([full, short]).pick(np.argsort(order))
 
 
 def month_forms(first: date, days: int) -> Array:
@@ -78,15 +79,9 @@ def month_forms(first: date, days: int) -> Array:
 
 
 def answers(
-    daily: Daily,
-    fit: TrendDraws,
-    goals: Sequence[Goal],
-    horizon: int,
-    rate: float | None,
-    events: list[tuple[int, float]],
+    daily: Daily, fit: TrendDraws, goals: Sequence[Goal], horizon: int, future: Future
 ) -> list[Limit]:
     """What becomes of each goal; series of `daily` and `fit` are those of the goals, one by one."""
-    future = Future.of(fit, rate, events)
     now = np.median(future.level, axis=1)
     dates = _dates(daily, fit, future, goals, now, horizon)
     trends = quantiles(fit.slope / fit.first_level, ENDS)
@@ -94,7 +89,7 @@ def answers(
     found = []
     for k, goal in enumerate(goals):
         trend = Interval(*trends[:, k]) if fit.measured[k] >= FEWEST_DAYS and fit.fitted[k] else None
-        few = rate is None and (trend is None or _says_nothing(trend))
+        few = future.rate is None and (trend is None or _says_nothing(trend))
         idle = fit.measured[k] >= FEWEST_DAYS and np.nanmax(daily.values[k]) == 0
         verdict = _verdict(goal.load.value, now[k], few and not idle, dates[1, k])
         known = verdict in {"already", "within horizon", "not within horizon"}

@@ -26,9 +26,7 @@ from planner.units import percent, readable
 if TYPE_CHECKING:
     import polars as pl
 
-POOLS_AT_ONCE: Final = 12  # a part: all processes are busy to the end
 NEARNESS: Final = 0.005  # of a load that a limit is met at
-UNSOLVED: Final = 0.1  # of a load from which on none is solved
 
 Wanted = tuple[set[float], set[float]]
 """Multiples of a load at which counts are wanted, and those at which ranges are."""
@@ -156,15 +154,15 @@ class DecidedPool:
 
 
 def answer_pools(
-    pools: Sequence[PoolQuestion], law: Law, target: Target, workers: int | None = None
+    pools: Sequence[PoolQuestion], law: Law, target: Target, workers: int | None = None, at_once: int = 12
 ) -> list[PoolLimits]:
-    """Limits of each pool; a pool without an answer says why."""
+    """Limits of each pool, a few `at_once` in a process; a pool without an answer says why."""
     parts = [
         PoolQuestions(
             name=f"{some[0].label.name} to {some[-1].label.what}", pools=tuple(some), law=law, target=target
         )
-        for first in range(0, len(pools), POOLS_AT_ONCE)
-        if (some := pools[first : first + POOLS_AT_ONCE])
+        for first in range(0, len(pools), at_once)
+        if (some := pools[first : first + at_once])
     ]
     found: list[PoolLimits] = []
     for each in parallel.run(answer_part, parts, workers=workers):
@@ -217,11 +215,11 @@ def _step(counts: dict[float, float], limit: int) -> tuple[float, float]:
     return within, math.inf
 
 
-def _between(counts: dict[float, float], limit: int) -> set[float]:
-    """Loads inside of the bracket of a step; none where it is narrow enough, or there is no step."""
+def _between(counts: dict[float, float], limit: int, unsolved: float = 0.1) -> set[float]:
+    """Loads inside of the bracket of a step; none where it is narrow enough (`unsolved` above it), or is no step."""
     low, high = _step(counts, limit)
     low = max(low, 1e-3)
-    if math.isinf(high) or high <= low * (1 + (UNSOLVED if math.isnan(counts[high]) else NEARNESS)):
+    if math.isinf(high) or high <= low * (1 + (unsolved if math.isnan(counts[high]) else NEARNESS)):
         return set()
     # loads between two that have a limit between them, asked at once
     return set(np.geomspace(low, high, 6)[1:-1].tolist())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import Final
 
@@ -13,6 +13,7 @@ from planner.interval import Interval
 from planner.quantity import column
 from planner.render.text import counted, listed
 from planner.site.growth.dates import Limit
+from planner.site.growth.model import YEAR
 from planner.site.series import WEEKDAYS, SeriesLabel
 from planner.units import ends, given, percent, readable
 
@@ -21,8 +22,6 @@ NAMED: Final = 5  # days or series that a sentence lists
 TOO_MANY: Final = "too many"
 MANY: Final = ("aliases", "addresses")  # units whose limits are spoken of in the plural
 COUNTED: Final = ("", "share", *MANY)  # units that the name of a limit says
-CORRELATED: Final = 0.7
-NEARLY: Final = 0.01  # years from a whole number of them
 
 
 def signed(share: float) -> str:
@@ -37,10 +36,15 @@ def amount(value: float, unit: str) -> str:
     return f"{readable(value)}{'/s' if unit == '1/s' else f' {unit}' if unit else ''}"
 
 
+def years(days: int) -> str:
+    """A horizon in years."""
+    return f"{readable(days / YEAR)} years"
+
+
 def ahead(days: int) -> str:
-    """How long the horizon is."""
-    years = days / 365.25
-    return counted(round(years), "year") if abs(years - round(years)) < NEARLY else counted(days, "day")
+    """How long the horizon is; in days where it is no whole number of years."""
+    whole = round(days / YEAR)
+    return counted(whole, "year") if abs(days - whole * YEAR) < 0.01 * YEAR else counted(days, "day")
 
 
 def sentence(limit: Limit, rate: float | None, horizon: int) -> str:
@@ -79,8 +83,8 @@ def _trend(limit: Limit) -> str:
     return f"{what} {'grows' if limit.trend.value > 0 else 'falls'} by {year}"
 
 
-def notes_on_days(limits: Sequence[Limit]) -> list[str]:
-    """Days left out, series that ended before the others, and noise that makes ranges wide."""
+def notes_on_days(limits: Sequence[Limit], correlated: float = 0.7) -> list[str]:
+    """Days left out, series that ended before the others, and `correlated` noise that makes ranges wide."""
     each_load = loads(limits)
     found = []
     unlike = [each for each in each_load if each.unlike]
@@ -110,7 +114,7 @@ def notes_on_days(limits: Sequence[Limit]) -> list[str]:
     shifts = [each for each in each_load if each.shifts]
     if shifts:
         found.append("A level shift is no trend: the line goes on from the level after the last one.")
-    if any(each.correlation > CORRELATED for each in limits):
+    if any(each.correlation > correlated for each in limits):
         found.append(
             "Where one day is much like the next, many days say little more than a few: the ranges are wide for it."
         )
@@ -124,12 +128,14 @@ def notes_on_days(limits: Sequence[Limit]) -> list[str]:
 
 def limit_table(limits: Sequence[Limit]) -> render.Table:
     """One row a limit, in order of date."""
+    name = _naming(limits)
     rows = [
         (
-            name, amount(each.now, each.measured.unit), None if each.trend is None else _range(each.trend),
+            name(each.measured), amount(each.now, each.measured.unit),
+            None if each.trend is None else _range(each.trend),
             None if each.limit is None else amount(each.limit, ""), each.reached or each.verdict, _dates(each),
         )
-        for name, each in zip(_names([each.measured for each in limits], limits), limits, strict=True)
+        for each in limits
     ]  # fmt: skip
     return _table(rows, "now", "trend a year", "limit", "date", "90 % range")
 
@@ -156,11 +162,8 @@ def loads(limits: Sequence[Limit]) -> list[Limit]:
 
 def level_table(limits: Sequence[Limit]) -> render.Table:
     """Levels three, six and twelve months ahead; one row a load."""
-    known = [each for each in loads(limits) if each.levels]
-    rows = [
-        (name, *map(_level, each.levels[: len(AHEAD)]))
-        for name, each in zip(_names([each.grows for each in known], limits), known, strict=True)
-    ]
+    name = _naming(limits)
+    rows = [(name(each.grows), *map(_level, each.levels)) for each in loads(limits) if each.levels]
     return _table(rows, *(f"in {days} days" for days in AHEAD))
 
 
@@ -170,10 +173,11 @@ def _level(level: Interval) -> str:
 
 def need_table(limits: Sequence[Limit]) -> render.Table:
     """What is needed now and three, six and twelve months ahead; one row a limit that the queueing model answered."""
-    known = [each for each in limits if each.needs]
+    name = _naming(limits)
     rows = [
-        (name, *map(_needed, (Interval(each.now, each.now, each.now), *each.needs[: len(AHEAD)])))
-        for name, each in zip(_names([each.measured for each in known], limits), known, strict=True)
+        (name(each.measured), *map(_needed, (Interval.around(each.now, 0.0), *each.needs)))
+        for each in limits
+        if each.needs
     ]
     return _table(rows, "now", *(f"in {days} days" for days in AHEAD))
 
@@ -188,32 +192,30 @@ def _needed(need: Interval) -> str:
 
 def shift_table(limits: Sequence[Limit]) -> render.Table:
     """One row a level shift."""
+    name = _naming(limits)
     rows = [
         (
-            name,
-            shift.day,
-            signed(shift.size.value),
-            f"{percent(shift.size.low)} to {percent(shift.size.high)}",
+            name(each.grows), it.day, signed(it.size.value),
+            f"{percent(it.size.low)} to {percent(it.size.high)}",
         )
         for each in loads(limits)
-        for name in _names([each.grows], limits)
-        for shift in each.shifts
-    ]
+        for it in each.shifts
+    ]  # fmt: skip
     return _table(rows, "from", "by", "90 % range")
 
 
 def week_table(limits: Sequence[Limit]) -> render.Table:
     """One row a series: factors of the weekdays and of the month end."""
+    name = _naming(limits)
     known = [each for each in loads(limits) if each.trend is not None]
     ends = any(each.month_end for each in known)
     rows = [
         (
-            name,
-            *(readable(factor, 2, zeros=True) for factor in each.week[: len(WEEKDAYS)]),
+            name(each.grows), *(readable(factor, 2, zeros=True) for factor in each.week),
             *([_month_end(each)] if ends else []),
         )
-        for name, each in zip(_names([each.grows for each in known], limits), known, strict=True)
-    ]
+        for each in known
+    ]  # fmt: skip
     return _table(rows, *WEEKDAYS, *(["month end"] if ends else []))
 
 
@@ -223,7 +225,7 @@ def _month_end(limit: Limit) -> str | None:
     return f"{limit.month_end[0]}: {readable(limit.month_end[1].value, 2, zeros=True)}"
 
 
-def _names(measured: Sequence[SeriesLabel], limits: Sequence[Limit]) -> list[str]:
-    """Names, with their system where there are several."""
+def _naming(limits: Sequence[Limit]) -> Callable[[SeriesLabel], str]:
+    """How a series is called: with its system where there are several."""
     several = len({each.measured.system for each in limits}) > 1
-    return [each.name if several else each.what for each in measured]
+    return lambda label: label.name if several else label.what
