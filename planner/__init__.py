@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -46,8 +45,10 @@ def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     def homes() -> dict[str, str]:
         import ast
 
-        source = Path(str(sys.modules[package].__file__)).read_text(encoding="utf-8")
-        guarded = next(node for node in ast.parse(source).body if isinstance(node, ast.If))
+        loader: Any = sys.modules[package].__loader__
+        guarded = next(
+            node for node in ast.parse(loader.get_source(package)).body if isinstance(node, ast.If)
+        )
         imports = [node for node in guarded.body if isinstance(node, ast.ImportFrom)]
         return {alias.name: str(node.module) for node in imports for alias in node.names}
 

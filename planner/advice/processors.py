@@ -16,7 +16,7 @@ from planner.answer import Answer, record, tabled
 from planner.calibrate.data_file import Measurements, read_measurements
 from planner.calibrate.error_bar import interval
 from planner.calibrate.kinds import model_of_costs
-from planner.calibrate.processors import FEWEST, HEADINGS, NEEDED, TIMES, cpu_time, fit_scaling
+from planner.calibrate.processors import HEADINGS, NEEDED, PARAMETERS, TIMES, cpu_time, fit_scaling
 from planner.devices.processors import Processors
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
@@ -408,9 +408,9 @@ def scaling(
         rows = (
             read_configurations(configurations) if isinstance(configurations, Path) else tuple(configurations)
         )
-    if len({row.processors for row in rows}) < FEWEST:
-        numbers = [row.processors for row in rows]
-        raise InputError("configurations", numbers, f"at least {FEWEST} different numbers of processors")
+    numbers, fewest = [row.processors for row in rows], len(PARAMETERS)
+    if len(set(numbers)) < fewest:
+        raise InputError("configurations", numbers, f"at least {fewest} different numbers of processors")
     model = _model(rows)
     answer = Scaling(
         configurations=rows, model=model, left_out=_left_out(rows), counts=tuple(counts), older=older,
