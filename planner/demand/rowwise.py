@@ -125,23 +125,28 @@ def _one_kind(
 ) -> tuple[dict[str, Array], Array]:
     """Parameters of one kind at every element, nan where it cannot reach the row, and the lone service time."""
     alone = rows.service.copy()
-    several = inflation > 0 and bool((rows.devices > 1).any())
-    passes = PASSES if several else 2 if kind in kinds.STEADY and gap_time > 0 else 1
-    part: dict[str, Array] = {}
-    good = np.ones(alone.shape, dtype=bool)
-    for _ in range(passes):
-        station = chains.DeviceStation(
-            most=int(rows.devices.max()), inflation=inflation, gap=gap_time / alone
-        )
-        load = rows.rate * alone
-        part, good = _inverted(kind, number, own, rows, load, station)
-        rate, _, busy = kinds.one_kind(kind, station, part).at(rows.devices)
-        if kind in kinds.STEADY:  # S0 = (X S0) / X, within the digits of the service time
-            alone = rate / rows.rate
-        elif passes > 1:
-            growth = np.where(good & (busy > 0) & (rate > 0), busy / np.maximum(rate, 1e-300), 1.0)
-            alone = np.where(rows.devices > 1, rows.service / growth, rows.service)
-    return {key: np.where(good, value, np.nan) for key, value in part.items()}, alone
+    several = (rows.devices > 1) & (inflation > 0)
+    steady = kind in kinds.STEADY
+    passes = np.where(
+        several, PASSES, 2 if steady and gap_time > 0 else 1
+    )  # each its own, whatever stands beside it
+    found = {item.name: np.full(alone.shape, np.nan) for item in fields(Demands)}
+    for k in range(int(passes.max(initial=1))):
+        some = np.flatnonzero(passes > k)
+        theirs = rows.of(some)
+        gap = gap_time / alone[some]
+        station = chains.DeviceStation(most=int(rows.devices.max()), inflation=inflation, gap=gap)
+        part, good = _inverted(kind, number[some], own[some], theirs, theirs.rate * alone[some], station)
+        rate, _, busy = kinds.one_kind(kind, station, part).at(theirs.devices)
+        if steady:  # S0 = (X S0) / X, within the digits of the service time
+            alone[some] = rate / theirs.rate
+        else:
+            served = good & (busy > 0) & (rate > 0)
+            growth = np.where(served & several[some], busy / np.maximum(rate, 1e-300), 1.0)
+            alone[some] = theirs.service / growth
+        for key, value in part.items():
+            found[key][some] = np.where(good, value, np.nan)
+    return found, alone
 
 
 def _inverted(
