@@ -10,6 +10,7 @@ import pytest
 
 from planner.demand import Law, Target
 from planner.devices import Pool, VolumeClass
+from planner.errors import ConvergenceError
 from planner.interval import Interval
 from planner.measurements import Run, from_numbers
 from planner.sizing.bounds import MOST
@@ -201,6 +202,34 @@ def test_a_need_does_not_depend_on_what_else_is_asked() -> None:
         told(need([case], LAW, growth=share)[0]) for case, share in zip(cases, growth, strict=True)
     ] == together
     assert {each[3] for each in together} == {"no I/O", "steady demand", "bursty demand", "saturated"}
+
+
+def test_digits_that_leave_much_open_are_read_alike_beside_aliases_in_use() -> None:
+    """The service time of a lone I/O is sought in as many passes, whether or not a neighbor has aliases in use."""
+    busy = from_numbers(
+        io_rate=shown(1854.9, 0.1), service=Interval(3.5e-4, 5e-4, 6.5e-4), queued=shown(11.86, 0.01)
+    )
+    with_aliases = from_numbers(
+        io_rate=shown(224.0, 0.1), service=shown(2.1e-3, 1e-4), queued=shown(0.1, 0.01), aliases=1
+    )
+    alone = [told(need([(run,)], LAW)[0]) for run in (busy, with_aliases)]
+    assert [told(each) for each in need([(busy,), (with_aliases,)], LAW)] == alone
+
+
+def test_a_pool_without_a_solution_at_the_rates_of_its_volumes_stops_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is read by what each of its volumes may mean, as any that the solver has no answer to."""
+    cases = [(POOLS["few requesters, in use"],), (volumes(5, 1)[0],)]
+    alone = need([cases[1]], LAW, ranges=False)[0]
+
+    def unsolved(*_: object) -> None:
+        raise ConvergenceError("alias pool with 1 alias", 1e-6, 200)
+
+    monkeypatch.setattr("planner.sizing.pool.think_in_use", unsolved)
+    first, other = need(cases, LAW, ranges=False)
+    assert (first.decided, first.problem) == ("bursty demand", "")
+    assert told(other) == told(alone)
 
 
 GROWTHS = (0.0, 1e-9, 0.02, 0.1, 0.3, 1.0)

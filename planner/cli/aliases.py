@@ -104,7 +104,8 @@ class NumbersAsked:
             numbers["response"] = self.response
         return {
             "source": list(files) if files else None, **numbers, "target": self.target(files),
-            "growth": self.growth or 0.0, "model": self.model, "interval": self.interval, "floor": self.floor,
+            "growth": 0.0 if self.growth is None else self.growth, "model": self.model, "interval": self.interval,
+            "floor": self.floor,
         }  # fmt: skip
 
 
@@ -217,7 +218,7 @@ def supply(
     from planner.measurements.supplies import read_supplies
     from planner.supply import judge
 
-    share = units.share(no_alias or "1%", "--no-alias", zero=False)
+    share = units.share("1%" if no_alias is None else no_alias, "--no-alias", zero=False)
     if share >= 1.0:
         raise InputError("--no-alias", no_alias, "a share below 100%")
     with options.spelled():

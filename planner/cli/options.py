@@ -73,6 +73,7 @@ STANDARD_OUTPUT: Final = "-"
 ARGUMENTS: Final = (
     "rate", "service", "response", "queue", "in_use", "volumes", "growth", "map", "together", "wait_percentile",
     "device", "bases", "exclude", "pool", "floor", "commands", "free", "meet", "since", "scheduler", "workers",
+    "interval", "model", "no_alias",
 )  # fmt: skip
 SPELLED: Final = {each: f"--{each.replace('_', '-')}" for each in ARGUMENTS} | {
     "source": "FILE", "start": "--from", "end": "--to", "members": "--pools",

@@ -30,7 +30,20 @@ FINE_ACTIVE_STEPS: Final = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Layout:
+class ArrayFields:
+    """Arrays of one shape, a field each."""
+
+    def changed(self, change: Callable[[Any], Any]) -> Self:
+        """All of them changed in one way."""
+        return type(self)(**{item.name: change(getattr(self, item.name)) for item in fields(self)})
+
+    def of(self, index: Any) -> Self:
+        """Some of the elements."""
+        return self.changed(lambda values: values[index])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Layout(ArrayFields):
     """Which reading stands in which column, (columns,).
 
     `kind`, its fixed `number` (share in batches, steps, load while on, evenness of the service) and the `own` share of
@@ -42,14 +55,13 @@ class Layout:
     own: Array
 
     def columns(self, kind: int) -> slice:
-        """ArrayFields of a kind."""
+        """Columns of a kind."""
         where = np.flatnonzero(self.kind == kind)
         return slice(int(where[0]), int(where[-1]) + 1) if where.size else slice(0, 0)
 
     def only(self, kinds: tuple[int, ...]) -> Layout:
         """The columns of some kinds."""
-        where = np.isin(self.kind, kinds)
-        return Layout(kind=self.kind[where], number=self.number[where], own=self.own[where])
+        return self.of(np.isin(self.kind, kinds))
 
 
 def _layout(
@@ -74,19 +86,6 @@ def _layout(
 
 COARSE: Final = _layout(ACTIVE_STEPS, SHARES, ON_LOADS)
 FINE: Final = _layout(FINE_ACTIVE_STEPS, FINE_SHARES, FINE_ON_LOADS, even=(0.0, 0.6), beside=(0.7, 0.35))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ArrayFields:
-    """Arrays of one shape, a field each."""
-
-    def changed(self, change: Callable[[Any], Any]) -> Self:
-        """All of them changed in one way."""
-        return type(self)(**{item.name: change(getattr(self, item.name)) for item in fields(self)})
-
-    def of(self, index: Any) -> Self:
-        """Some of the elements."""
-        return self.changed(lambda values: values[index])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -103,8 +103,8 @@ def invert(rows: MeasuredRows, layout: Layout, inflation: float, gap_time: float
     demands, service = Demands.empty(shape), np.empty(shape)
     for kind in np.unique(layout.kind).tolist():
         row, column = np.nonzero(np.tile(layout.kind == kind, (shape[0], 1)))
-        some = Layout(kind=layout.kind[column], number=layout.number[column], own=layout.own[column])
-        found, service[row, column] = _one_kind(kind, some, rows.of(row), inflation, gap_time)
+        some = rows.of(row)
+        found, service[row, column] = _one_kind(kind, layout.of(column), some, inflation, gap_time)
         for item in fields(found):
             getattr(demands, item.name)[row, column] = getattr(found, item.name)
     return demands, service
@@ -115,22 +115,26 @@ def _one_kind(
 ) -> tuple[Demands, Array]:
     """Parameters of one kind at every element, nan where it cannot reach the row, and the lone service time."""
     alone = rows.service.copy()
-    several = inflation > 0 and bool((rows.devices > 1).any())
-    passes = 3 if several else 2 if kind in kinds.STEADY and gap_time > 0 else 1
-    part, good = Demands.empty(alone.shape), np.ones(alone.shape, dtype=bool)
-    for _ in range(passes):
-        station = chains.DeviceStation(
-            most=int(rows.devices.max()), inflation=inflation, gap=gap_time / alone
-        )
-        load = rows.rate * alone
-        part, good = _inverted(kind, layout, rows, load, station)
-        rate, _, busy = kinds.one_kind(kind, station, part).at(rows.devices)
-        if kind in kinds.STEADY:  # S0 = (X S0) / X, within the digits of the service time
-            alone = rate / rows.rate
-        elif passes > 1:
-            growth = np.where(good & (busy > 0) & (rate > 0), busy / np.maximum(rate, 1e-300), 1.0)
-            alone = np.where(rows.devices > 1, rows.service / growth, rows.service)
-    return part.changed(lambda values: np.where(good, values, np.nan)), alone
+    several = (rows.devices > 1) & (inflation > 0)
+    steady = kind in kinds.STEADY
+    # Each its own number of passes, whatever stands beside it.
+    passes = np.where(several, 3, 2 if steady and gap_time > 0 else 1)
+    found = Demands.empty(alone.shape)
+    for k in range(int(passes.max(initial=1))):
+        some = np.flatnonzero(passes > k)
+        theirs = rows.of(some)
+        gap = gap_time / alone[some]
+        station = chains.DeviceStation(most=int(rows.devices.max()), inflation=inflation, gap=gap)
+        part, good = _inverted(kind, layout.of(some), theirs, theirs.rate * alone[some], station)
+        rate, _, busy = kinds.one_kind(kind, station, part).at(theirs.devices)
+        if steady:  # S0 = (X S0) / X, within the digits of the service time
+            alone[some] = rate / theirs.rate
+        else:
+            served = good & (busy > 0) & (rate > 0) & several[some]
+            alone[some] = theirs.service / np.where(served, busy / np.maximum(rate, 1e-300), 1.0)
+        for item in fields(found):
+            getattr(found, item.name)[some] = np.where(good, getattr(part, item.name), np.nan)
+    return found, alone
 
 
 def _ends(kind: int, many: int) -> tuple[Array, Array]:

@@ -67,6 +67,10 @@ class Target:
                 raise InputError(
                     name, given, "a target of zero or more, such as wait='0.1ms' or no_alias='1%'"
                 )
+        if self.no_alias is not None and self.no_alias >= 1.0:
+            raise InputError(
+                "no_alias", self.no_alias, "a share below 100%: all tries fail without any alias"
+            )
 
     @property
     def of_waits(self) -> bool:

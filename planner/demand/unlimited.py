@@ -233,13 +233,15 @@ def _alias_law(law: Array, busy: Array, steps: Array) -> tuple[Array, Array]:
     wanted = np.clip(busy, 1e-12, some)
     mean = weight.sum(axis=0) / some
     d = np.clip(mean * (some / wanted - 1.0), 1e-9, 1e9)
+    open_yet = np.ones(d.shape, dtype=bool)  # what has converged rests, so that no element changes another
     for _ in range(12):  # five as a rule
         parts = weight / (n + d)
         share = parts.sum(axis=0)
         slope = (parts / (n + d)).sum(axis=0)
         step = share * (share / wanted - 1.0) / np.maximum(slope, 1e-300)
-        d = np.clip(d + step, 1e-9, 1e9)
-        if (np.abs(step) <= 1e-9 * (1.0 + d)).all():
+        d = np.where(open_yet, np.clip(d + step, 1e-9, 1e9), d)
+        open_yet &= np.abs(step) > 1e-9 * (1.0 + d)
+        if not open_yet.any():
             break
     with_base = weight / (n + d)
     without: Array = law - with_base

@@ -387,7 +387,9 @@ def size_pools(
         # What waits with aliases in use tells steady demand from bursty one; where nothing does, steady is the least.
         if run.queue_known and run.total_queue.value > 0 and not candidates[0].fits:
             continue
-        found[k] = SizedPool(cases[k], law, target, growth[k], candidates=_in_use(run, law, candidates))
+        at_own_rates = _in_use(run, law, candidates)
+        if at_own_rates:
+            found[k] = SizedPool(cases[k], law, target, growth[k], candidates=at_own_rates)
     return found
 
 
@@ -564,8 +566,11 @@ def _columns(read: Readings, volume: int) -> list[int]:
 
 
 def _in_use(run: Run, law: Law, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Aliases at work: the volumes were read together, as if equal, by the pool's own solution; now at their rates."""
-    found = []
+    """Aliases at work: the volumes were read together, as if equal, by the pool's own solution; now at their rates.
+
+    Candidates without a solution at these rates are left out; none where the preferred one, the first, has none.
+    """
+    found: list[Candidate] = []
     rates = own_rates(run)
     for candidate in (candidates[k] for k in _picked(len(candidates))):
         (part,) = candidate.pool.classes
@@ -573,9 +578,14 @@ def _in_use(run: Run, law: Law, candidates: Sequence[Candidate]) -> list[Candida
         if math.isnan(part.population):
             pool = pool_of(law, alone, arrival_rate=rates)
         else:
-            think = think_in_use(
-                part.population, part.think_time, candidate.pool.service_time, run.aliases, rates, law
-            )
+            try:
+                think = think_in_use(
+                    part.population, part.think_time, candidate.pool.service_time, run.aliases, rates, law
+                )
+            except ConvergenceError:
+                if not found:
+                    break
+                continue
             pool = pool_of(law, alone, population=np.full(run.bases, part.population), think_time=think)
         found.append(Candidate(pool=pool, residual=candidate.residual))
     return found

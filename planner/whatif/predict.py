@@ -14,6 +14,7 @@ import numpy as np
 from planner import library, render, style, units
 from planner.answer import Answer, tabled
 from planner.calibrate.error_bar import intervals, possible
+from planner.devices.disk import DiskPath
 from planner.devices.kinds import KINDS
 from planner.devices.parameters import Scenario
 from planner.errors import InputError
@@ -363,7 +364,27 @@ def _warnings(model: Model, asked: Sequence[Scenario]) -> tuple[str, ...]:
         if values and (min(values) < low or max(values) > high):
             span = " to ".join(dict.fromkeys(given(end) for end in (low, high)))
             found.append(f"{key} outside of what was measured ({span}): the answer is an extrapolation")
-    return tuple(found)
+    return (*found, *(_over_channel(model, asked) if KINDS[model.kind] is DiskPath else ()))
+
+
+def _over_channel(model: Model, asked: Sequence[Scenario]) -> list[str]:
+    """Whether scenarios of one requester, which are answered as measured, move more than the channel carries."""
+    path = DiskPath.from_values({**possible(model, 1).best})
+    bounds: list[float] = []
+    for mode in path.modes:
+        alone = [each for each in asked if each["mode"] == mode and int(each["requesters"]) == 1]
+        if not alone:
+            continue
+        at = path.solve(mode, [float(each["hit_ratio"]) for each in alone])
+        bounds += at.channel_bound[at.rate > at.channel_bound].tolist()
+    if not bounds:
+        return []
+    least, most = readable(min(bounds)), readable(max(bounds))
+    carried = least if least == most else f"{least} to {most}"
+    return [
+        f"one requester is answered as measured, above the {carried}/s that the channel carries: its misses cannot "
+        "have come from the disk; `planner disk rate`, and more requesters, have the latter"
+    ]
 
 
 def _half(best: float, low: float, high: float, decimals: int | None) -> str:

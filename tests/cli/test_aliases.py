@@ -159,6 +159,8 @@ BAD = {
     "growth without unit": (("volume", VOLUME, "--growth", "30"), "--growth"),
     "picture of another kind": (("volume", VOLUME, "--plot", "x.gif"), ".png"),
     "target without unit": (("volume", VOLUME, "--target-response", "2"), "--target-response = '2'"),
+    "target of everything": (("volume", VOLUME, "--no-alias", "100%"), "--no-alias = 1.0: expected a share below"),
+    "growth of nothing": (("volume", VOLUME, "--growth", ""), "--growth = ''"),
     "two targets of one name": (
         ("volume", VOLUME, "--response", "2ms", "--target-response", "3ms"), "one of them: with files both",
     ),

@@ -129,6 +129,16 @@ def test_a_grid_asks_every_combination_in_order() -> None:
     assert rates[1] > rates[3]
 
 
+def test_a_rate_that_the_channel_cannot_carry_is_said_to_be_the_measured_one() -> None:
+    """More requesters are held to the channel, one is not: without a word the rate would fall tenfold at the second."""
+    model, cached = read_model("disk-xedit-eckd-minidisk"), {"mode": "cached", "hit_ratio": 0.0}
+    grid = whatif.predict(model, cached, {"requesters": (1.0, 2.0)})
+    assert float(grid.best["rate"][0]) > 9 * float(grid.best["rate"][1])
+    assert any("above the 43.5/s that the channel carries" in each for each in grid.warnings)
+    for asked in ({"requesters": 2.0}, {"hit_ratio": 1.0}, {"mode": "off"}):
+        assert not any("channel" in each for each in whatif.predict(model, cached | asked).warnings)
+
+
 def test_beyond_what_was_measured_there_is_a_warning() -> None:
     (warning,) = whatif.predict(VOLUME, {"aliases": 7.0}).warnings
     assert warning.startswith("aliases outside of what was measured (0 to 2)")
