@@ -116,6 +116,7 @@ def test_the_pools_are_what_they_are_called() -> None:
         assert (found.residual > 1.0) is (name == "no demand fits"), name
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("sort", POOLS)
 def test_the_sentence_of_the_demand_has_the_rate_of_the_table(sort: str) -> None:
     run = POOLS[sort]

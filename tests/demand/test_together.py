@@ -220,6 +220,7 @@ def test_counters_of_a_striped_pool_say_how_many_it_needs() -> None:
         assert abs(count - needed) <= max(0.25 * needed, 1)
 
 
+@pytest.mark.long
 def test_counted_fails_are_never_explained_away() -> None:
     """Rare bursts need more aliases than any smooth load that is fitted to them: those in use are not to spare."""
     case = drawn("checkpoints", 7, 1)[0]

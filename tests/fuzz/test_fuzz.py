@@ -20,6 +20,9 @@ from tests.fuzz.targets import TARGETS
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "50"))
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*/*.json"))
+CASES = [
+    pytest.param(path, marks=pytest.mark.long if path.stem == "odds-run-away" else ()) for path in CORPUS
+]
 SLOW = {"pools": 8, "system file": 8, "model file": 4, "read monitor": 2, "stations": 2}
 """Targets that get only a part of the examples, one in so many."""
 
@@ -40,7 +43,7 @@ def test_every_input_is_answered_or_refused(name: str) -> None:
     tried()
 
 
-@pytest.mark.parametrize("path", CORPUS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_what_was_found_once_stays_mended(path: Path) -> None:
     name = next(name for name in TARGETS if name.replace(" ", "-") == path.parent.name)
     TARGETS[name].check(json.loads(path.read_text(encoding="utf-8")))

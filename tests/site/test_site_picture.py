@@ -53,12 +53,14 @@ def answer() -> SiteAnswer:
     return site([Path(ROOT / "docs" / "examples" / "site.csv")])
 
 
+@pytest.mark.long
 def test_the_picture_of_a_site_is_its_answer(answer: SiteAnswer) -> None:
     printed = answer.to_dict()
     assert {word(each["verdict"]) for each in printed["pools"]} == {"enough", "spare"}
     assert not contradictions(answer, printed)
 
 
+@pytest.mark.long
 def test_one_device_number_is_not_taken_away_in_two_steps(answer: SiteAnswer) -> None:
     (spare,) = [each for each in answer.pools if each.to_gain]
     assert "1 device number; take it away and measure again." in answer.text().replace("\n  ", " ")

@@ -16,7 +16,9 @@ from planner.system.schema import TABLES
 XIV = model.template("xiv")
 
 
-@pytest.mark.parametrize("name", TEMPLATES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long if name == "hyperpav" else ()) for name in TEMPLATES]
+)
 def test_a_template_is_a_system_that_is_answered(name: str) -> None:
     answer = model.solve(model.template(name))
     assert answer.exit_code == 0

@@ -138,6 +138,7 @@ def circling(volumes: int, aliases: int, requests: int, inflation: float, *, eve
     return events / took
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("volumes", "aliases", "requests", "inflation"),
     [(8, 4, 5, 0.16), (8, 4, 8, 0.0), (8, 4, 40, 0.3), (4, 2, 12, 0.16), (20, 10, 20, 0.16)],
