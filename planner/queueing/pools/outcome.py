@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import Elements
-from planner.queueing.pools.pool import TINY, CheckedPool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 TOLERANCE: Final = 0.01

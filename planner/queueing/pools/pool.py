@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +14,6 @@ from planner.results import Array
 
 MOST_DEVICES = 4096
 """Bases and aliases together: keeps time and memory within bounds."""
-TINY: Final = float(np.finfo(float).tiny)
-"""What divides in place of 0."""
-FARTHEST: Final = 1e12
-"""Ratio, either way, of any time to the mean service time, beyond which rates lose their digits."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -280,9 +275,9 @@ def _check_classes(
     _refuse("think_time", think_time, used & closed & ~moderate, "a finite time above 0", "s")
 
 
-def _check_ratios(pools: Scenarios) -> None:
+def _check_ratios(pools: Scenarios, farthest: float = 1e12) -> None:
     """Refuse times and rates so far from the mean service time that others beside them lose their digits."""
-    unit, near = pools.unit, 1.0 / FARTHEST
+    unit, near = pools.unit, 1.0 / farthest
     for name, dimension, power, least in (
         ("service_time", "s", 1, near), ("think_time", "s", 1, near), ("arrival_rate", "1/s", -1, near),
         ("inflation", "", 0, 0.0), ("redrive_time", "s", 1, 0.0), ("alias_redrive_time", "s", 1, 0.0),
@@ -290,9 +285,9 @@ def _check_ratios(pools: Scenarios) -> None:
         values = getattr(pools, name)
         scale = unit**power if values.ndim == 1 else (unit**power)[:, None]
         relative = values / scale
-        wrong = ~(np.isnan(relative) | (relative == 0.0) | ((relative >= least) & (relative <= FARTHEST)))
+        wrong = ~(np.isnan(relative) | (relative == 0.0) | ((relative >= least) & (relative <= farthest)))
         if wrong.any():
             at = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
             of, mean = float(np.broadcast_to(scale, wrong.shape)[at]), float(unit[at[0]])
-            told = f"a number from {least * of:.3g} to {FARTHEST * of:.3g}, as service times are {mean:.3g} s"
+            told = f"a number from {least * of:.3g} to {farthest * of:.3g}, as service times are {mean:.3g} s"
             raise InputError(name, float(values[at]), told, dimension)

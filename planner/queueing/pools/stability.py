@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.queueing.checks import TINY
 from planner.queueing.pools.independent import solve_one
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
-from planner.queueing.pools.pool import TINY, CheckedPool, Scenarios
+from planner.queueing.pools.pool import MOST_DEVICES, CheckedPool, Scenarios
 from planner.results import Array
-
-MOST_OF_ONE: Final = 4096
-"""Aliases of one volume beyond which none are tried."""
 
 
 def aliases_in_use(pool: CheckedPool) -> Array:
@@ -57,14 +54,10 @@ def fewest_to_be_stable(scenarios: Scenarios) -> Array:
         scenarios.active & ~scenarios.closed, scenarios.arrival_rate * scenarios.service_time, 0.0
     )
     gap = scenarios.redrive_time[:, None] / scenarios.service_time
-    needed = np.zeros(scenarios.unit.size)
-    for scenario in np.flatnonzero((load * (1.0 + gap) >= 1.0 - MARGIN).any(axis=-1)).tolist():
+    needed, nearly = np.zeros(scenarios.unit.size), 1.0 - 1e-9
+    for scenario in np.flatnonzero((load * (1.0 + gap) >= nearly).any(axis=-1)).tolist():
         needed[scenario] = aliases_to_be_stable(scenarios.pool(scenario))
     return needed
-
-
-MARGIN: Final = 1e-9
-"""How far below 1 a load is looked at."""
 
 
 def is_stable(pool: CheckedPool, aliases: int) -> bool:
@@ -121,7 +114,7 @@ def _of_one_volume(pool: CheckedPool) -> float:
     enough = 1
     while not is_stable(pool, enough):
         enough *= 2
-        if enough > MOST_OF_ONE:
+        if enough > MOST_DEVICES:
             return float(np.inf)
     counts = range(enough // 2 + 1, enough + 1)
     return float(counts[bisect_left(counts, True, key=lambda count: is_stable(pool, count))])
