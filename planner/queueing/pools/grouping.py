@@ -97,9 +97,6 @@ def group_volumes(
         population=population,
         think_time=think_time,
         arrival_rate=arrival_rate,
-        inflation=0.0,
-        redrive_time=0.0,
-        alias_redrive_time=None,
     )
     closed_each, people, service_each = each.closed[0], each.population[0], each.service[0]
     rate = np.where(closed_each, 1.0 / np.where(closed_each, each.think_time[0], 1.0), each.arrival_rate[0])

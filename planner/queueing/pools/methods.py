@@ -42,14 +42,16 @@ class Asked:
 
 @dataclass(frozen=True)
 class PoolMethod:
-    """One way to solve pools; `kind` is what `PoolSteady.method` says of it, `near` how near it is."""
+    """One way to solve pools; `kind` is what `PoolSteady.method` says of it."""
 
-    name: str
     kind: str
     asked_by: frozenset[str]
     takes: Callable[[Asked], Mask]
     solve: Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]
-    near: str
+
+
+def _any(asked: Asked) -> Mask:
+    return np.ones(asked.stable.size, dtype=bool)
 
 
 def _nothing_arrives(asked: Asked) -> Mask:
@@ -142,31 +144,18 @@ EXACT: Final = frozenset({"exact"})
 FIELD: Final = frozenset({"auto", "mean-field"})
 
 METHODS: Final = (
-    PoolMethod("no arrivals", "exact", EXACT | FIELD, _nothing_arrives, _idle, "exact"),
-    PoolMethod(
-        "saturated", "exact", EXACT | FIELD, lambda asked: ~asked.stable, _one_by_one(solve_saturated),
-        "a limit; how overloaded volumes with inflation share the aliases is an estimate",
-    ),
-    PoolMethod(
-        "no aliases", "exact", EXACT | FIELD, lambda asked: asked.elements.aliases == 0.0, _without_aliases, "exact",
-    ),
-    PoolMethod(
-        "volumes one by one", "exact", EXACT | FIELD, _by_chains_of_one,
-        _one_by_one(solve_independent), "exact",
-    ),
-    PoolMethod(
-        "independent volumes", "exact", EXACT | FIELD, lambda asked: asked.elements.independent, _field,
-        "exact but for rounding: given D their laws are a product",
-    ),
-    PoolMethod(
-        "chains", "exact", EXACT, lambda asked: np.ones(asked.stable.size, dtype=bool), _one_by_one(_solve_exact),
-        "closed pools up to 30,000 states; two to four volumes with open classes but for 1e-8 of the mean queue",
-    ),
-    PoolMethod(
-        "mean field", "mean-field", FIELD, lambda asked: np.ones(asked.stable.size, dtype=bool), _field,
-        "waits to 5 %, 6 % with inflation or gaps, a tenth where service times differ",
-    ),
-)  # fmt: skip
+    PoolMethod("exact", EXACT | FIELD, _nothing_arrives, _idle),
+    # A limit; how overloaded volumes with inflation share the aliases is an estimate.
+    PoolMethod("exact", EXACT | FIELD, lambda asked: ~asked.stable, _one_by_one(solve_saturated)),
+    PoolMethod("exact", EXACT | FIELD, lambda asked: asked.elements.aliases == 0.0, _without_aliases),
+    PoolMethod("exact", EXACT | FIELD, _by_chains_of_one, _one_by_one(solve_independent)),
+    # Exact but for rounding: given D the laws of volumes that do not meet are a product.
+    PoolMethod("exact", EXACT | FIELD, lambda asked: asked.elements.independent, _field),
+    # Closed pools up to 30,000 states; two to four volumes with open classes but for 1e-8 of the mean queue.
+    PoolMethod("exact", EXACT, _any, _one_by_one(_solve_exact)),
+    # Waits to 5 %, 6 % with inflation or gaps, a tenth where service times differ.
+    PoolMethod("mean-field", FIELD, _any, _field),
+)
 """Which pools, which method, how near: the first one that takes an element answers."""
 
 

@@ -117,10 +117,9 @@ class Scenarios:
         """Service time of each class, in units of the mean of its pool."""
         return self.service_time / self.unit[:, None]
 
-    def pool(self, scenario: int, *, whole: bool = False) -> CheckedPool:
-        """One of them, its active classes or all of them."""
-        here = np.ones_like(self.active[scenario]) if whole else self.active[scenario]
-        unit = float(self.unit[scenario])
+    def pool(self, scenario: int) -> CheckedPool:
+        """One of them, its active classes alone."""
+        here, unit = self.active[scenario], float(self.unit[scenario])
         return CheckedPool(
             volumes=self.volumes[scenario, here],
             population=self.population[scenario, here],
@@ -138,12 +137,12 @@ def check_pools(
     *,
     volumes: ArrayLike,
     service_time: ArrayLike,
-    population: ArrayLike | None,
-    think_time: ArrayLike | None,
-    arrival_rate: ArrayLike | None,
-    inflation: ArrayLike,
-    redrive_time: ArrayLike,
-    alias_redrive_time: ArrayLike | None,
+    population: ArrayLike | None = None,
+    think_time: ArrayLike | None = None,
+    arrival_rate: ArrayLike | None = None,
+    inflation: ArrayLike = 0.0,
+    redrive_time: ArrayLike = 0.0,
+    alias_redrive_time: ArrayLike | None = None,
 ) -> Scenarios:
     """Check the arguments of `alias_pool`."""
     count = _numbers("volumes", volumes, None, "a whole number of volumes in each class")

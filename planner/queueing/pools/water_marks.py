@@ -22,23 +22,21 @@ def water_marks(
     interval = tries / rate
     free = np.flatnonzero(free_law > never)
     law, flow = free_law[free], tries_by_free[free]
-    low = float(free[0])
-    for i in range(free.size - 1):  # the mark is above free[i] where every try finds more
-        expected = interval * flow[: i + 1].sum()
-        above = _survival(law[i:], flow[i + 1 :], flow[i], interval) if expected > none else 1.0
-        low += float(free[i + 1] - free[i]) * above
-        if above < none:
-            break
-    high = float(free[-1])
-    for i in range(free.size - 1, 0, -1):  # the mark is below free[i] where every try finds fewer
-        expected = interval * flow[i:].sum()
-        below = (
-            _survival(law[i - 1 :: -1], flow[i - 1 : 0 : -1], flow[i], interval) if expected > none else 1.0
-        )
-        high -= float(free[i] - free[i - 1]) * below
-        if below < none:
-            break
-    return low, high
+    steps = np.diff(free).astype(np.float64)
+
+    def mark(begin: int, law: Array, flow: Array, steps: Array) -> float:
+        """Go on from one end while the tries of the interval find none there."""
+        found = float(begin)
+        for i, step in enumerate(steps.tolist()):
+            expected = interval * flow[: i + 1].sum()
+            passed = _survival(law[i:], flow[i + 1 :], flow[i], interval) if expected > none else 1.0
+            found += step * passed
+            if passed < none:
+                break
+        return found
+
+    # From above, the process ends where a try takes the alias that it has just got.
+    return mark(free[0], law, flow, steps), mark(free[-1], law[-2::-1], flow[:0:-1], -steps[::-1])
 
 
 def _survival(law: Array, between: Array, end: float, interval: float) -> float:
