@@ -81,7 +81,10 @@ def _recursion(network: LatticeNetwork, lattice: Lattice, without: dict[int, Arr
     queue = np.zeros((scenarios, points, stations))
     queues = np.where(np.isinf(network.servers), 0.0, 1.0)
     pace = np.where(np.isinf(network.servers), 1.0, network.servers)
-    idle = {k: _nobody(int(network.servers[k]), scenarios, points) for k in without}
+    # P(j requests at a station | population), j = 0..servers - 1; the empty network has none anywhere.
+    idle = {k: np.zeros((scenarios, points, int(network.servers[k]))) for k in without}
+    for law in idle.values():
+        law[:, 0, 0] = 1.0
     for here in lattice.levels():
         for r in range(classes):
             at = here[lattice.points[here, r] > 0]
@@ -99,13 +102,6 @@ def _recursion(network: LatticeNetwork, lattice: Lattice, without: dict[int, Arr
         for k, law in idle.items():
             _next_law(law, network.demands[..., k], throughput, without[k], lattice, here)
     return throughput, residence
-
-
-def _nobody(servers: int, scenarios: int, points: int) -> Array:
-    """P(j requests at a station | population), j = 0..servers - 1; the empty network has none anywhere."""
-    law = np.zeros((scenarios, points, servers))
-    law[:, 0, 0] = 1.0
-    return law
 
 
 def _next_law(

@@ -44,7 +44,9 @@ class Scalability(Result):
     @property
     def peak_concurrency(self) -> Array:
         """Concurrency of the largest throughput, sqrt((1 - alpha) / beta); inf where it never falls."""
-        return _peak(self.alpha, self.beta)
+        if self.beta == 0:
+            return np.asarray(np.inf)
+        return np.asarray(np.sqrt(np.maximum((1 - self.alpha) / self.beta, 1.0)))
 
     @property
     def peak_throughput(self) -> Array:
@@ -186,13 +188,6 @@ def fit_usl(n: ArrayLike, throughput: ArrayLike) -> Scalability:
         leave_one_out={name: scale * error for name, error in errors.items()},
         residuals=measured - usl(concurrency, *values),
     )
-
-
-def _peak(alpha: Array, beta: Array) -> Array:
-    """Where the throughput is largest, never below one requester."""
-    if beta == 0:
-        return np.asarray(np.inf)
-    return np.asarray(np.sqrt(np.maximum((1 - alpha) / beta, 1.0)))
 
 
 def _curve(values: Array, n: Array) -> Array:
