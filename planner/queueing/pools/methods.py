@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from planner.errors import ConvergenceError, InputError
 from planner.queueing.pools.exact.lumped import MAX_STATES, solve_lumped
 from planner.queueing.pools.exact.open_chain import MOST_VOLUMES, solve_open_chain
+from planner.queueing.pools.field.device_rates import with_gap_wait
 from planner.queueing.pools.field.elements import Elements
-from planner.queueing.pools.field.gap_wait import with_gap_wait
 from planner.queueing.pools.field.mean_field import solve_field
 from planner.queueing.pools.independent import solve_independent, states_of_one, without_aliases
 from planner.queueing.pools.outcome import Outcome, balanced
@@ -59,9 +59,9 @@ def _nothing_arrives(asked: Asked) -> Mask:
 
 
 def _idle(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
-    aliases = asked.elements.aliases[which].astype(np.int64)
-    outcome = Outcome.empty(which.size, asked.elements.volumes.shape[-1], int(aliases.max()))
-    outcome.free_law[np.arange(which.size), aliases] = 1.0
+    here = asked.elements.take(which)
+    outcome = Outcome.empty(here)
+    outcome.free_law[np.arange(which.size), here.aliases.astype(np.int64)] = 1.0
     return outcome, np.ones(which.size, dtype=bool)
 
 
@@ -78,7 +78,7 @@ def _one_by_one(
 
     def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
         here = asked.elements.take(which)
-        outcome = Outcome.empty(which.size, here.volumes.shape[-1], int(here.aliases.max()))
+        outcome = Outcome.empty(here)
         known: dict[tuple[int, int], Outcome] = {}
         for at, element in enumerate(which.tolist()):
             pool, aliases = asked.pool(element)
@@ -93,7 +93,7 @@ def _one_by_one(
 
 def _field(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
     here = asked.elements.take(which)
-    outcome = Outcome.empty(which.size, here.volumes.shape[-1], int(here.aliases.max()))
+    outcome = Outcome.empty(here)
     converged = np.zeros(which.size, dtype=bool)
     numbers = (here.volumes > 0.0).sum(axis=-1)
     for classes in np.unique(numbers).tolist():  # a class without volumes costs as much as another
@@ -127,12 +127,10 @@ def _solve_exact(pool: CheckedPool, aliases: int) -> Outcome:
 
 def _at_last(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
     """Chains where the field has no answer: closed pools with few enough states, others of few volumes."""
-    outcome = Outcome.empty(
-        which.size, asked.elements.volumes.shape[-1], int(asked.elements.aliases[which].max())
-    )
-    found = np.zeros(which.size, dtype=bool)
-    few = asked.elements.volumes[which].sum(axis=-1) <= MOST_VOLUMES
-    for at in np.flatnonzero(few | asked.elements.closed[which].all(axis=-1)).tolist():
+    here = asked.elements.take(which)
+    outcome, found = Outcome.empty(here), np.zeros(which.size, dtype=bool)
+    few = here.volumes.sum(axis=-1) <= MOST_VOLUMES
+    for at in np.flatnonzero(few | here.closed.all(axis=-1)).tolist():
         with suppress(InputError, ConvergenceError):
             part, good = _one_by_one(_solve_exact)(asked, which[at : at + 1])
             outcome.write(np.array([at]), part)
@@ -162,9 +160,8 @@ METHODS: Final = (
 def solve_all(asked: Asked, method: str) -> tuple[Outcome, Mask, str]:
     """Solve every element by the first method that takes it; which converged, and of what kind the answer is."""
     elements = asked.elements
-    count, classes = elements.volumes.shape
-    outcome = Outcome.empty(count, classes, int(elements.aliases.max()))
-    converged, left = np.zeros(count, dtype=bool), np.ones(count, dtype=bool)
+    outcome = Outcome.empty(elements)
+    converged, left = np.zeros(elements.aliases.size, dtype=bool), np.ones(elements.aliases.size, dtype=bool)
     kinds = set()
     for each in METHODS:
         if method not in each.asked_by or not left.any():

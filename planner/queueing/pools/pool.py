@@ -57,11 +57,6 @@ class CheckedPool:
         """Whether all classes have one service time, so that it does not matter whose I/O holds an alias."""
         return bool(np.all(self.service == 1.0))
 
-    @cached_property
-    def most_beyond(self) -> float:
-        """Most I/Os that no base holds, inf with an open class [1]."""
-        return float(self.volumes @ np.where(self.closed, self.population - 1.0, np.inf))
-
     @property
     def slowed(self) -> bool:
         """Whether I/Os of a volume slow each other down, or a device waits for a gap."""

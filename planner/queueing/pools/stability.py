@@ -60,14 +60,6 @@ def fewest_to_be_stable(scenarios: Scenarios) -> Array:
     return needed
 
 
-def is_stable(pool: CheckedPool, aliases: int) -> bool:
-    """Whether no queue of the pool grows without bound: the sum of `aliases_in_use` is below its aliases."""
-    if pool.bases == 1 and not pool.closed[0]:
-        by_base, by_alias, *_ = _one_in_overload(pool, aliases)
-        return float(pool.arrival_rate[0]) < by_base + by_alias
-    return not _overloaded(pool).any() or float(pool.volumes @ aliases_in_use(pool)) < aliases
-
-
 def solve_saturated(pool: CheckedPool, aliases: int) -> Outcome:
     """What an unstable pool comes to: overloaded volumes hold all aliases, the others are left to their bases."""
     over = _overloaded(pool)
@@ -111,13 +103,18 @@ def solve_saturated(pool: CheckedPool, aliases: int) -> Outcome:
 
 def _of_one_volume(pool: CheckedPool) -> float:
     """Fewest aliases of its own that serve a single overloaded volume; inf where inflation takes what they bring."""
+
+    def is_stable(aliases: int) -> bool:
+        by_base, by_alias, *_ = _one_in_overload(pool, aliases)
+        return float(pool.arrival_rate[0]) < by_base + by_alias
+
     enough = 1
-    while not is_stable(pool, enough):
+    while not is_stable(enough):
         enough *= 2
         if enough > MOST_DEVICES:
             return float(np.inf)
     counts = range(enough // 2 + 1, enough + 1)
-    return float(counts[bisect_left(counts, True, key=lambda count: is_stable(pool, count))])
+    return float(counts[bisect_left(counts, True, key=is_stable)])
 
 
 def _one_in_overload(pool: CheckedPool, aliases: int) -> tuple[float, float, float, float]:

@@ -70,7 +70,7 @@ def solve_field(
 ) -> tuple[Outcome, NDArray[np.bool_], NDArray[np.int64]]:
     """Solve every element, `cells` numbers of D by d together: outcome, which ones converged, after how many passes."""
     count, classes = elements.volumes.shape
-    outcome = Outcome.empty(count, classes, int(elements.aliases.max(initial=0.0)))
+    outcome = Outcome.empty(elements)
     converged, passes = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
     waiting: dict[Size, list[tuple[NDArray[np.int64], State | None]]] = {}
     for size, which in _by_size(*first_sizes(elements), np.ones(count, dtype=np.int64)):
