@@ -13,17 +13,18 @@ from planner.queueing._product_form import StationGroup, copy_series
 from planner.queueing.checks import TINY
 from planner.results import Array
 
-LEVELS: Final = 8  # estimates of how the shares change with one requester less; Chandy and Neuse stop after 3
+# Estimates of how the shares change with one requester less: Chandy and Neuse (1982) stop after 3; 8 leave some 1e-4 of
+# the way to the limit (tests/queueing/test_multiclass.py).
+LEVELS: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Station:
-    """One group; `gain` (scenarios, n) is (n + 1) f(n + 1) / f(n), `log_weight` (scenarios, n) is ln f(n)."""
+    """One group; `gain` (scenarios, n) is (n + 1) f(n + 1) / f(n), `log_weight` the same of ln f(n); None if simple."""
 
     group: StationGroup
-    simple: bool
-    gain: Array | None
-    log_weight: Array | None
+    gain: Array | None = None
+    log_weight: Array | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,7 @@ def solve(full: Array, think: Array, groups: Sequence[StationGroup]) -> tuple[Ar
 
 def _station(group: StationGroup, most: int) -> _Station:
     if group.pace is None or group.pace.shape[-1] == 1:
-        return _Station(group=group, simple=True, gain=None, log_weight=None)
+        return _Station(group=group)
     # requests at one copy that the law of a station with several servers reaches
     length = min(most, 2000) + 1
     settled = min(length, group.pace.shape[-1]) + 1  # from there on the weights are a geometric series
@@ -81,7 +82,6 @@ def _station(group: StationGroup, most: int) -> _Station:
     counts = np.arange(weights.shape[-1] - 1)
     return _Station(
         group=group,
-        simple=False,
         gain=(counts + 1) * np.exp(np.diff(weights, axis=-1)),
         log_weight=weights[:, :-1],
     )
@@ -144,7 +144,7 @@ def _residence(state: _State, stations: Sequence[_Station], seen: Array) -> Arra
         each = seen[:, k] / group.copies[:, None]
         if group.pace is None:
             found[..., k] = demand
-        elif station.simple:
+        elif station.gain is None:
             found[..., k] = demand * (1 + each) / (group.pace[:, :1] - group.load[:, None])
         else:
             found[..., k] = demand * _stretch(station, each, k, state)
@@ -212,8 +212,8 @@ def _open_number(station: _Station, closed: Array) -> Array:
     group = station.group
     if group.pace is None or not group.load.any():
         return np.asarray(group.load * group.copies)
-    if station.simple:
+    if station.gain is None:
         return np.asarray(group.load / (group.pace[:, -1] - group.load) * (group.copies + closed))
-    assert station.gain is not None and station.log_weight is not None
+    assert station.log_weight is not None
     means = (closed / group.copies)[:, None]
     return np.asarray(group.load * group.copies * _tilted(station.log_weight, station.gain, means)[:, 0])

@@ -221,20 +221,16 @@ RESIDUAL = 1e-10
 """Imbalance of the flows, relative to the largest, up to which a law is an answer."""
 
 
-def layout_of(pool: CheckedPool, aliases: int) -> PoolLayout:
-    """What fixes the states of a closed pool."""
-    return PoolLayout(
-        aliases=aliases,
-        volumes=tuple(int(count) for count in pool.volumes),
-        population=tuple(int(count) for count in pool.population),
-        base_gap=pool.redrive_time > 0.0,
-        alias_gap=pool.alias_redrive_time > 0.0,
-    )
-
-
 def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Outcome:
     """Solve a closed pool exactly, for exponential service, think times and gaps."""
-    states = lumped_states(layout_of(pool, aliases), most)
+    layout = PoolLayout(
+        aliases,
+        tuple(int(count) for count in pool.volumes),
+        tuple(int(count) for count in pool.population),
+        pool.redrive_time > 0.0,
+        pool.alias_redrive_time > 0.0,
+    )
+    states = lumped_states(layout, most)
     rates = np.array([drive_rate(pool, drive) for drive in states.drives])
     move_rates = states.weight * rates[states.drive]
     law, residual = stationary_law(states.source, states.target, move_rates, states.size)

@@ -1,7 +1,4 @@
-"""Rates at which the base and the aliases of one volume end I/Os, with inflation and gaps; the wait with gaps.
-
-In open pools in which devices pause before what waited, service and gap together vary less than service alone.
-"""
+"""Rates at which base and aliases of a volume end I/Os, with inflation and gaps; how much less gaps make I/Os wait."""
 
 from __future__ import annotations
 
@@ -84,7 +81,8 @@ def gap_now(gap: Array, mean: Array, waits: bool | NDArray[np.bool_]) -> Array:
 
 
 DEPTH: Final = 5.4
-"""How fast a deeper queue makes the pool behave like one server; fitted to simulated open pools."""
+"""How fast a deeper queue makes the pool behave like one server: fitted to simulated open pools; the error on others is
+what `python -m tests.queueing.alias_pool.accuracy` prints for open pools with a redrive time."""
 
 
 def with_gap_wait(elements: Elements, outcome: Outcome) -> Outcome:
