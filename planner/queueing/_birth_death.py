@@ -7,7 +7,6 @@ mu(n) = m / (S (1 + inflation (m - 1))). Every sum below has positive terms only
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +17,8 @@ from planner.results import Array
 
 Indices = NDArray[np.int64]
 
-LARGEST_DIRECT: Final = 1000  # requesters; beyond, the terms relative to p(c) leave float64 as a rule
-FORGOTTEN: Final = 1e-45  # of the most likely state: nothing even beside the few who think
 
-
-def closed_product_form(n: Array, z: Array, s: Array, c: Array, i: Array | None) -> Array:
+def closed_product_form(n: Array, z: Array, s: Array, c: Array, i: Array | None, direct: int = 1000) -> Array:
     """Sums of M/M/c//N as `steady_of` takes them, for scenarios in flat arrays; i None without inflation."""
     c = np.minimum(n, c)
     result = np.zeros((6, n.size))
@@ -31,7 +27,7 @@ def closed_product_form(n: Array, z: Array, s: Array, c: Array, i: Array | None)
         rest = np.flatnonzero(~free)
     else:
         rest = np.arange(n.size)
-    if rest.size and n.max() <= LARGEST_DIRECT:
+    if rest.size and n.max() <= direct:  # beyond, the terms relative to p(c) leave float64 as a rule
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             _direct(rest, n, z, s, c, i, result)
             rest = rest[~np.isfinite(result[0] + result[2])[rest]]
@@ -170,6 +166,7 @@ def _any_size(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
 
 def _walk(sums: Array, mode: Array, n: Array, load: Array, c: Array, i: Array, *, step: int) -> None:
     """Add the states on one side of the mode, until they are nothing beside the queue (up) or the mode (down)."""
+    forgotten = 1e-45  # of the mode: nothing even beside the few who think
     rows = np.arange(n.size)
     present, term, added = mode, np.ones_like(n), np.zeros_like(sums)
     while True:
@@ -177,7 +174,7 @@ def _walk(sums: Array, mode: Array, n: Array, load: Array, c: Array, i: Array, *
             # share of a sum below which further terms are left out
             going = (present < n) & (term > 0) & ((present <= c) | (term * n > 1e-20 * added[2]))
         else:
-            going = (present > 0) & (term > FORGOTTEN)
+            going = (present > 0) & (term > forgotten)
         if not going.all():
             sums[:, rows[~going]] += added[:, ~going]
             rows, present, term, n, load, c, i = (a[going] for a in (rows, present, term, n, load, c, i))

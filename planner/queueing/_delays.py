@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -226,11 +225,6 @@ def _tail(time: Array, stages: Array, ratio: Array) -> Array:
     return np.asarray((poisson * stages).sum(1) + beyond)
 
 
-MOST_STAGES: Final = 200_000  # stages of a wait that are summed at most
-LARGEST_CIRCLE: Final = 2**20  # points of a transform at most
-SPREAD: Final = 12.0  # standard deviations of a Poisson variable, and as many units
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneralDelay:
     """M/G/c by its two-moment law; flat or shaped arrays of one shape."""
@@ -306,14 +300,20 @@ class _ServiceStages:
 
 
 def _phase_tails(
-    full: Array, ratio: Array, stay: Array, end: Array, own: _ServiceStages | None, enough: Array
+    full: Array,
+    ratio: Array,
+    stay: Array,
+    end: Array,
+    own: _ServiceStages | None,
+    enough: Array,
+    most: int = 200_000,
 ) -> Array:
     """P(stages of the wait, or of the response, > l) for l = 0, 1, ... until that is less than `enough`."""
     state = inverse_dominant(np.eye(ratio.shape[-1]) - ratio)
     waiting = (full[:, None, :] @ state).sum((-1, -2))
     serving = own.start * (1 - waiting)[:, None] if own else np.zeros((len(full), 1))
     tails = [waiting + serving.sum(-1)]
-    for stage in range(1, MOST_STAGES):
+    for stage in range(1, most):
         if stage % 64 == 0 and (tails[-1] <= enough).all():
             return np.stack(tails, axis=-1)
         state = state @ stay + ratio @ (state @ end)
@@ -321,7 +321,7 @@ def _phase_tails(
         if own:
             serving = (serving[:, None, :] @ own.step)[:, 0] + own.start * (before - waiting)[:, None]
         tails.append(waiting + serving.sum(-1))
-    raise ConvergenceError("the tail of a wait in stages", float(tails[-1].max()), MOST_STAGES)
+    raise ConvergenceError("the tail of a wait in stages", float(tails[-1].max()), most)
 
 
 def _deterministic_quantile(aim: Array, load: Array, servers: Array) -> Array:
@@ -329,9 +329,8 @@ def _deterministic_quantile(aim: Array, load: Array, servers: Array) -> Array:
     decay = _decay(load, servers)
     # exponent of what is left out beyond the largest number at the station
     reach = np.exp2(np.ceil(np.log2((37.0 + aim) / decay + 2 * servers)))
-    if not (
-        reach <= LARGEST_CIRCLE
-    ).all():  # so near saturation some releases of scipy have no decay at all: nan
+    # More points of a transform than fit; so near saturation some releases of scipy have no decay at all: nan.
+    if not (reach <= 2**20).all():
         worst = int(np.argmax(reach))
         told = f"less than a utilization of {load[worst] / servers[worst]:.6g} where a quantile is asked for"
         raise InputError("arrival_rate", float(load[worst]), told, "erlang")
@@ -369,7 +368,7 @@ def _more_than(load: Array, servers: int, points: int) -> Array:
 
 def _franx_quantile(aim: Array, load: Array, servers: int, above: Array) -> Array:
     most = float(load.max())
-    counts = np.arange(int(most + SPREAD * np.sqrt(most) + SPREAD))
+    counts = np.arange(int(most + 12.0 * np.sqrt(most) + 12.0))  # all that a Poisson variable reaches
 
     def excess(time: Array, row: Array, goal: Array) -> Array:
         rows = row.astype(np.int64)

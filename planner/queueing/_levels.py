@@ -101,10 +101,9 @@ def closed_by(off_diagonal: Array, down: Array) -> Array:
 
 
 CYCLES: Final = 60  # of logarithmic reduction, each doubles the levels
-TAIL: Final = 1e-15  # change of a passage at which doubling ends
 
 
-def tail_ratio(up: Array, local: Array, down: Array) -> Array:
+def tail_ratio(up: Array, local: Array, down: Array, *, settled: float = 1e-15) -> Array:
     """R of levels that repeat, p_{n+1} = p_n R: from G, the state at the first visit to the level below.
 
     G by logarithmic reduction (Latouche and Ramaswami 1993).
@@ -120,6 +119,6 @@ def tail_ratio(up: Array, local: Array, down: Array) -> Array:
         more = product @ fall
         passage, product = passage + more, product @ rise
         step = float(np.abs(more).max())
-        if step < TAIL:
+        if step < settled:
             return np.asarray(up @ dwell_times(local + up @ passage, down.sum(-1)))
     raise ConvergenceError("logarithmic reduction of an open queue", step, CYCLES)

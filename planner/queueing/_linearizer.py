@@ -10,27 +10,21 @@ import numpy as np
 
 from planner.errors import ConvergenceError
 from planner.queueing._product_form import StationGroup, copy_series
+from planner.queueing.checks import TINY
 from planner.results import Array
 
-LEVELS: Final = 8  # estimates of how the shares change with one requester less; Chandy and Neuse stop after 3
-NEWTON: Final = 60  # steps of Newton's method to the tilt of a law at most
-LONGEST_STEP: Final = 20.0  # of the mixing, in plain steps
-MOST_BACK: Final = 0.9  # share of the way back to the step before that mixing may go
-STEPS: Final = 2000  # steps at most
-SETTLED: Final = 1e-10  # relative change of the queues
-RESTART: Final = 25  # steps after which the mixing begins anew, with half steps from then on
-FAR: Final = 800.0  # logarithms of odds that float64 still holds
-TINY: Final = 1e-300  # what divides in place of 0
+# Estimates of how the shares change with one requester less: Chandy and Neuse (1982) stop after 3; 8 leave some 1e-4 of
+# the way to the limit (tests/queueing/test_multiclass.py).
+LEVELS: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Station:
-    """One group; `gain` (scenarios, n) is (n + 1) f(n + 1) / f(n), `log_weight` (scenarios, n) is ln f(n)."""
+    """One group; `gain` (scenarios, n) is (n + 1) f(n + 1) / f(n), `log_weight` the same of ln f(n); None if simple."""
 
     group: StationGroup
-    simple: bool
-    gain: Array | None
-    log_weight: Array | None
+    gain: Array | None = None
+    log_weight: Array | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +71,7 @@ def solve(full: Array, think: Array, groups: Sequence[StationGroup]) -> tuple[Ar
 
 def _station(group: StationGroup, most: int) -> _Station:
     if group.pace is None or group.pace.shape[-1] == 1:
-        return _Station(group=group, simple=True, gain=None, log_weight=None)
+        return _Station(group=group)
     # requests at one copy that the law of a station with several servers reaches
     length = min(most, 2000) + 1
     settled = min(length, group.pace.shape[-1]) + 1  # from there on the weights are a geometric series
@@ -88,7 +82,6 @@ def _station(group: StationGroup, most: int) -> _Station:
     counts = np.arange(weights.shape[-1] - 1)
     return _Station(
         group=group,
-        simple=False,
         gain=(counts + 1) * np.exp(np.diff(weights, axis=-1)),
         log_weight=weights[:, :-1],
     )
@@ -107,30 +100,40 @@ def _seen(state: _State, deviation: Array) -> Array:
     return np.asarray((less[:, :, None, :] * np.maximum(share[..., None] + deviation, 0.0)).sum(1))
 
 
-def _core(state: _State, stations: Sequence[_Station], deviation: Array) -> _State:
+def _core(
+    state: _State,
+    stations: Sequence[_Station],
+    deviation: Array,
+    *,
+    settled: float = 1e-10,
+    restart: int = 25,
+    mixing: tuple[float, float] = (-20.0, 0.9),
+    most: int = 2000,
+) -> _State:
     """Numbers at the stations that the arrival theorem gives back, for one population.
 
     Anderson's mixing of two steps (1965): plain repetition creeps where a station is nearly saturated.
+    It starts again every `restart` steps, with half steps from then on, and goes back a share inside `mixing`.
     """
     before, old = np.zeros_like(state.queue), state.queue
     people = np.maximum(state.full.sum(-1), 1.0)[:, None, None]
     change = np.ones_like(people)
-    for step in range(STEPS):
+    for step in range(most):
         residence = _residence(state, stations, _seen(state, deviation))
         rate = _over(state.full, state.think + residence.sum(-1))
         off = rate[..., None] * residence - state.queue
         change = np.abs(off).max(axis=(1, 2), keepdims=True) / people
-        if (change <= SETTLED).all():
+        if (change <= settled).all():
             return replace(state, queue=state.queue + off, rate=rate)
         turn = off - before
         size = (turn**2).sum(axis=(1, 2), keepdims=True)
         back = (off * turn).sum(axis=(1, 2), keepdims=True) / np.maximum(size, TINY)
-        back = np.clip(back, -LONGEST_STEP, MOST_BACK) if step % RESTART else np.zeros_like(back)
-        part = np.where(step < RESTART, 1.0, 0.5)
+        back = np.clip(back, *mixing) if step % restart else np.zeros_like(back)
+        part = np.where(step < restart, 1.0, 0.5)
         mixed = (1 - back) * (state.queue + part * off) + back * (old + part * before)
         old, before = state.queue, off
         state = replace(state, queue=np.maximum(mixed, 0.0), rate=rate)
-    raise ConvergenceError("mean value analysis of a closed network", float(change.max()), STEPS)
+    raise ConvergenceError("mean value analysis of a closed network", float(change.max()), most)
 
 
 def _residence(state: _State, stations: Sequence[_Station], seen: Array) -> Array:
@@ -141,7 +144,7 @@ def _residence(state: _State, stations: Sequence[_Station], seen: Array) -> Arra
         each = seen[:, k] / group.copies[:, None]
         if group.pace is None:
             found[..., k] = demand
-        elif station.simple:
+        elif station.gain is None:
             found[..., k] = demand * (1 + each) / (group.pace[:, :1] - group.load[:, None])
         else:
             found[..., k] = demand * _stretch(station, each, k, state)
@@ -179,14 +182,15 @@ def _left_over(alone: Array, drag: Array, visiting: Array, length: int) -> Array
     return np.concatenate([np.zeros((len(alone), 1)), np.cumsum(step, axis=-1)], axis=-1)
 
 
-def _tilted(weight: Array, gain: Array, means: Array) -> Array:
+def _tilted(weight: Array, gain: Array, means: Array, most: int = 60) -> Array:
     """Mean of `gain` under the law weight(n) z^n whose mean number is given, for every class."""
     counts = np.arange(weight.shape[-1], dtype=np.float64)
-    low, high = np.full(means.shape, -FAR), np.full(means.shape, FAR)
+    far = 800.0  # logarithms of odds that float64 still holds
+    low, high = np.full(means.shape, -far), np.full(means.shape, far)
     tilt = weight[:, :1] - weight[:, 1:2] + np.log(np.maximum(means, TINY))
-    tilt = np.clip(tilt, 1 - FAR, FAR - 1)
+    tilt = np.clip(tilt, 1 - far, far - 1)
     law = np.empty((*means.shape, counts.size))
-    for _ in range(NEWTON):
+    for _ in range(most):
         log = weight[:, None, :] + tilt[..., None] * counts
         law = np.exp(log - log.max(-1, keepdims=True))
         law /= law.sum(-1, keepdims=True)
@@ -208,8 +212,8 @@ def _open_number(station: _Station, closed: Array) -> Array:
     group = station.group
     if group.pace is None or not group.load.any():
         return np.asarray(group.load * group.copies)
-    if station.simple:
+    if station.gain is None:
         return np.asarray(group.load / (group.pace[:, -1] - group.load) * (group.copies + closed))
-    assert station.gain is not None and station.log_weight is not None
+    assert station.log_weight is not None
     means = (closed / group.copies)[:, None]
     return np.asarray(group.load * group.copies * _tilted(station.log_weight, station.gain, means)[:, 0])

@@ -25,7 +25,6 @@ from planner.queueing._birth_death import saturated_with_gaps
 from planner.queueing._levels import LARGE, closed_by, dwell_times, inverse_dominant, stationary, tail_ratio
 from planner.results import Array
 
-SAME: Final = 1e-12  # relative; an scv written as 1/3 is Erlang-3
 LEAST_SCV: Final = 1e-8  # with a hundred million stages nobody can tell a service from a deterministic one
 
 
@@ -49,8 +48,9 @@ class PhaseType:
 
 def phase_count(scv: Array) -> NDArray[np.int64]:
     """Phases of the law: 1 for exponential, 2 above, k for scv in [1/k, 1/(k-1)); scv above 0."""
-    stages = np.ceil((1 - SAME) / np.maximum(scv, LEAST_SCV))
-    return np.where(np.abs(scv - 1) <= SAME, 1, np.where(scv > 1, 2, np.maximum(stages, 2))).astype(np.int64)
+    same = 1e-12  # relative; an scv written as 1/3 is Erlang-3
+    stages = np.ceil((1 - same) / np.maximum(scv, LEAST_SCV))
+    return np.where(np.abs(scv - 1) <= same, 1, np.where(scv > 1, 2, np.maximum(stages, 2))).astype(np.int64)
 
 
 def phase_type(scv: Array, phases: int) -> PhaseType:
@@ -214,12 +214,8 @@ class Station:
         return [(phase, self.law.start[:, phase]) for phase in begins]
 
 
-LEAST_THINK: Final = 1e-15  # of the service time: no think time at all is the limit, at working precision
-
-
 def solve_closed(n: int, think: Array, station: Station) -> Array:
     """Sums of a closed station of n requesters, as `steady_of` takes them."""
-    think = np.maximum(think, LEAST_THINK * station.service)
     ratios: list[Array] = []
     seen: Array | None = None
     for level in range(n, 0, -1):
@@ -244,7 +240,6 @@ def solve_crowded(n: int, think: Array, station: Station) -> Array:
     There ``p_n = p_{n+1} D_{n+1} (-T_n)^-1`` with T_n = A_n + D_n (-T_{n-1})^-1 lambda_{n-1} U_{n-1}, what lies below
     level n acting on it; the other way the ratios of neighboring levels would leave float64 as the think time vanishes.
     """
-    think = np.maximum(think, LEAST_THINK * station.service)
     steps: list[Array] = []
     moves = station.local(0)
     for level in range(n):
@@ -346,19 +341,17 @@ class Sums:
 
 
 LARGEST_LEVEL: Final = 1_000  # states of one level: the solution inverts matrices of this size
-LARGEST_CHAIN: Final = 200_000  # states of all levels of a closed station
 
 
 def closed_in_phases(n: Array, z: Array, s: Array, c: Array, scv: Array, i: Array, g: Array) -> Array:
     """Sums of closed stations with phases or gaps, as `steady_of` takes them."""
     c, phases = np.minimum(n, c), _phases(scv)
+    z = np.maximum(z, 1e-15 * s)  # no think time at all is the limit, at working precision
     result = np.empty((6, n.size))
     for index, (servers, width, gapped, population, crowded) in shapes(c, phases, g > 0, n, z <= s):
         states = _checked_size(servers, width, gapped)
-        if states * population > LARGEST_CHAIN:
-            raise InputError(
-                "population", population, f"at most {LARGEST_CHAIN // states}: {states} states a level"
-            )
+        if population > (most := 200_000 // states):
+            raise InputError("population", population, f"at most {most}: {states} states a level")
         for part in _batches(index, states):
             station = _station(servers, width, gapped, s[part], scv[part], i[part], g[part])
             solve = solve_crowded if crowded else solve_closed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
 
@@ -189,22 +189,15 @@ class Network:
             log = log + xlogy(n, mean) - gammaln(n + 1)
         return _unit(np.exp(log - log.max(axis=tuple(range(1, log.ndim)), keepdims=True)))
 
-    def places(self) -> tuple[tuple[Array, ...], list[tuple[Array, ...]]]:
-        """Index of the full population of every scenario, and of it less one requester of each class."""
-        rows = np.arange(len(self.full))
-        whole = self.full.astype(np.int64)
-        full = (rows, *whole.T)
-        fewer = []
-        for r in range(whole.shape[-1]):
-            less = whole.copy()
-            less[:, r] = np.maximum(less[:, r] - 1, 0)
-            fewer.append((rows, *less.T))
-        return full, fewer
+    def fewer(self) -> list[Array]:
+        """The full population of every scenario less one requester of each class."""
+        return list(np.maximum(self.full - np.eye(self.full.shape[-1])[:, None], 0.0))
 
     def throughput(self, constants: Array) -> Array:
         """X_r = G(N - e_r) / G(N), shape (scenarios, classes)."""
-        full, fewer = self.places()
-        found = np.stack([constants[at] for at in fewer], axis=-1) / constants[full][:, None]
+        rows = np.arange(len(self.full))
+        full, *fewer = (constants[(rows, *at.astype(np.int64).T)] for at in (self.full, *self.fewer()))
+        found = np.stack(fewer, axis=-1) / full[:, None]
         return np.asarray(np.where(self.full > 0, found * self.scale, 0.0))
 
     def solve(self) -> tuple[Array, Array, Array]:
@@ -267,13 +260,8 @@ class Rest:
         constants = network.thinking()
         for group in network.groups:
             constants = _unit(convolved(network.weights(group), constants))
-        whole = network.full.copy()
-        fewer = []
-        for r in range(whole.shape[-1]):
-            less = whole.copy()
-            less[:, r] = np.maximum(less[:, r] - 1, 0)
-            fewer.append(_replaced(network, less)._reflected(constants))
-        return cls(network, network._reflected(constants), tuple(fewer))
+        fewer = tuple(replace(network, full=less)._reflected(constants) for less in network.fewer())
+        return cls(network, network._reflected(constants), fewer)
 
     def throughput(self, group: StationGroup) -> Array:
         """Throughput of the whole network with this group, shape (scenarios, classes)."""
@@ -282,12 +270,6 @@ class Rest:
         whole = (weights * self.full).sum(axes)
         found = np.stack([(weights * each).sum(axes) for each in self.fewer], axis=-1) / whole[:, None]
         return np.asarray(np.where(self.network.full > 0, found * self.network.scale, 0.0))
-
-
-def _replaced(network: Network, full: Array) -> Network:
-    return Network(
-        full=full, think=network.think, groups=network.groups, scale=network.scale, shape=network.shape
-    )
 
 
 def _spread_over(values: Array, axes: int) -> Array:

@@ -14,8 +14,6 @@ import numpy as np
 from planner.errors import ConvergenceError
 from planner.results import Array
 
-HALF: Final = 0.5
-STEPS: Final = 400  # plain halving of any interval of float64 needs fewer once the unit is right
 ROUNDING: Final = 2 * np.finfo(np.float64).eps
 
 
@@ -34,9 +32,11 @@ def increasing_root(
     index = np.flatnonzero((at_low <= 0) & (at_high > 0))
     x1, x2, f1, f2 = (array.ravel()[index] for array in (high, np.asarray(low) + 0 * high, at_high, at_low))
     rest = [np.broadcast_to(argument, best.shape).ravel()[index] for argument in arguments]
-    share = np.full(index.size, HALF)
+    half = 0.5
+    share = np.full(index.size, half)
     flat = best.ravel()
-    for _ in range(STEPS):
+    most = 400  # plain halving of any interval of float64 needs fewer once the unit is right
+    for _ in range(most):
         if index.size == 0:
             return flat.reshape(best.shape)
         x = x1 + share * (x2 - x1)
@@ -48,13 +48,13 @@ def increasing_root(
         flat[index] = np.where(f1 > 0, x2, x1)
         width = np.abs(x2 - x1)
         limit = ROUNDING * np.maximum(np.abs(x1), np.abs(x2)) / np.where(width > 0, width, 1)
-        going = (limit < HALF) & (width > 0) & (f1 != 0)
+        going = (limit < half) & (width > 0) & (f1 != 0)
         index, x1, x2, x3, f1, f2, f3, limit = (
             a[going] for a in (index, x1, x2, x3, f1, f2, f3, limit)
         )  # fmt: skip
         rest = [argument[going] for argument in rest]
         share = np.clip(_share(x1, x2, x3, f1, f2, f3), limit, 1 - limit)
-    raise ConvergenceError("bracketing of a root", float(np.abs(f1).max()), STEPS)
+    raise ConvergenceError("bracketing of a root", float(np.abs(f1).max()), most)
 
 
 def enclose(function: Callable[[Array], Array], high: Array) -> Array:
@@ -70,4 +70,4 @@ def _share(x1: Array, x2: Array, x3: Array, f1: Array, f2: Array, f3: Array) -> 
         xi, phi = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2)
         step = f1 / (f2 - f1) * f3 / (f2 - f3) + (x3 - x1) / (x2 - x1) * f1 / (f3 - f1) * f2 / (f3 - f2)
         safe = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi) & np.isfinite(step)
-    return np.where(safe, step, HALF)
+    return np.where(safe, step, 0.5)

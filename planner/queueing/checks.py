@@ -15,7 +15,7 @@ from planner.results import Array
 
 LARGEST: Final = 1e150
 """Largest number taken, and one over the least above zero where zero is none: products of two stay within float64."""
-LARGEST_COUNT: Final = 2**53  # beyond it float64 does not hold every whole number
+TINY: Final = float(np.finfo(float).tiny)  # what divides in place of 0
 BLOCK: Final = 16_384  # scenarios at a time: their vectors stay in the cache
 
 
@@ -40,7 +40,7 @@ def nonnegative(name: str, values: ArrayLike, unit: str = "") -> Array:
 def count(name: str, values: ArrayLike, *, least: int = 1) -> Array:
     """Check for whole numbers, `least` or more and up to 2**53."""
     return _require(
-        name, values, "", lambda v: (v >= least) & (v <= LARGEST_COUNT) & (np.rint(v) == v),
+        name, values, "", lambda v: (v >= least) & (v <= 2**53) & (np.rint(v) == v),
         f"whole numbers from {least} to 2**53",
     )  # fmt: skip
 

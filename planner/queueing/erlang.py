@@ -21,8 +21,6 @@ from planner.queueing._roots import increasing_root
 from planner.results import Array
 
 FEW: Final = 128  # servers; their factorial stays within float64
-FRACTION_TERMS: Final = 30  # terms of the continued fraction of Erlang's B
-NEAR: Final = 0.1  # relative distance below which the deviance is taken from its series
 
 
 def inverse_blocking(load: Array, servers: Array) -> Array:
@@ -96,14 +94,13 @@ def _horner(load: Array, count: int) -> Array:
 
 def _log_inverse_many(load: Array, servers: Array) -> Array:
     result = np.full(load.size, np.inf)
-    # standard deviations above c from where the continued fraction takes FRACTION_TERMS
-    heavy = load > servers + 5.0 * np.sqrt(servers)
+    heavy = load > servers + 5.0 * np.sqrt(servers)  # 30 terms of the continued fraction are enough
     light = (load > 0) & ~heavy
     a, c = load[light], servers[light]
     result[light] = np.log(gammaincc(c + 1, a)) - log_poisson(c, a)
     a, c = load[heavy], servers[heavy]
     rest = np.zeros_like(a)
-    for i in range(FRACTION_TERMS, 0, -1):
+    for i in range(30, 0, -1):
         rest = i * (c + 1 - i) / (a - c + 2 * i + rest)
     result[heavy] = np.log(a / (a - c + rest))
     return result
@@ -118,11 +115,11 @@ def deviance(k: Array, mean: Array) -> Array:
     """K ln(k / mean) + mean - k, accurate also where k is close to the mean."""
     distance = (k - mean) / (k + mean)
     square = distance * distance
-    series = np.zeros_like(square)
+    series, close = np.zeros_like(square), 0.1
     for j in range(9, 0, -1):  # terms of the series of the deviance
         series = (series + 1 / (2 * j + 1)) * square
     near = (k - mean) * distance + 2 * k * distance * series
-    return np.where(np.abs(distance) < NEAR, near, k * np.log(k / mean) + mean - k)
+    return np.where(np.abs(distance) < close, near, k * np.log(k / mean) + mean - k)
 
 
 def _stirling_error(k: Array) -> Array:

@@ -34,7 +34,6 @@ from planner.queueing.single_station import Steady
 from planner.results import Array, quantity
 
 NODES: Final = np.arange(-4.6, 8.6, 0.15)  # of the double exponential rule for half a line
-NEAR_ONE: Final = 1e-6  # distance of an exponent from 1, where the formula divides by 0, that is kept
 
 
 def allen_cunneen(exponential: Array, scv: Array) -> Array:
@@ -71,7 +70,8 @@ def takahashi_1977(exponential: Array, deterministic: Array, scv: Array) -> Arra
         np.full(scv.shape, 3.0),
         (wanted,),
     )
-    alpha = np.where(np.abs(alpha - 1) < NEAR_ONE, 1 + NEAR_ONE, alpha)
+    near = 1e-6  # at 1 the formula divides by 0
+    alpha = np.where(np.abs(alpha - 1) < near, 1 + near, alpha)
     return np.exp((_log_moment(alpha, scv) - gammaln(1 + alpha)) / (alpha - 1)) * exponential
 
 
@@ -121,23 +121,21 @@ def _integrated_tail(x: Array, stages: Array) -> Array:
     return np.where(stages > 0, np.maximum(stages * gammaincc(some, x) - x * fewer, 0.0), 0.0)
 
 
-SERIES_FROM: Final = 0.5  # exponent c (rho - 1 - ln rho) of the first term: e^-0.5 a term or better
-MOST_TERMS: Final = 1_000_000  # roots, or terms of a series, of one scenario
-
-
-def deterministic(load: Array, servers: Array) -> tuple[Array, Array]:
-    """Queue length and delay probability of stable scenarios, 0 < load < servers, in flat arrays."""
+def deterministic(load: Array, servers: Array, most: int = 1_000_000) -> tuple[Array, Array]:
+    """Queue length and delay probability of stable scenarios, 0 < load < servers, by at most so many terms or roots."""
     queue, delay = np.empty_like(load), np.empty_like(load)
     rho = load / servers
     exponent = servers * (rho - 1 - np.log(rho))
+    # From this exponent on the terms fall by e^-0.5 or more each; beyond e^-42 they are nothing.
+    fast = 0.5
+    short = exponent >= fast
     for chosen, size, solve in (
-        # exponent beyond which a term is nothing beside the first
-        (exponent >= SERIES_FROM, 1 + np.ceil(42.0 / np.maximum(exponent, SERIES_FROM)), _by_series),
-        (exponent < SERIES_FROM, np.floor(servers / 2), _by_roots),
+        (short, 1 + np.ceil(42.0 / np.maximum(exponent, fast)), _by_series),
+        (~short, np.floor(servers / 2), _by_roots),
     ):
         index = np.flatnonzero(chosen)
-        if index.size and float(size[index].max()) > MOST_TERMS:
-            told = f"at most {2 * MOST_TERMS} with constant service near saturation"
+        if index.size and float(size[index].max()) > most:
+            told = f"at most {2 * most} with constant service near saturation"
             raise InputError("servers", float(servers[index].max()), told)
         for batch in batches(size[index]):
             part = index[batch]
@@ -180,7 +178,6 @@ CLOSED_FORMS: Final[dict[str, tuple[bool, Callable[..., Array]]]] = {
     "boxma_cohen_huffels_1979": (True, lambda m, d, v, a, c: boxma_cohen_huffels_1979(m, d, v, c)),
     "takahashi_1977": (True, lambda m, d, v, a, c: takahashi_1977(m, d, v)),
 }
-LEAST_WAIT: Final = 1e-280  # of the service time: below, W_D leaves float64 and the forms have no digits
 METHODS: Final = ("auto", "exact", *CLOSED_FORMS)
 # Of the closed forms the most accurate on either side of scv 1, where both are exact: no jump between them.
 BEST_BELOW, BEST_ABOVE = "takahashi_1977", "boxma_cohen_huffels_1979"
@@ -339,13 +336,14 @@ def _closed(load: Array, c: Array, scv: Array, method: str) -> tuple[Array, Arra
     exponential = delay / (c - load)
     needs, form = CLOSED_FORMS[method]
     wait = exponential * (1 + scv) / 2
-    several = np.flatnonzero((c > 1) & (exponential > LEAST_WAIT))
+    least = 1e-280  # of the service time: below, W_D leaves float64 and the forms have no digits
+    several = np.flatnonzero((c > 1) & (exponential > least))
     regular = np.ones(several.size)
     if needs:
         regular = deterministic(load[several], c[several])[0] / load[several]
         fixed = scv[several] == 0  # where the form is its own argument
         wait[several[fixed]] = regular[fixed]
-        usable = ~fixed & (regular > LEAST_WAIT)
+        usable = ~fixed & (regular > least)
         regular = regular[usable]
         several = np.asarray(several[usable])
     if several.size:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -82,7 +81,10 @@ def _recursion(network: LatticeNetwork, lattice: Lattice, without: dict[int, Arr
     queue = np.zeros((scenarios, points, stations))
     queues = np.where(np.isinf(network.servers), 0.0, 1.0)
     pace = np.where(np.isinf(network.servers), 1.0, network.servers)
-    idle = {k: _nobody(int(network.servers[k]), scenarios, points) for k in without}
+    # P(j requests at a station | population), j = 0..servers - 1; the empty network has none anywhere.
+    idle = {k: np.zeros((scenarios, points, int(network.servers[k]))) for k in without}
+    for law in idle.values():
+        law[:, 0, 0] = 1.0
     for here in lattice.levels():
         for r in range(classes):
             at = here[lattice.points[here, r] > 0]
@@ -102,13 +104,6 @@ def _recursion(network: LatticeNetwork, lattice: Lattice, without: dict[int, Arr
     return throughput, residence
 
 
-def _nobody(servers: int, scenarios: int, points: int) -> Array:
-    """P(j requests at a station | population), j = 0..servers - 1; the empty network has none anywhere."""
-    law = np.zeros((scenarios, points, servers))
-    law[:, 0, 0] = 1.0
-    return law
-
-
 def _next_law(
     law: Array, demand: Array, throughput: Array, without: Array, lattice: Lattice, here: Indices
 ) -> None:
@@ -121,13 +116,6 @@ def _next_law(
         passing = demand[:, None, r] * throughput[:, at, r]
         for j in range(1, law.shape[-1]):
             law[:, at, j] += passing / j * law[:, at - lattice.strides[r], j - 1]
-
-
-LARGEST_LATTICE: Final = 5_000_000  # populations times stations times scenarios
-MOST_STEPS: Final = (
-    100_000  # requesters times networks to be solved, 2 for each multi-server station: 10 s at most
-)
-MOST_MULTIPLE: Final = 8  # multi-server stations: the work doubles with each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -224,20 +212,9 @@ def mva(
     think = think if several else think[..., None]
     shape = _shape(work, think, classes.size)
     stations = _servers(servers, work.shape[-1])
-    multiple = int(((stations > 1) & np.isfinite(stations)).sum())
-    if multiple > MOST_MULTIPLE:
-        raise InputError("servers", multiple, f"at most {MOST_MULTIPLE} multi-server stations")
     # With a server for everybody nobody queues.
     effective = np.where(stations >= classes.sum(), np.inf, stations)
-    laws = effective[(effective > 1) & np.isfinite(effective)].sum()
-    points = math.prod(int(n) + 1 for n in classes) * max(math.prod(shape), 1)
-    size = int(points * (work.shape[-1] + laws))
-    if size > LARGEST_LATTICE:
-        raise InputError("population", classes.tolist(), f"at most {LARGEST_LATTICE} numbers, not {size}")
-    steps = int(classes.sum()) * 2 ** int(((effective > 1) & np.isfinite(effective)).sum())
-    if steps > MOST_STEPS:
-        told = f"at most {MOST_STEPS} requesters, half as many with each multi-server station"
-        raise InputError("population", classes.tolist(), told)
+    _check_size(classes, max(math.prod(shape), 1), stations, effective)
     full = np.broadcast_to(work, (*shape, *work.shape[-2:])).reshape(-1, *work.shape[-2:])
     pause = np.broadcast_to(think, (*shape, classes.size)).reshape(-1, classes.size)
     if ((full.sum(-1) + pause <= 0) & (classes > 0)).any():
@@ -248,6 +225,29 @@ def mva(
     lattice = Lattice.up_to(classes)
     throughput, residence = solve(LatticeNetwork(demands=full, think=pause, servers=effective), lattice)
     return _result(throughput, residence, full, stations, lattice, shape, several=several)
+
+
+def _check_size(
+    classes: NDArray[np.int64],
+    scenarios: int,
+    servers: Array,
+    effective: Array,
+    *,
+    numbers: int = 5_000_000,
+    requesters: int = 100_000,
+    multiple: int = 8,
+) -> None:
+    """Refuse what takes more than some 10 s or GB; the work doubles with each multi-server station."""
+    several, left = (int(((each > 1) & np.isfinite(each)).sum()) for each in (servers, effective))
+    if several > multiple:
+        raise InputError("servers", several, f"at most {multiple} multi-server stations")
+    laws = effective[(effective > 1) & np.isfinite(effective)].sum()
+    size = int(math.prod(int(n) + 1 for n in classes) * scenarios * (servers.size + laws))
+    if size > numbers:
+        raise InputError("population", classes.tolist(), f"at most {numbers} numbers, not {size}")
+    if int(classes.sum()) * 2**left > requesters:
+        told = f"at most {requesters} requesters, half as many with each multi-server station"
+        raise InputError("population", classes.tolist(), told)
 
 
 def _result(

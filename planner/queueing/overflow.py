@@ -36,17 +36,17 @@ from numpy.typing import ArrayLike
 
 from planner.errors import InputError
 from planner.queueing import checks
+from planner.queueing._levels import LARGE
 from planner.results import Array, Result, quantity
 
 TINY: Final = 1e-290  # below it a state is never seen
-NEVER: Final = 1e200  # mean time, in intervals, of what does not happen
 
 
 def most_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Array:
     """Law of the most busy servers that a request finds in an interval."""
     below = np.maximum(np.cumsum(law, axis=-1), TINY)
-    rise = np.divide(below, flow, out=np.full_like(below, NEVER), where=flow > TINY)
-    reach = np.minimum(np.cumsum(rise * below, axis=-1) / below, NEVER)[..., : servers + 1]
+    rise = np.divide(below, flow, out=np.full_like(below, LARGE), where=flow > TINY)
+    reach = np.minimum(np.cumsum(rise * below, axis=-1) / below, LARGE)[..., : servers + 1]
     none_from = below[..., : servers + 1] * _unreached(interval, reach)
     none_from = np.minimum.accumulate(none_from[..., ::-1], axis=-1)[..., ::-1]
     # chance of any try that is left where none is likely
@@ -58,11 +58,11 @@ def fewest_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> 
     """Law of the fewest busy servers that a request finds in an interval."""
     above = np.cumsum(law[..., ::-1], axis=-1)[..., ::-1]
     back = np.concatenate([np.zeros_like(flow[..., :1]), flow[..., :-1]], axis=-1)
-    fall = np.divide(above, back, out=np.full_like(above, NEVER), where=back > TINY) * above
+    fall = np.divide(above, back, out=np.full_like(above, LARGE), where=back > TINY) * above
     fall[..., 0] = 0.0
     sums = np.cumsum(fall[..., ::-1], axis=-1)[..., ::-1]
     over = above[..., 1 : servers + 1]
-    reach = np.minimum(sums[..., 1 : servers + 1] / np.maximum(over, TINY), NEVER)
+    reach = np.minimum(sums[..., 1 : servers + 1] / np.maximum(over, TINY), LARGE)
     more_than = np.minimum.accumulate(over * _unreached(interval, reach), axis=-1)
     return np.maximum(-np.diff(more_than, axis=-1, prepend=1.0, append=0.0), 0.0)
 
@@ -74,9 +74,6 @@ def _unreached(interval: ArrayLike, reach: Array) -> Array:
     # exponent beyond which a chance is 0
     chance: Array = np.exp(-np.minimum(length / np.maximum(reach, 1e-12), 700.0))
     return chance
-
-
-MOST_STATES: Final = 4096  # states at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -224,9 +221,9 @@ def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> Over
     # the same in peakednesses, for small loads
     most = float((mean + 9.0 * np.sqrt(mean * shape) + 30.0 * np.maximum(shape, 1.0)).max())
     states = max(int(most), count) + 2
-    if states > MOST_STATES:
+    if states > (largest := 4096):
         raise InputError(
-            "load", float(mean.max()), f"a load and a peakedness of at most {MOST_STATES} states", "erlang"
+            "load", float(mean.max()), f"a load and a peakedness of at most {largest} states", "erlang"
         )
     k = np.arange(states, dtype=np.float64)
     rate = np.maximum(mean[..., None] + (shape[..., None] - 1.0) * k, 0.0) / shape[..., None]

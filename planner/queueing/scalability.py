@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 # Free parameters after gamma: the special cases, from the simplest to the full law.
 LAWS: Final[dict[str, tuple[int, ...]]] = {"linear": (), "amdahl": (1,), "usl": (1, 2)}
 WORTH: Final = 0.95  # a richer law has to lower the leave-one-out error at least this far
-PERFECT: Final = 1e-9  # of the largest throughput: a law without error is not improved upon
-AT_BOUND: Final = 1e-10  # coefficient up to which it counts as 0
 STARTS: Final = ((0.0, 0.0), (0.05, 1e-4), (0.5, 1e-2))  # contention and coherency from which fits begin
 
 
@@ -46,7 +44,9 @@ class Scalability(Result):
     @property
     def peak_concurrency(self) -> Array:
         """Concurrency of the largest throughput, sqrt((1 - alpha) / beta); inf where it never falls."""
-        return _peak(self.alpha, self.beta)
+        if self.beta == 0:
+            return np.asarray(np.inf)
+        return np.asarray(np.sqrt(np.maximum((1 - self.alpha) / self.beta, 1.0)))
 
     @property
     def peak_throughput(self) -> Array:
@@ -171,8 +171,9 @@ def fit_usl(n: ArrayLike, throughput: ArrayLike) -> Scalability:
     fits = {name: _fit(concurrency, scaled, free, STARTS) for name, free in tried.items()}
     errors = {name: _leave_one_out(concurrency, scaled, tried[name], fits[name]) for name in tried}
     chosen = "linear"
+    perfect = 1e-9  # of the largest throughput: a law without error is not improved upon
     for name in tried:
-        if errors[chosen] > PERFECT and errors[name] < WORTH * errors[chosen]:
+        if errors[chosen] > perfect and errors[name] < WORTH * errors[chosen]:
             chosen = name
     values = fits[chosen] * [scale, 1, 1]
     deviations = _deviations(fits[chosen], concurrency, scaled, tried[chosen]) * [scale, 1, 1]
@@ -187,13 +188,6 @@ def fit_usl(n: ArrayLike, throughput: ArrayLike) -> Scalability:
         leave_one_out={name: scale * error for name, error in errors.items()},
         residuals=measured - usl(concurrency, *values),
     )
-
-
-def _peak(alpha: Array, beta: Array) -> Array:
-    """Where the throughput is largest, never below one requester."""
-    if beta == 0:
-        return np.asarray(np.inf)
-    return np.asarray(np.sqrt(np.maximum((1 - alpha) / beta, 1.0)))
 
 
 def _curve(values: Array, n: Array) -> Array:
@@ -252,7 +246,8 @@ def _deviations(values: Array, n: Array, x: Array, free: tuple[int, ...]) -> Arr
     """Standard errors from the gradient at the fit; parameters at their bound are held there."""
     places = np.array([0, *free])
     deviations = np.zeros(3)
-    at_bound = places[(places > 0) & (values[places] <= AT_BOUND)]
+    zero = 1e-10  # up to here a coefficient is at its bound
+    at_bound = places[(places > 0) & (values[places] <= zero)]
     held = np.setdiff1d(places, at_bound)
     deviations[at_bound] = np.nan
     freedom = n.size - held.size

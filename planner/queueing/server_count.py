@@ -18,10 +18,6 @@ from planner.results import Array
 
 Counts = NDArray[np.int64]
 
-LARGEST_LOAD: Final = 1e15  # erlang; beyond it a float does not tell a count of servers from the next one
-LIGHT: Final = 100.0  # erlang; up to here counting up is the fastest, above it halving an interval
-TIE: Final = 1e-11  # relative; closer to the target, the public law itself decides
-
 
 @checks.law
 def min_servers(
@@ -227,14 +223,15 @@ def _reachable(target: _Target, s: Array) -> _Target:
     return target
 
 
-def _fewest(rate: Array, s: Array, v: Array, target: _Target) -> Array:
+def _fewest(
+    rate: Array, s: Array, v: Array, target: _Target, *, largest: float = 1e15, light: float = 100.0
+) -> Array:
+    """Counted up to a light load; beyond the largest, floats do not tell a count from the next one."""
     load = rate * s
-    if load.max(initial=0.0) > LARGEST_LOAD:
-        raise InputError(
-            "arrival_rate * service_time", float(load.max()), f"at most {LARGEST_LOAD:g}", "erlang"
-        )
+    if load.max(initial=0.0) > largest:
+        raise InputError("arrival_rate * service_time", float(load.max()), f"at most {largest:g}", "erlang")
     answer = np.ones_like(load)  # without load one server meets anything
-    counted = (v == 1) & (load <= LIGHT) & (load > 0)
+    counted = (v == 1) & (load <= light) & (load > 0)
     index = np.flatnonzero(counted)
     order = index[np.argsort(load[index].astype(np.uint8), kind="stable")]
     left = [np.flatnonzero(~counted & (load > 0))]
@@ -252,7 +249,8 @@ def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Counts]:
     """Fewest servers by Erlang's recursion 1/B(k) = 1 + k/a 1/B(k - 1), and the scenarios it cannot decide."""
     answer, unsure = np.zeros_like(load), []
     index, inverse, factor = np.arange(load.size), np.ones_like(load), 1 / load
-    need, waiting = target.need(s) * (1 - TIE), np.ones(load.shape, dtype=bool)
+    tie = 1e-11  # closer to the target, the public law itself decides
+    need, waiting = target.need(s) * (1 - tie), np.ones(load.shape, dtype=bool)
     stable_from = int(load.min()) + 1
     with np.errstate(over="ignore"):
         for k in range(1, stable_from + 64):
@@ -264,7 +262,7 @@ def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Counts]:
             reached = target.reach(k, load, inverse, s)
             done = np.flatnonzero((reached >= need) & waiting)
             answer[index[done]] = k
-            unsure.append(index[done[reached[done] <= need[done] * (1 + 3 * TIE)]])
+            unsure.append(index[done[reached[done] <= need[done] * (1 + 3 * tie)]])
             waiting[done] = False
             left = np.flatnonzero(waiting)
             if left.size < 0.6 * waiting.size:

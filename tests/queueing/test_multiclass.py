@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import comb, factorial
 
@@ -185,26 +186,24 @@ def test_nearly_saturated_stations_settle_in_few_steps(monkeypatch: pytest.Monke
     far = closed_network(**CREEPING).throughput
     exact = closed_network(**CREEPING | {"method": "exact"}).throughput
     assert np.allclose(far, exact, rtol=1e-4)
-    monkeypatch.setattr(_linearizer, "STEPS", 50)
+    core = _linearizer._core
+    monkeypatch.setattr(_linearizer, "_core", partial(core, most=50))
     assert (closed_network(**CREEPING).throughput == far).all()
-    monkeypatch.setattr(_linearizer, "STEPS", 500)
-    monkeypatch.setattr(_linearizer, "LONGEST_STEP", 0.0)
-    monkeypatch.setattr(_linearizer, "MOST_BACK", 0.0)
+    monkeypatch.setattr(_linearizer, "_core", partial(core, most=500, mixing=(0.0, 0.0)))
     with pytest.raises(ConvergenceError, match="500"):
         closed_network(**CREEPING)
 
 
-def test_a_law_tilted_to_a_mean_is_the_binomial_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_law_tilted_to_a_mean_is_the_binomial_one() -> None:
     """Weights C(N, n) and mean N p: E n (n - 1) = N (N - 1) p^2, from nobody to everybody, in few Newton steps."""
     most = 40
     counts = np.arange(most + 1.0)
     weight = np.log([comb(most, n) for n in range(most + 1)])
     share = np.array([[1e-9, 1e-3, 0.2], [0.5, 0.9, 0.999], [1e-9, 0.2, 1 - 1e-9]])
     for rows, steps in ((slice(2), 14), (slice(3), 60)):
-        monkeypatch.setattr(_linearizer, "NEWTON", steps)
         p = share[rows]
         found = _linearizer._tilted(
-            np.tile(weight, (len(p), 1)), np.tile(counts * (counts - 1), (len(p), 1)), most * p
+            np.tile(weight, (len(p), 1)), np.tile(counts * (counts - 1), (len(p), 1)), most * p, steps
         )
         assert np.allclose(found, most * (most - 1) * p**2, rtol=1e-8, atol=0)
 

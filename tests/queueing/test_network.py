@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from math import factorial, prod
 
@@ -184,7 +185,7 @@ def test_bad_input_is_named(arguments: tuple[object, ...], told: str) -> None:
 def test_each_multi_server_station_halves_how_many_requesters_are_answered(
     double: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(network, "MOST_STEPS", 40)
+    monkeypatch.setattr(network, "_check_size", partial(network._check_size, requesters=40))
     servers, most = [1] * (4 - double) + [2] * double, 40 // 2**double
     assert mva([0.1] * 4, most, servers=servers).throughput.size == most
     with pytest.raises(InputError, match="population"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,13 +13,6 @@ from planner.queueing.pools.pool import check_pools
 from planner.queueing.pools.result import PoolSteady
 from planner.queueing.pools.solve import alias_pool
 from planner.results import Array
-
-FIRST_SPREAD: Final = 1.0
-"""Relative difference within a class at first."""
-LEAST_SPREAD: Final = 1e-3
-"""The same below which volumes of one class are equal."""
-LEAST_WAIT: Final = 0.01
-"""A wait below this share of the service time counts as this share where waits are compared."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,9 +97,6 @@ def group_volumes(
         population=population,
         think_time=think_time,
         arrival_rate=arrival_rate,
-        inflation=0.0,
-        redrive_time=0.0,
-        alias_redrive_time=None,
     )
     closed_each, people, service_each = each.closed[0], each.population[0], each.service[0]
     rate = np.where(closed_each, 1.0 / np.where(closed_each, each.think_time[0], 1.0), each.arrival_rate[0])
@@ -183,7 +173,7 @@ def alias_pool_of_volumes(
     """
     if not tolerance > 0.0:
         raise InputError("tolerance", tolerance, "a number above 0")
-    spread, error = FIRST_SPREAD, np.inf
+    spread, equal, error = 1.0, 1e-3, np.inf
     rows = {"population": population, "think_time": think_time, "arrival_rate": arrival_rate}
     one: dict[str, ArrayLike] = {"service_time": service_time} if np.ndim(service_time) == 0 else {}
     if not one:
@@ -197,7 +187,7 @@ def alias_pool_of_volumes(
     pool = solved(groups)
     wait = groups.at_own_rate(pool.wait_time)
     while error > tolerance:
-        if spread < LEAST_SPREAD:  # what is in one class now is equal
+        if spread < equal:  # what is in one class now is equal
             error = 0.0
             break
         spread *= 0.5
@@ -216,6 +206,6 @@ def _largest_change(before: Array, after: Array, service_time: Array) -> float:
     both = np.isfinite(before) & np.isfinite(after)
     change = np.full(before.shape, np.inf)
     change[np.isinf(before) & np.isinf(after)] = 0.0
-    least = np.broadcast_to(LEAST_WAIT * service_time, after.shape)[both]
+    least = np.broadcast_to(0.01 * service_time, after.shape)[both]  # a shorter wait counts as this one
     change[both] = np.abs(after[both] - before[both]) / np.maximum(after[both], least)
     return float(change.max())

@@ -18,7 +18,7 @@ def without_aliases(elements: Elements) -> Outcome:
     """Pools without aliases, whose volumes are single stations, side by side: a try fails and the base picks it up."""
     here = elements.volumes > 0.0
     closed, opened = here & elements.closed, here & ~elements.closed
-    outcome = Outcome.empty(here.shape[0], here.shape[1], 0)
+    outcome = Outcome.empty(elements)
     outcome.free_law[:] = 1.0
     gap = np.broadcast_to(elements.redrive_time[:, None], here.shape)
     for some in (closed, opened):

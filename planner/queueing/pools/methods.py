@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from planner.errors import ConvergenceError, InputError
 from planner.queueing.pools.exact.lumped import MAX_STATES, solve_lumped
 from planner.queueing.pools.exact.open_chain import MOST_VOLUMES, solve_open_chain
+from planner.queueing.pools.field.device_rates import with_gap_wait
 from planner.queueing.pools.field.elements import Elements
-from planner.queueing.pools.field.gap_wait import with_gap_wait
 from planner.queueing.pools.field.mean_field import solve_field
 from planner.queueing.pools.independent import solve_independent, states_of_one, without_aliases
 from planner.queueing.pools.outcome import Outcome, balanced
@@ -42,14 +42,16 @@ class Asked:
 
 @dataclass(frozen=True)
 class PoolMethod:
-    """One way to solve pools; `kind` is what `PoolSteady.method` says of it, `near` how near it is."""
+    """One way to solve pools; `kind` is what `PoolSteady.method` says of it."""
 
-    name: str
     kind: str
     asked_by: frozenset[str]
     takes: Callable[[Asked], Mask]
     solve: Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]
-    near: str
+
+
+def _any(asked: Asked) -> Mask:
+    return np.ones(asked.stable.size, dtype=bool)
 
 
 def _nothing_arrives(asked: Asked) -> Mask:
@@ -57,9 +59,9 @@ def _nothing_arrives(asked: Asked) -> Mask:
 
 
 def _idle(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
-    aliases = asked.elements.aliases[which].astype(np.int64)
-    outcome = Outcome.empty(which.size, asked.elements.volumes.shape[-1], int(aliases.max()))
-    outcome.free_law[np.arange(which.size), aliases] = 1.0
+    here = asked.elements.take(which)
+    outcome = Outcome.empty(here)
+    outcome.free_law[np.arange(which.size), here.aliases.astype(np.int64)] = 1.0
     return outcome, np.ones(which.size, dtype=bool)
 
 
@@ -76,7 +78,7 @@ def _one_by_one(
 
     def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
         here = asked.elements.take(which)
-        outcome = Outcome.empty(which.size, here.volumes.shape[-1], int(here.aliases.max()))
+        outcome = Outcome.empty(here)
         known: dict[tuple[int, int], Outcome] = {}
         for at, element in enumerate(which.tolist()):
             pool, aliases = asked.pool(element)
@@ -91,7 +93,7 @@ def _one_by_one(
 
 def _field(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
     here = asked.elements.take(which)
-    outcome = Outcome.empty(which.size, here.volumes.shape[-1], int(here.aliases.max()))
+    outcome = Outcome.empty(here)
     converged = np.zeros(which.size, dtype=bool)
     numbers = (here.volumes > 0.0).sum(axis=-1)
     for classes in np.unique(numbers).tolist():  # a class without volumes costs as much as another
@@ -125,12 +127,10 @@ def _solve_exact(pool: CheckedPool, aliases: int) -> Outcome:
 
 def _at_last(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
     """Chains where the field has no answer: closed pools with few enough states, others of few volumes."""
-    outcome = Outcome.empty(
-        which.size, asked.elements.volumes.shape[-1], int(asked.elements.aliases[which].max())
-    )
-    found = np.zeros(which.size, dtype=bool)
-    few = asked.elements.volumes[which].sum(axis=-1) <= MOST_VOLUMES
-    for at in np.flatnonzero(few | asked.elements.closed[which].all(axis=-1)).tolist():
+    here = asked.elements.take(which)
+    outcome, found = Outcome.empty(here), np.zeros(which.size, dtype=bool)
+    few = here.volumes.sum(axis=-1) <= MOST_VOLUMES
+    for at in np.flatnonzero(few | here.closed.all(axis=-1)).tolist():
         with suppress(InputError, ConvergenceError):
             part, good = _one_by_one(_solve_exact)(asked, which[at : at + 1])
             outcome.write(np.array([at]), part)
@@ -142,40 +142,26 @@ EXACT: Final = frozenset({"exact"})
 FIELD: Final = frozenset({"auto", "mean-field"})
 
 METHODS: Final = (
-    PoolMethod("no arrivals", "exact", EXACT | FIELD, _nothing_arrives, _idle, "exact"),
-    PoolMethod(
-        "saturated", "exact", EXACT | FIELD, lambda asked: ~asked.stable, _one_by_one(solve_saturated),
-        "a limit; how overloaded volumes with inflation share the aliases is an estimate",
-    ),
-    PoolMethod(
-        "no aliases", "exact", EXACT | FIELD, lambda asked: asked.elements.aliases == 0.0, _without_aliases, "exact",
-    ),
-    PoolMethod(
-        "volumes one by one", "exact", EXACT | FIELD, _by_chains_of_one,
-        _one_by_one(solve_independent), "exact",
-    ),
-    PoolMethod(
-        "independent volumes", "exact", EXACT | FIELD, lambda asked: asked.elements.independent, _field,
-        "exact but for rounding: given D their laws are a product",
-    ),
-    PoolMethod(
-        "chains", "exact", EXACT, lambda asked: np.ones(asked.stable.size, dtype=bool), _one_by_one(_solve_exact),
-        "closed pools up to 30,000 states; two to four volumes with open classes but for 1e-8 of the mean queue",
-    ),
-    PoolMethod(
-        "mean field", "mean-field", FIELD, lambda asked: np.ones(asked.stable.size, dtype=bool), _field,
-        "waits to 5 %, 6 % with inflation or gaps, a tenth where service times differ",
-    ),
-)  # fmt: skip
+    PoolMethod("exact", EXACT | FIELD, _nothing_arrives, _idle),
+    # A limit; how overloaded volumes with inflation share the aliases is an estimate.
+    PoolMethod("exact", EXACT | FIELD, lambda asked: ~asked.stable, _one_by_one(solve_saturated)),
+    PoolMethod("exact", EXACT | FIELD, lambda asked: asked.elements.aliases == 0.0, _without_aliases),
+    PoolMethod("exact", EXACT | FIELD, _by_chains_of_one, _one_by_one(solve_independent)),
+    # Exact but for rounding: given D the laws of volumes that do not meet are a product.
+    PoolMethod("exact", EXACT | FIELD, lambda asked: asked.elements.independent, _field),
+    # Closed pools up to 30,000 states; two to four volumes with open classes but for 1e-8 of the mean queue.
+    PoolMethod("exact", EXACT, _any, _one_by_one(_solve_exact)),
+    # Waits to 5 %, 6 % with inflation or gaps, a tenth where service times differ.
+    PoolMethod("mean-field", FIELD, _any, _field),
+)
 """Which pools, which method, how near: the first one that takes an element answers."""
 
 
 def solve_all(asked: Asked, method: str) -> tuple[Outcome, Mask, str]:
     """Solve every element by the first method that takes it; which converged, and of what kind the answer is."""
     elements = asked.elements
-    count, classes = elements.volumes.shape
-    outcome = Outcome.empty(count, classes, int(elements.aliases.max()))
-    converged, left = np.zeros(count, dtype=bool), np.ones(count, dtype=bool)
+    outcome = Outcome.empty(elements)
+    converged, left = np.zeros(elements.aliases.size, dtype=bool), np.ones(elements.aliases.size, dtype=bool)
     kinds = set()
     for each in METHODS:
         if method not in each.asked_by or not left.any():

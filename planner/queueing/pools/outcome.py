@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import Elements
-from planner.queueing.pools.pool import TINY, CheckedPool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 TOLERANCE: Final = 0.01
@@ -47,16 +48,17 @@ class Outcome:
     stable: bool | NDArray[np.bool_] = True  # False where a queue grows without bound, shape (elements,)
 
     @classmethod
-    def empty(cls, elements: int, classes: int, largest: int) -> Outcome:
-        """Room for so many; nothing arrives."""
-        values: dict[str, Any] = {name: np.zeros((elements, classes)) for name in PER_CLASS}
-        laws = np.zeros((2, elements, largest + 1))
+    def empty(cls, elements: Elements) -> Outcome:
+        """Room for the outcome of the elements; nothing arrives."""
+        count = elements.aliases.size
+        values: dict[str, Any] = {name: np.zeros(elements.volumes.shape) for name in PER_CLASS}
+        laws = np.zeros((2, count, int(elements.aliases.max(initial=0.0)) + 1))
         return cls(
             **values,
             free_law=laws[0],
             tries_by_free=laws[1],
-            residual=np.zeros(elements),
-            stable=np.ones(elements, dtype=bool),
+            residual=np.zeros(count),
+            stable=np.ones(count, dtype=bool),
         )
 
     def write(

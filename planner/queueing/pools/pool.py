@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +14,6 @@ from planner.results import Array
 
 MOST_DEVICES = 4096
 """Bases and aliases together: keeps time and memory within bounds."""
-TINY: Final = float(np.finfo(float).tiny)
-"""What divides in place of 0."""
-FARTHEST: Final = 1e12
-"""Ratio, either way, of any time to the mean service time, beyond which rates lose their digits."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,11 +56,6 @@ class CheckedPool:
     def even(self) -> bool:
         """Whether all classes have one service time, so that it does not matter whose I/O holds an alias."""
         return bool(np.all(self.service == 1.0))
-
-    @cached_property
-    def most_beyond(self) -> float:
-        """Most I/Os that no base holds, inf with an open class [1]."""
-        return float(self.volumes @ np.where(self.closed, self.population - 1.0, np.inf))
 
     @property
     def slowed(self) -> bool:
@@ -122,10 +112,9 @@ class Scenarios:
         """Service time of each class, in units of the mean of its pool."""
         return self.service_time / self.unit[:, None]
 
-    def pool(self, scenario: int, *, whole: bool = False) -> CheckedPool:
-        """One of them, its active classes or all of them."""
-        here = np.ones_like(self.active[scenario]) if whole else self.active[scenario]
-        unit = float(self.unit[scenario])
+    def pool(self, scenario: int) -> CheckedPool:
+        """One of them, its active classes alone."""
+        here, unit = self.active[scenario], float(self.unit[scenario])
         return CheckedPool(
             volumes=self.volumes[scenario, here],
             population=self.population[scenario, here],
@@ -143,12 +132,12 @@ def check_pools(
     *,
     volumes: ArrayLike,
     service_time: ArrayLike,
-    population: ArrayLike | None,
-    think_time: ArrayLike | None,
-    arrival_rate: ArrayLike | None,
-    inflation: ArrayLike,
-    redrive_time: ArrayLike,
-    alias_redrive_time: ArrayLike | None,
+    population: ArrayLike | None = None,
+    think_time: ArrayLike | None = None,
+    arrival_rate: ArrayLike | None = None,
+    inflation: ArrayLike = 0.0,
+    redrive_time: ArrayLike = 0.0,
+    alias_redrive_time: ArrayLike | None = None,
 ) -> Scenarios:
     """Check the arguments of `alias_pool`."""
     count = _numbers("volumes", volumes, None, "a whole number of volumes in each class")
@@ -280,9 +269,9 @@ def _check_classes(
     _refuse("think_time", think_time, used & closed & ~moderate, "a finite time above 0", "s")
 
 
-def _check_ratios(pools: Scenarios) -> None:
+def _check_ratios(pools: Scenarios, farthest: float = 1e12) -> None:
     """Refuse times and rates so far from the mean service time that others beside them lose their digits."""
-    unit, near = pools.unit, 1.0 / FARTHEST
+    unit, near = pools.unit, 1.0 / farthest
     for name, dimension, power, least in (
         ("service_time", "s", 1, near), ("think_time", "s", 1, near), ("arrival_rate", "1/s", -1, near),
         ("inflation", "", 0, 0.0), ("redrive_time", "s", 1, 0.0), ("alias_redrive_time", "s", 1, 0.0),
@@ -290,9 +279,9 @@ def _check_ratios(pools: Scenarios) -> None:
         values = getattr(pools, name)
         scale = unit**power if values.ndim == 1 else (unit**power)[:, None]
         relative = values / scale
-        wrong = ~(np.isnan(relative) | (relative == 0.0) | ((relative >= least) & (relative <= FARTHEST)))
+        wrong = ~(np.isnan(relative) | (relative == 0.0) | ((relative >= least) & (relative <= farthest)))
         if wrong.any():
             at = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
             of, mean = float(np.broadcast_to(scale, wrong.shape)[at]), float(unit[at[0]])
-            told = f"a number from {least * of:.3g} to {FARTHEST * of:.3g}, as service times are {mean:.3g} s"
+            told = f"a number from {least * of:.3g} to {farthest * of:.3g}, as service times are {mean:.3g} s"
             raise InputError(name, float(values[at]), told, dimension)

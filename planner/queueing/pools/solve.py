@@ -142,20 +142,10 @@ def solve_pools(aliases: ArrayLike, *, scv: float = 1.0, method: Method = "auto"
         raise InputError("method", method, "auto, exact or mean-field")
     if scv != 1.0:
         raise InputError("scv", scv, "1: finite_source and mgc take one volume by itself with any other")
-    scenarios = check_pools(**{**DEFAULTS, **pools})
+    scenarios = check_pools(**pools)
     counts, scenario = check_aliases(aliases, scenarios)
     elements = Elements.of(scenarios, scenario.ravel(), counts.ravel())
     needed = fewest_to_be_stable(scenarios)
     asked = Asked(scenarios, scenario.ravel(), elements, elements.aliases >= needed[scenario.ravel()])
     outcome, converged, kind = solve_all(asked, method)
     return pool_steady(scenarios, elements, counts.shape, outcome, converged, needed, kind)
-
-
-DEFAULTS: dict[str, Any] = {
-    "population": None,
-    "think_time": None,
-    "arrival_rate": None,
-    "inflation": 0.0,
-    "redrive_time": 0.0,
-    "alias_redrive_time": None,
-}

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.queueing.checks import TINY
 from planner.queueing.pools.independent import solve_one
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
-from planner.queueing.pools.pool import TINY, CheckedPool, Scenarios
+from planner.queueing.pools.pool import MOST_DEVICES, CheckedPool, Scenarios
 from planner.results import Array
-
-MOST_OF_ONE: Final = 4096
-"""Aliases of one volume beyond which none are tried."""
 
 
 def aliases_in_use(pool: CheckedPool) -> Array:
@@ -57,22 +54,10 @@ def fewest_to_be_stable(scenarios: Scenarios) -> Array:
         scenarios.active & ~scenarios.closed, scenarios.arrival_rate * scenarios.service_time, 0.0
     )
     gap = scenarios.redrive_time[:, None] / scenarios.service_time
-    needed = np.zeros(scenarios.unit.size)
-    for scenario in np.flatnonzero((load * (1.0 + gap) >= 1.0 - MARGIN).any(axis=-1)).tolist():
+    needed, nearly = np.zeros(scenarios.unit.size), 1.0 - 1e-9
+    for scenario in np.flatnonzero((load * (1.0 + gap) >= nearly).any(axis=-1)).tolist():
         needed[scenario] = aliases_to_be_stable(scenarios.pool(scenario))
     return needed
-
-
-MARGIN: Final = 1e-9
-"""How far below 1 a load is looked at."""
-
-
-def is_stable(pool: CheckedPool, aliases: int) -> bool:
-    """Whether no queue of the pool grows without bound: the sum of `aliases_in_use` is below its aliases."""
-    if pool.bases == 1 and not pool.closed[0]:
-        by_base, by_alias, *_ = _one_in_overload(pool, aliases)
-        return float(pool.arrival_rate[0]) < by_base + by_alias
-    return not _overloaded(pool).any() or float(pool.volumes @ aliases_in_use(pool)) < aliases
 
 
 def solve_saturated(pool: CheckedPool, aliases: int) -> Outcome:
@@ -118,13 +103,18 @@ def solve_saturated(pool: CheckedPool, aliases: int) -> Outcome:
 
 def _of_one_volume(pool: CheckedPool) -> float:
     """Fewest aliases of its own that serve a single overloaded volume; inf where inflation takes what they bring."""
+
+    def is_stable(aliases: int) -> bool:
+        by_base, by_alias, *_ = _one_in_overload(pool, aliases)
+        return float(pool.arrival_rate[0]) < by_base + by_alias
+
     enough = 1
-    while not is_stable(pool, enough):
+    while not is_stable(enough):
         enough *= 2
-        if enough > MOST_OF_ONE:
+        if enough > MOST_DEVICES:
             return float(np.inf)
     counts = range(enough // 2 + 1, enough + 1)
-    return float(counts[bisect_left(counts, True, key=lambda count: is_stable(pool, count))])
+    return float(counts[bisect_left(counts, True, key=is_stable)])
 
 
 def _one_in_overload(pool: CheckedPool, aliases: int) -> tuple[float, float, float, float]:

@@ -2,50 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
 from planner.results import Array
 
-CERTAIN: Final = 1e-9
-"""Expected tries, and chance, up to which they count as none."""
-TINY: Final = 1e-300
-"""Probability up to which a number of free aliases does not occur."""
 
-
-def water_marks(free_law: Array, tries_by_free: Array, tries: float) -> tuple[float, float]:
+def water_marks(
+    free_law: Array, tries_by_free: Array, tries: float, *, none: float = 1e-9, never: float = 1e-300
+) -> tuple[float, float]:
     """Mean of the fewest and of the most free aliases that the tries of an interval find.
 
     The free aliases are taken as a birth-death process: a try takes one at rate ``tries(f) / P(f)`` and one
     comes free at the rate that keeps the law, ``P(f) up(f) = tries(f + 1)``. That no try finds so few, or so
-    many, is its survival where such a try ends it.
+    many, is its survival where such a try ends it. Up to `none` expected tries count as none.
     """
     rate = float(tries_by_free.sum())
     if rate <= 0.0:
         return float(free_law.size - 1), float(free_law.size - 1)
     interval = tries / rate
-    free = np.flatnonzero(free_law > TINY)
+    free = np.flatnonzero(free_law > never)
     law, flow = free_law[free], tries_by_free[free]
-    low = float(free[0])
-    for i in range(free.size - 1):  # the mark is above free[i] where every try finds more
-        expected = interval * flow[: i + 1].sum()
-        above = _survival(law[i:], flow[i + 1 :], flow[i], interval) if expected > CERTAIN else 1.0
-        low += float(free[i + 1] - free[i]) * above
-        if above < CERTAIN:
-            break
-    high = float(free[-1])
-    for i in range(free.size - 1, 0, -1):  # the mark is below free[i] where every try finds fewer
-        expected = interval * flow[i:].sum()
-        below = (
-            _survival(law[i - 1 :: -1], flow[i - 1 : 0 : -1], flow[i], interval)
-            if expected > CERTAIN
-            else 1.0
-        )
-        high -= float(free[i] - free[i - 1]) * below
-        if below < CERTAIN:
-            break
-    return low, high
+    steps = np.diff(free).astype(np.float64)
+
+    def mark(begin: int, law: Array, flow: Array, steps: Array) -> float:
+        """Go on from one end while the tries of the interval find none there."""
+        found = float(begin)
+        for i, step in enumerate(steps.tolist()):
+            expected = interval * flow[: i + 1].sum()
+            passed = _survival(law[i:], flow[i + 1 :], flow[i], interval) if expected > none else 1.0
+            found += step * passed
+            if passed < none:
+                break
+        return found
+
+    # From above, the process ends where a try takes the alias that it has just got.
+    return mark(free[0], law, flow, steps), mark(free[-1], law[-2::-1], flow[:0:-1], -steps[::-1])
 
 
 def _survival(law: Array, between: Array, end: float, interval: float) -> float:

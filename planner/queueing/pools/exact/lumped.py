@@ -213,31 +213,24 @@ def _totals(
 
 MAX_STATES = 30_000
 """States up to which a closed pool is solved exactly."""
-DIRECT_STATES = 100
-"""States up to which the chain is eliminated densely."""
 MAX_SWEEPS = 3000
 """Sweeps of Gauss and Seidel at most."""
 SETTLED = 1e-14
-SETTLED_RARE = 1e-9
-"""Change relative to the largest flow, and of each flow relative to itself, at which the sweeps end."""
+"""Change relative to the largest flow at which the sweeps end."""
 RESIDUAL = 1e-10
 """Imbalance of the flows, relative to the largest, up to which a law is an answer."""
 
 
-def layout_of(pool: CheckedPool, aliases: int) -> PoolLayout:
-    """What fixes the states of a closed pool."""
-    return PoolLayout(
-        aliases=aliases,
-        volumes=tuple(int(count) for count in pool.volumes),
-        population=tuple(int(count) for count in pool.population),
-        base_gap=pool.redrive_time > 0.0,
-        alias_gap=pool.alias_redrive_time > 0.0,
-    )
-
-
 def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Outcome:
     """Solve a closed pool exactly, for exponential service, think times and gaps."""
-    states = lumped_states(layout_of(pool, aliases), most)
+    layout = PoolLayout(
+        aliases,
+        tuple(int(count) for count in pool.volumes),
+        tuple(int(count) for count in pool.population),
+        pool.redrive_time > 0.0,
+        pool.alias_redrive_time > 0.0,
+    )
+    states = lumped_states(layout, most)
     rates = np.array([drive_rate(pool, drive) for drive in states.drives])
     move_rates = states.weight * rates[states.drive]
     law, residual = stationary_law(states.source, states.target, move_rates, states.size)
@@ -264,13 +257,13 @@ def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Out
 
 
 def stationary_law(
-    source: NDArray[np.int64], target: NDArray[np.int64], move_rates: Array, size: int
+    source: NDArray[np.int64], target: NDArray[np.int64], move_rates: Array, size: int, dense: int = 100
 ) -> tuple[Array, float]:
     """Stationary law of the chain whose moves go from `source` to `target`, and the residual of its balance equations.
 
     Balance is written for the flow out of each state, `flow = step @ flow`, the columns of `step` summing to
-    1. Gauss-Seidel sweeps use positive terms only and need no fill-in; a chain that mixes too slowly for them
-    is narrow enough to be factorized.
+    1. Up to `dense` states are eliminated. Gauss-Seidel sweeps use positive terms only and need no fill-in; a chain
+    that mixes too slowly for them is narrow enough to be factorized.
     """
     outflow = np.bincount(source, weights=move_rates, minlength=size)
     from scipy import sparse
@@ -278,7 +271,7 @@ def stationary_law(
     inflow = sparse.csr_array((move_rates, (target, source)), shape=(size, size))
     step = (inflow @ sparse.diags_array(1.0 / outflow)).tocsc()
     flow = np.full(size, 1.0 / size)
-    if size > DIRECT_STATES:
+    if size > dense:
         flow, change = _gauss_seidel(step, flow)
         if change > SETTLED:
             flow, _ = _gauss_seidel(step, np.maximum(_direct(step, int(flow.argmax())), 0.0), 20)
@@ -306,7 +299,7 @@ def _gauss_seidel(step: sparse.csc_array, flow: Array, most: int = MAX_SWEEPS) -
         swept /= swept.sum()
         moved = np.abs(swept - flow)
         change = float(moved.max() / swept.max())
-        settled = change <= SETTLED and bool((moved <= SETTLED_RARE * swept).all())
+        settled = change <= SETTLED and bool((moved <= 1e-9 * swept).all())
         flow = swept
         if settled:
             break

@@ -153,14 +153,13 @@ class Levels:
 
 TRUNCATION: Final = 1e-8
 """Share of the mean queue that may lie beyond the last level."""
-MOST_STATES: Final = 50_000
-MOST_PER_LEVEL: Final = 1_000
-"""States of all levels together, and of one, which is solved densely: half a second; two volumes with 300 waiting."""
 MOST_VOLUMES: Final = 4
 """Volumes up to which a pool is solved by levels."""
 
 
-def solve_open_chain(pool: CheckedPool, aliases: int) -> Outcome:
+def solve_open_chain(
+    pool: CheckedPool, aliases: int, *, most: int = 50_000, most_per_level: int = 1_000
+) -> Outcome:
     """Solve a small pool with open classes exactly, but for a tail that is bounded.
 
     D moves by one, so that the levels form a block tridiagonal chain: with T the generator of a level watched only
@@ -190,11 +189,11 @@ def solve_open_chain(pool: CheckedPool, aliases: int) -> Outcome:
             if share <= TRUNCATION:
                 return _outcome(pool, levels, kept, laws, share)
             check = aliases + int(1.25 * here.waiting) + 1
-        if states + above.size > MOST_STATES or above.size > MOST_PER_LEVEL:
+        if states + above.size > most or above.size > most_per_level:
             raise InputError(
                 "method",
                 "exact",
-                f"a pool whose queue ends within {MOST_STATES} states, {MOST_PER_LEVEL} of them with one "
+                f"a pool whose queue ends within {most} states, {most_per_level} of them with one "
                 f'number waiting: use "mean-field" (up to {here.waiting} waiting were not enough)',
             )
         below, here, above = here, above, levels.level(here.total + 2)

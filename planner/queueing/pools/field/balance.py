@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
+from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import Elements, State
 from planner.queueing.pools.field.given_total import GivenTotal, ratio
-from planner.queueing.pools.pool import TINY
 from planner.results import Array
-
-OWN_BALANCE: Final = 2
-"""Passes before the bases get their own balance; until then they follow the law of one volume."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +47,8 @@ def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Arr
     elements stand in one, with nothing between the last D of one and the first of the next. Volumes that do not meet
     need none: they are independent but for their sum.
     """
-    balanced = (state.passes >= OWN_BALANCE) & ~elements.independent & ~state.nobody_waits
+    followed = 2  # passes in which bases follow the law of one volume
+    balanced = (state.passes >= followed) & ~elements.independent & ~state.nobody_waits
     if not balanced.any():
         return given.busy_share
     count = elements.volumes[..., None]

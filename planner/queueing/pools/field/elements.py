@@ -14,12 +14,6 @@ from planner.results import Array
 
 SIZES: Final = np.array([1, *np.outer(2 ** np.arange(13), [2, 3]).ravel()])
 """Numbers of D, and of d, that arrays are made for."""
-BEGIN_OPEN: Final = 16
-"""d of an open volume that are counted at first, where its base alone would not do."""
-DEVIATIONS: Final = 8.0
-"""Standard deviations above its mean up to which D is counted at first."""
-OF_A_VOLUME: Final = (6.0, 4.0)
-"""The same of a volume that its base alone could serve, and a number more: few Poisson numbers exceed it."""
 ODDS_GAIN: Final = 0.6
 """Share of the error of the odds that a pass corrects at first: what follows from them comes a pass later."""
 CAREFUL: Final = 0.15
@@ -126,16 +120,16 @@ class Size:
 
 
 def first_sizes(elements: Elements) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Numbers of D and of d that each element begins with."""
+    """Numbers of D and of d that each element begins with; more are counted where the law says so."""
     load = np.where(
         elements.closed,
         elements.population * elements.service / (elements.service + elements.think_time),
         elements.arrival_rate * elements.service,
     )
     mean = (elements.volumes * load**2 / (1.0 + load)).sum(axis=-1)
-    totals = np.minimum(elements.most_beyond + 1.0, mean + DEVIATIONS * (np.sqrt(mean) + 1.0))
-    few = load + OF_A_VOLUME[0] * np.sqrt(load) + OF_A_VOLUME[1]
-    many = np.where(elements.closed, elements.population, BEGIN_OPEN)
+    totals = np.minimum(elements.most_beyond + 1.0, mean + 8.0 * (np.sqrt(mean) + 1.0))
+    few = load + 6.0 * np.sqrt(load) + 4.0
+    many = np.where(elements.closed, elements.population, 16)
     beyond = np.where(
         (load < 1.0) & ~elements.independent[:, None], np.minimum(few, elements.most_of_one), many
     )

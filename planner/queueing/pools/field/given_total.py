@@ -9,22 +9,13 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import Elements, State
 from planner.queueing.pools.field.volume_law import fitted_tilts, of_the_others, tilted, volume_law
-from planner.queueing.pools.pool import TINY
 from planner.results import Array
 
 CLOSE: Final = 1e-12
 """Share that is taken for 0, and for all."""
-NOTHING: Final = 1e-9
-"""I/Os beyond the bases, as the volumes have them, up to which they are not scaled to D."""
-NEWTON: Final = 6
-"""Steps of Newton's method to the split."""
-SAME: Final = 1e-13
-"""Step of its logarithm at which the split has converged."""
-LARGEST_EXPONENT: Final = 700.0
-ANY: Final = 2.0**60
-"""I/Os of which all d hold an alias for certain, where none waits."""
 
 
 def ratio(part: Array | float, whole: Array, otherwise: float | Array = 0.0) -> Array:
@@ -111,7 +102,8 @@ def split(elements: Elements, given: GivenTotal, busy: Array, log_odds: Array) -
     count = elements.volumes[..., None]
     idle_part, busy_part = count * (1.0 - busy) * given.beyond_idle, count * busy * given.beyond_busy
     predicted = idle_part.sum(axis=1) + busy_part.sum(axis=1)
-    some = predicted > NOTHING
+    nobody = 1e-9  # I/Os beyond the bases up to which they are not scaled to D
+    some = predicted > nobody
     scale = np.where(some, total / np.where(some, predicted, 1.0), 1.0)
     idle_part, busy_part = idle_part * scale[:, None], busy_part * scale[:, None]
     waiting = np.maximum(total - elements.aliases[:, None], 0.0)
@@ -119,7 +111,9 @@ def split(elements: Elements, given: GivenTotal, busy: Array, log_odds: Array) -
     return Split(idle_part + busy_part, busy_part * share, 1.0 - share, total - idle_part.sum(axis=1), scale)
 
 
-def waiting_shares(at_busy: Array, log_odds: Array, waiting: Array) -> Array:
+def waiting_shares(
+    at_busy: Array, log_odds: Array, waiting: Array, *, same: float = 1e-13, most: int = 6
+) -> Array:
     """Share that waits of the I/Os beyond the base, at busy-base volumes of each class.
 
     The share of class k is ``odds_k x / (1 + odds_k x)``, with x such that the pool has the given number
@@ -136,7 +130,7 @@ def waiting_shares(at_busy: Array, log_odds: Array, waiting: Array) -> Array:
     open_yet = np.ones(
         log_x.shape[0], dtype=bool
     )  # what has converged rests, so that no element changes another
-    for _ in range(NEWTON):
+    for _ in range(most):
         each = _logistic(log_x[:, None] + odds)
         part = weight * each
         mean = np.minimum(np.maximum(part.sum(axis=1), CLOSE), 1.0 - CLOSE)
@@ -144,7 +138,7 @@ def waiting_shares(at_busy: Array, log_odds: Array, waiting: Array) -> Array:
         found = log_x + (target - _logit(mean)) / np.maximum(slope, CLOSE)
         found = np.minimum(np.maximum(found, low), high)
         step, log_x = np.abs(found - log_x), np.where(open_yet[:, None], found, log_x)
-        open_yet = open_yet & ~(step <= SAME).all(axis=-1)
+        open_yet = open_yet & ~(step <= same).all(axis=-1)
         if not open_yet.any():
             break
     alike = (share <= 0.0) | (log_odds == 0.0).all(axis=1, keepdims=True)
@@ -158,7 +152,8 @@ def own_queue_empty(alias_share: Array, at_busy: Array, waiting: Array, size: in
     hypergeometric: the product over j < d of (share x total - j)+ / (total - j).
     """
     drawn = np.arange(size - 1.0)
-    at_busy = np.where(waiting > 0.0, at_busy, ANY)[:, None, :, None]
+    # Where none waits, all d hold one of very many.
+    at_busy = np.where(waiting > 0.0, at_busy, 2.0**60)[:, None, :, None]
     chance = np.ones((*alias_share.shape, size))
     held = alias_share[..., None] * at_busy - drawn
     np.maximum(held, 0.0, out=held)
@@ -170,7 +165,7 @@ def own_queue_empty(alias_share: Array, at_busy: Array, waiting: Array, size: in
 
 def _logistic(value: Array) -> Array:
     """Inverse of the logit, as good as 0 far below."""
-    return np.asarray(1.0 / (1.0 + np.exp(np.minimum(-value, LARGEST_EXPONENT))))
+    return np.asarray(1.0 / (1.0 + np.exp(np.minimum(-value, 700.0))))
 
 
 def _logit(share: Array) -> Array:

@@ -24,6 +24,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.queueing.checks import TINY
 from planner.queueing.pools.field.balance import Flows, busy_given_total
 from planner.queueing.pools.field.device_rates import busy_base_ends, idle_base_alias_ends
 from planner.queueing.pools.field.elements import ODDS_GAIN, Elements, Size, State, first_sizes, rounded
@@ -36,7 +37,6 @@ from planner.queueing.pools.field.given_total import (
     split,
 )
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import TINY
 from planner.results import Array
 
 SETTLED: Final = 1e-6
@@ -44,33 +44,14 @@ SETTLED: Final = 1e-6
 STILL_GOOD: Final = 1e-5
 """The same after the last pass."""
 MOST_PASSES: Final = 200
-FIRST: Final = 4
-"""Passes before an element may have settled."""
-LESS, MORE = 0.7, 1.05
-"""By which the correction of the odds is multiplied where it turns back, where the error hardly gets smaller."""
-CREEPS, LATE = 0.9, 40
-"""Share of the last error that is left where it hardly gets smaller, and passes from which on that counts."""
-LEAST_MOVE: Final = 0.1
-"""Least part by which the share of a class that waits is taken to follow its odds."""
-DAMPED: Final = 13
-"""Passes after which a change that turns back makes the rates of a volume move half of the way only."""
-TURNS: Final = 0.25
-"""Share of the last change that has to be turned back for that."""
 CUT: Final = 1e-9
 """Probability of the largest D, or d, from which on more are counted."""
-CUT_OFF, LEAP = 1e-2, 4.0
-"""Probability of the largest d from which on so many times as many are counted, and odds say nothing yet."""
-CUT_EXACT: Final = 1e-17
-"""The same where volumes do not meet, so that their law is exact."""
-CELLS: Final = 240_000
-"""Numbers of D by d, over all classes, that are worked through together: what fits into a cache."""
+CUT_OFF: Final = 1e-2
+"""Probability of the largest d from which on four times as many are counted, and odds say nothing yet."""
 MOST_CELLS: Final = 2_000_000
-"""The same of one element, beyond which it is not solved."""
+"""Numbers of D by d of one element, over all classes, beyond which it is not solved."""
 MOST_WORK: Final = 60_000_000
 """Passes times numbers of D by d of one element, after which it is not solved: several seconds."""
-NOBODY: Final = 1e-9
-"""I/Os waiting in the pool below which its volumes do not meet."""
-MOST_TILTS: Final = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +65,12 @@ class Pass:
     tail: Array  # Probability of the last d of volumes that may have more [1]
 
 
-def solve_field(elements: Elements) -> tuple[Outcome, NDArray[np.bool_], NDArray[np.int64]]:
-    """Solve every element: outcome, which ones converged, and after how many passes."""
+def solve_field(
+    elements: Elements, cells: int = 240_000
+) -> tuple[Outcome, NDArray[np.bool_], NDArray[np.int64]]:
+    """Solve every element, `cells` numbers of D by d together: outcome, which ones converged, after how many passes."""
     count, classes = elements.volumes.shape
-    outcome = Outcome.empty(count, classes, int(elements.aliases.max(initial=0.0)))
+    outcome = Outcome.empty(elements)
     converged, passes = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
     waiting: dict[Size, list[tuple[NDArray[np.int64], State | None]]] = {}
     for size, which in _by_size(*first_sizes(elements), np.ones(count, dtype=np.int64)):
@@ -99,7 +82,7 @@ def solve_field(elements: Elements) -> tuple[Outcome, NDArray[np.bool_], NDArray
         state = State.joined(
             [State.first(elements.take(part), size) if begun is None else begun for part, begun in parts]
         )
-        step = max(CELLS // (size.totals * size.beyond * classes), 1)
+        step = max(cells // (size.totals * size.beyond * classes), 1)
         if which.size > step:
             waiting[size] = [(which[step:], state.take(slice(step, None)))]
         few = step // 2 if which.size > step else 0
@@ -132,7 +115,7 @@ def _settle(
 
     A few go on together with others of their size: a pass of few costs nearly as much.
     """
-    moved = []
+    least_passes, moved = 4, []
     here = elements.take(which)
     while which.size > few:
         found = one_pass(here, state)
@@ -148,7 +131,7 @@ def _settle(
         cells = size.totals * size.beyond * here.volumes.shape[1]
         spent = (number >= MOST_PASSES) | (number * cells > MOST_WORK)
         enough = np.where(spent, STILL_GOOD, SETTLED)
-        settled = ~wants & ~lost & (change <= enough) & (number >= FIRST)
+        settled = ~wants & ~lost & (change <= enough) & (number >= least_passes)
         fails = ~settled & (lost | spent | too_large)
         again = fails & ~state.again
         leaves = settled | (fails & ~again)
@@ -174,12 +157,12 @@ def _wanted(
     elements: Elements, found: Pass, size: Size
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of D, d and tilts that each element should go on with."""
-    cut = np.where(elements.independent, CUT_EXACT, CUT)
+    cut = np.where(elements.independent, 1e-17, CUT)  # the law of volumes that do not meet is exact
     totals = np.where(found.edge > cut, rounded(np.array(size.totals + 1.0)), size.totals)
     more = (found.tail > cut) & (size.beyond < totals)
-    longer = np.where(found.tail > CUT_OFF, LEAP, 1.0) * size.beyond + 1.0
+    longer = np.where(found.tail > CUT_OFF, 4.0, 1.0) * size.beyond + 1.0
     beyond = np.where(more, np.minimum(rounded(longer), totals), size.beyond)
-    tilts = np.where(found.hidden, min(2 * size.tilts, MOST_TILTS), size.tilts)
+    tilts = np.where(found.hidden, min(2 * size.tilts, 16), size.tilts)
     return totals.astype(np.int64), beyond.astype(np.int64), tilts.astype(np.int64)
 
 
@@ -266,21 +249,16 @@ def _averages(
     in_service = outcome.base_in_service + outcome.alias_in_service
     answer = np.stack([outcome.throughput, outcome.queue, in_service], axis=1)
     change = answer - state.answer
-    turned = _kept(change, state.change) < -TURNS
     error = _odds_error(elements, outcome, mean(parts.waiting * parts.alias_share))
-    kept = _kept(error, state.odds_error)
-    last = np.square(state.odds_error).sum(axis=1)
-    grows = (last > 0.0) & (np.square(error).sum(axis=1) > last)
-    slower = (kept < -TURNS) | grows & (state.passes >= DAMPED)
-    faster = np.where(slower, LESS, np.where((kept > CREEPS) & (state.passes >= LATE), MORE, 1.0))
-    odds_gain = np.minimum(faster * state.odds_gain, ODDS_GAIN)
+    damped, odds_gain = _steered(state, change, error)
     reach = np.where(law > CUT, total, np.nan)
+    nobody = 1e-9  # I/Os waiting in the pool below which its volumes do not meet
     following = replace(
         state,
         passes=state.passes + 1,
-        damped=state.damped | (turned & (state.passes >= DAMPED)),
+        damped=damped,
         nobody_waits=np.where(
-            state.passes == 1, (elements.volumes * outcome.queue).sum(axis=-1) < NOBODY, state.nobody_waits
+            state.passes == 1, (elements.volumes * outcome.queue).sum(axis=-1) < nobody, state.nobody_waits
         ),
         answer=answer,
         change=change,
@@ -300,6 +278,28 @@ def _averages(
         ends_given=flows.pool_ends,
     )
     return outcome, following
+
+
+def _steered(
+    state: State,
+    change: Array,
+    error: Array,
+    *,
+    turns: float = 0.25,
+    creeps: float = 0.9,
+    soon: int = 13,
+    late: int = 40,
+) -> tuple[NDArray[np.bool_], Array]:
+    """Whether rates go half of the way from now on, and the share of the error of the odds that a pass corrects."""
+    kept = _kept(error, state.odds_error)
+    last = np.square(state.odds_error).sum(axis=1)
+    grows = (last > 0.0) & (np.square(error).sum(axis=1) > last)
+    # What takes back a share of the last change swings; what leaves nearly all of its error goes too slowly.
+    swings = (kept < -turns) | grows & (state.passes >= soon)
+    steps = np.where(swings, 0.7, np.where((kept > creeps) & (state.passes >= late), 1.05, 1.0))
+    turned = _kept(change, state.change) < -turns
+    damped = state.damped | (turned & (state.passes >= soon))
+    return damped, np.minimum(steps * state.odds_gain, ODDS_GAIN)
 
 
 def _by_free(aliases: Array, tries: Array, law: Array) -> tuple[Array, Array]:
@@ -335,7 +335,7 @@ def _odds_error(elements: Elements, outcome: Outcome, to_lose: Array) -> Array:
     counts = (elements.volumes > 0.0) & (outcome.fails > TINY) & (picked > TINY)
     error = np.where(counts, np.log(np.maximum(outcome.fails, TINY)) - np.log(np.maximum(picked, TINY)), 0.0)
     mean = error.sum(axis=-1) / np.maximum(counts.sum(axis=-1), 1.0)
-    moves = np.maximum(ratio(to_lose, elements.volumes * outcome.queue, 1.0), LEAST_MOVE)
+    moves = np.maximum(ratio(to_lose, elements.volumes * outcome.queue, 1.0), 0.1)
     return np.where(counts, (error - mean[:, None]) / moves, 0.0)
 
 

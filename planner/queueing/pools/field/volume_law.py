@@ -12,19 +12,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import Elements, State
-from planner.queueing.pools.pool import TINY
 from planner.results import Array
 
-NOISE: Final = 1e-13
-"""Probability relative to the largest up to which a transform is rounding."""
-NEWTON: Final = (14, 2)
-"""Steps to a tilt in the first pass of an element, and in later ones, which begin at the last."""
-EDGE: Final = 0.02
-"""A wanted mean keeps this share of all I/Os, or this number of them, from the ends."""
-STEEPEST: Final = 60.0
-"""Largest logarithm of a tilt."""
-LEAST_VARIANCE: Final = 1e-9
 FAST: Final = np.unique([2**i * 3**j * 5**k for i in range(16) for j in range(10) for k in range(7)])
 """Lengths that transforms are quick at."""
 
@@ -82,7 +73,9 @@ def tilted(log_law: Array, log_tilt: Array) -> Array:
     return np.asarray(np.exp(exponent - exponent.max(axis=-1, keepdims=True)))
 
 
-def fitted_tilts(elements: Elements, state: State, log_law: Array) -> Array:
+def fitted_tilts(
+    elements: Elements, state: State, log_law: Array, *, first_steps: int = 14, later_steps: int = 2
+) -> Array:
     """Logarithms of the tilts with which the mean of all d is what is wanted: Newton's method within a bracket."""
     tilts = state.log_tilt.shape[-1]
     wanted = state.mean_total[:, None]
@@ -92,22 +85,23 @@ def fitted_tilts(elements: Elements, state: State, log_law: Array) -> Array:
             state.least_total[:, None] + np.subtract(state.largest_total, state.least_total)[:, None] * share
         )
     most = elements.most_beyond[:, None]
-    wanted = np.clip(wanted, EDGE, np.maximum(np.where(np.isfinite(most), most * (1.0 - EDGE), wanted), EDGE))
+    edge, steepest = 0.02, 60.0  # share of all I/Os, or number of them, that a mean keeps from the ends
+    wanted = np.clip(wanted, edge, np.maximum(np.where(np.isfinite(most), most * (1.0 - edge), wanted), edge))
     tilt = state.log_tilt
     powers = np.arange(float(log_law.shape[-1]))[:, None] ** [0.0, 1.0, 2.0]
-    low, high = np.full(tilt.shape, -STEEPEST), np.full(tilt.shape, STEEPEST)
+    low, high = np.full(tilt.shape, -steepest), np.full(tilt.shape, steepest)
     begins = state.passes[:, None] == 0
-    for step in range(NEWTON[0] if begins.any() else NEWTON[1]):
+    for step in range(first_steps if begins.any() else later_steps):
         whole, first, second = np.moveaxis(tilted(log_law, tilt) @ powers, -1, 0)
         each = first / whole
         variance = second / whole - each**2
         mean = (elements.volumes[:, None] * each).sum(axis=-1)
-        slope = np.maximum((elements.volumes[:, None] * variance).sum(axis=-1), LEAST_VARIANCE)
+        slope = np.maximum((elements.volumes[:, None] * variance).sum(axis=-1), 1e-9)
         below = mean < wanted
         low, high = np.where(below, tilt, low), np.where(below, high, tilt)
         newton = tilt + np.clip((wanted - mean) / slope, -1.0, 1.0)
         found = np.where((low <= newton) & (newton <= high), newton, 0.5 * (low + high))
-        tilt = np.where(begins | (step < NEWTON[1]), found, tilt)
+        tilt = np.where(begins | (step < later_steps), found, tilt)
     return tilt
 
 
@@ -140,7 +134,7 @@ def of_the_others(elements: Elements, log_law: Array, log_tilt: Array, totals: i
         less[:, :, 1:] *= np.cumprod(whole[:, :, :-1], axis=2)
         less[:, :, :-1] *= np.cumprod(whole[:, :, :0:-1], axis=2)[:, :, ::-1]
     law = np.fft.irfft(less, points)[..., :totals]
-    law = np.where(law > NOISE * law.max(axis=-1, keepdims=True), law, 0.0)
+    law = np.where(law > 1e-13 * law.max(axis=-1, keepdims=True), law, 0.0)
     law = _joined(law, elements, log_law, log_tilt, whole_law) if log_tilt.shape[-1] > 1 else law[:, 0]
     return np.concatenate([np.zeros((*law.shape[:2], size - 1)), law], axis=-1)
 
