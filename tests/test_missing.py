@@ -47,7 +47,7 @@ def members(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("device", [BASES[0], BASES[3], BASES[-1]])
 @pytest.mark.parametrize("way", ["gone", "number", "cell"])
 def test_a_damaged_or_missing_row_of_a_member(

@@ -75,6 +75,7 @@ def test_volumes_of_their_own_take_no_share(
     assert "--together = 1.0: expected it for pools" in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.long
 def test_a_damaged_row_stands_first(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = "Pool SYS1/P2: 1 of 2 volumes could not be read in some intervals: "
     for words, code in (([], 2), (["--allow-missing"], 0), (["--pool", "P1"], 0)):
