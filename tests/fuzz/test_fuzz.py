@@ -20,9 +20,9 @@ from tests.fuzz.targets import TARGETS
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "50"))
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*/*.json"))
-CASES = [
-    pytest.param(path, marks=pytest.mark.long if path.stem == "odds-run-away" else ()) for path in CORPUS
-]
+LONG = {"odds-run-away", "8fa16995b822"}
+"""Cases that take seconds each."""
+CASES = [pytest.param(path, marks=pytest.mark.long if path.stem in LONG else ()) for path in CORPUS]
 SLOW = {"pools": 8, "system file": 8, "model file": 4, "read monitor": 2, "stations": 2}
 """Targets that get only a part of the examples, one in so many."""
 
