@@ -14,6 +14,8 @@ from planner.results import Array
 
 SIZES: Final = np.array([1, *np.outer(2 ** np.arange(13), [2, 3]).ravel()])
 """Numbers of D, and of d, that arrays are made for."""
+NEARLY_CRITICAL: Final = 0.76
+"""Offered load times inflation from which on a pool may settle with its largest numbers cut off: minutes otherwise."""
 ODDS_GAIN: Final = 0.6
 """Share of the error of the odds that a pass corrects at first: what follows from them comes a pass later."""
 CAREFUL: Final = 0.15
@@ -98,6 +100,12 @@ class Elements(ElementArrays):
         """Which pools have volumes that do not meet: one volume, no aliases, or one for every I/O that needs one."""
         one = self.volumes.sum(axis=-1) == 1.0
         return np.asarray(one | (self.aliases == 0.0) | (self.aliases >= self.most_beyond))
+
+    @cached_property
+    def nearly_critical(self) -> NDArray[np.bool_]:
+        """Which pools have an open volume that inflation alone nearly saturates: their full size is not asked for."""
+        slowed = self.inflation[:, None] * self.arrival_rate * self.service
+        return np.asarray((slowed > NEARLY_CRITICAL).any(axis=-1))
 
     def arrivals(self, size: int) -> tuple[Array, Array]:
         """Arrival rates at one volume by d with the base idle, busy, shape (elements, classes, d) [1/service time]."""

@@ -119,7 +119,8 @@ def _settle(
     here = elements.take(which)
     while which.size > few:
         found = one_pass(here, state)
-        change = np.abs(found.state.change).sum(axis=(1, 2)) / np.maximum(
+        part = np.abs(found.state.change).sum(axis=2)
+        change = (part[:, 0] + part[:, 1] + np.where(here.nearly_critical, 0.0, part[:, 2])) / np.maximum(
             np.abs(found.state.answer[:, 0]).sum(axis=1), TINY
         )
         number = found.state.passes
@@ -131,7 +132,12 @@ def _settle(
         cells = size.totals * size.beyond * here.volumes.shape[1]
         spent = (number >= MOST_PASSES) | (number * cells > MOST_WORK)
         enough = np.where(spent, STILL_GOOD, SETTLED)
-        settled = ~wants & ~lost & (change <= enough) & (number >= least_passes)
+        settled = (
+            ~np.where(here.nearly_critical, larger, wants)
+            & ~lost
+            & (change <= enough)
+            & (number >= least_passes)
+        )
         fails = ~settled & (lost | spent | too_large)
         again = fails & ~state.again
         leaves = settled | (fails & ~again)
