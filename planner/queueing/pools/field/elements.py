@@ -135,6 +135,7 @@ def first_sizes(elements: Elements) -> tuple[NDArray[np.int64], NDArray[np.int64
         elements.arrival_rate * elements.service,
     )
     mean = (elements.volumes * load**2 / (1.0 + load)).sum(axis=-1)
+    # Standard deviations above the mean; few Poisson numbers exceed those of one volume.
     totals = np.minimum(elements.most_beyond + 1.0, mean + 8.0 * (np.sqrt(mean) + 1.0))
     few = load + 6.0 * np.sqrt(load) + 4.0
     many = np.where(elements.closed, elements.population, 16)

@@ -341,6 +341,7 @@ def _odds_error(elements: Elements, outcome: Outcome, to_lose: Array) -> Array:
     counts = (elements.volumes > 0.0) & (outcome.fails > TINY) & (picked > TINY)
     error = np.where(counts, np.log(np.maximum(outcome.fails, TINY)) - np.log(np.maximum(picked, TINY)), 0.0)
     mean = error.sum(axis=-1) / np.maximum(counts.sum(axis=-1), 1.0)
+    # A share that hardly follows its odds is taken to follow them a little.
     moves = np.maximum(ratio(to_lose, elements.volumes * outcome.queue, 1.0), 0.1)
     return np.where(counts, (error - mean[:, None]) / moves, 0.0)
 
