@@ -111,7 +111,6 @@ class SizedPool(Sized):
     """A pool with its candidates, the preferred one first."""
 
     decided = "steady demand"
-    unsolved = False  # whether the solver has no answer to it
     unread: PlannerError | None = None  # why others cannot be counted: no answer with the aliases in use
 
     def __init__(
@@ -294,7 +293,7 @@ def count_together(sized: Sequence[SizedPool]) -> None:
     ]
     ready = []
     for each, rows in zip(alone, solved(before, [each.aliases_now for each in alone]), strict=True):
-        each.unsolved = isinstance(rows, PlannerError)
+        each.unsolved = rows if isinstance(rows, PlannerError) else None
         if isinstance(rows, Performance):
             if not each.growth:
                 each.here = rows
@@ -319,7 +318,7 @@ def count_together(sized: Sequence[SizedPool]) -> None:
         [missed for missed, _ in bounds],
     )  # fmt: skip
     for each, count in zip(ready, found, strict=True):
-        each.unsolved = isinstance(count, ConvergenceError)
+        each.unsolved = count if isinstance(count, ConvergenceError) else None
         if isinstance(count, int):
             each.count = count
 

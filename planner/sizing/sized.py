@@ -40,6 +40,7 @@ class Sized(ABC):
     saturated = False
     residual = 0.0  # normalized residual of the nearest demand: 1 and less fits
     grouping_error = 0.0
+    unsolved: PlannerError | None = None  # why the solver has no answer to it
 
     def __init__(self, runs: tuple[Run, ...], law: Law, target: Target, growth: float) -> None:
         self.runs, self.law, self.target, self.growth = runs, law, target, growth
@@ -143,6 +144,8 @@ class Sized(ABC):
     @cached_property
     def sweep(self) -> tuple[Performance, Performance]:
         """Every count from 0 to beyond the answer: corrected, and as the model has it."""
+        if self.unsolved is not None:
+            raise self.unsolved
         limit, last = self.run.most_aliases, self.first_last
         while True:
             model = self.model(np.arange(last + 1.0))

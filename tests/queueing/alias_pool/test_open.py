@@ -50,7 +50,7 @@ def test_many_aliases_leave_no_queue():
 
 @pytest.mark.parametrize("volumes", [1, 3, 14])
 @pytest.mark.parametrize("load", [0.4, 2.4, 5.8])
-@pytest.mark.parametrize("slowed", [0.3, 0.55, 0.75])
+@pytest.mark.parametrize("slowed", [0.3, 0.55, 0.75, 0.85])
 def test_open_volumes_that_nearly_saturate_by_inflation_follow_the_negative_binomial_law(
     volumes: int, load: float, slowed: float
 ):

@@ -15,7 +15,7 @@ from planner.results import Array
 SIZES: Final = np.array([1, *np.outer(2 ** np.arange(13), [2, 3]).ravel()])
 """Numbers of D, and of d, that arrays are made for."""
 NEARLY_CRITICAL: Final = 0.76
-"""Offered load times inflation from which on a pool may settle with its largest numbers cut off: minutes otherwise."""
+"""Offered load times inflation from which on a pool of few aliases is tried less long: most of them end nowhere."""
 ODDS_GAIN: Final = 0.6
 """Share of the error of the odds that a pass corrects at first: what follows from them comes a pass later."""
 CAREFUL: Final = 0.15
@@ -102,10 +102,31 @@ class Elements(ElementArrays):
         return np.asarray(one | (self.aliases == 0.0) | (self.aliases >= self.most_beyond))
 
     @cached_property
+    def unlimited(self) -> tuple[Array, Array]:
+        """Mean and variance of the I/Os of a volume with aliases for all, nan where closed or saturated by inflation.
+
+        They end at ``n / (1 + inflation (n - 1))`` with n in service: a negative binomial law, shape
+        (elements, classes) [1].
+        """
+        load = self.arrival_rate * self.service
+        left = 1.0 - self.inflation[:, None] * load
+        mean = np.where(self.closed | (left <= 0.0), np.nan, load) / np.where(left > 0.0, left, 1.0)
+        return mean, mean / np.where(left > 0.0, left, 1.0)
+
+    @cached_property
+    def ample(self) -> NDArray[np.bool_]:
+        """Which open pools have so many aliases that nobody waits."""
+        return np.asarray(self.aliases >= far_above(*map(self.over_volumes, self.unlimited)))
+
+    @cached_property
     def nearly_critical(self) -> NDArray[np.bool_]:
-        """Which pools have an open volume that inflation alone nearly saturates: their full size is not asked for."""
+        """Which pools have an open volume that inflation nearly saturates, and fewer aliases than ample."""
         slowed = self.inflation[:, None] * self.arrival_rate * self.service
-        return np.asarray((slowed > NEARLY_CRITICAL).any(axis=-1))
+        return np.asarray((slowed > NEARLY_CRITICAL).any(axis=-1) & ~self.ample)
+
+    def over_volumes(self, values: Array) -> Array:
+        """Sum over the volumes of a pool, shape (elements,)."""
+        return np.asarray(np.where(self.volumes > 0.0, self.volumes * values, 0.0).sum(axis=-1))
 
     def arrivals(self, size: int) -> tuple[Array, Array]:
         """Arrival rates at one volume by d with the base idle, busy, shape (elements, classes, d) [1/service time]."""
@@ -129,22 +150,32 @@ class Size:
 
 def first_sizes(elements: Elements) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of D and of d that each element begins with; more are counted where the law says so."""
-    load = np.where(
-        elements.closed,
-        elements.population * elements.service / (elements.service + elements.think_time),
-        elements.arrival_rate * elements.service,
-    )
+    load = offered_load(elements)
     mean = (elements.volumes * load**2 / (1.0 + load)).sum(axis=-1)
     # Standard deviations above the mean; few Poisson numbers exceed those of one volume.
     totals = np.minimum(elements.most_beyond + 1.0, mean + 8.0 * (np.sqrt(mean) + 1.0))
     few = load + 6.0 * np.sqrt(load) + 4.0
-    many = np.where(elements.closed, elements.population, 16)
+    many = np.where(elements.closed, elements.population, np.maximum(16.0, few))
     beyond = np.where(
         (load < 1.0) & ~elements.independent[:, None], np.minimum(few, elements.most_of_one), many
     )
+    beyond = np.where(elements.ample[:, None], far_above(*elements.unlimited), beyond)
     beyond = np.where(elements.volumes > 0.0, beyond, 1.0).max(axis=-1)
-    totals = rounded(totals)
+    every = far_above(*map(elements.over_volumes, elements.unlimited))
+    totals = rounded(np.where(elements.ample, every, totals))
     return totals, np.minimum(rounded(beyond), totals)
+
+
+def offered_load(elements: Elements) -> Array:
+    """I/Os of one volume if nobody waited, shape (elements, classes) [1]."""
+    closed = elements.population * elements.service / (elements.service + elements.think_time)
+    return np.where(elements.closed, closed, elements.arrival_rate * elements.service)
+
+
+def far_above(mean: Array, variance: Array) -> Array:
+    """What a number of such a gamma law exceeds once in a thousand million: Wilson and Hilferty (1931) [1]."""
+    shape, deviations = mean**2 / variance, 6.2
+    return np.asarray(mean * (1.0 - 1.0 / (9.0 * shape) + deviations / (3.0 * np.sqrt(shape))) ** 3)
 
 
 def rounded(number: Array) -> NDArray[np.int64]:
@@ -186,12 +217,16 @@ class State(ElementArrays):
 
     @classmethod
     def first(cls, elements: Elements, size: Size, *, again: bool = False) -> State:
-        """Some of the I/Os beyond the base wait; `again` after the element has failed, in smaller steps."""
+        """Where every element begins; `again` after it has failed, in smaller steps."""
         count, classes = elements.volumes.shape
         beyond, pace = np.arange(float(size.beyond)), 1.0 / elements.service[..., None]
-        picks = np.where(beyond > 0.0, 0.3, 0.0)
+        # Some of the I/Os beyond the base wait, but with aliases for all, where the law of one volume is known.
+        ample = elements.ample[:, None, None]
+        picks = np.where(ample | (beyond == 0.0), 0.0, 0.3)
+        pace = pace / (1.0 + np.where(ample, elements.inflation[:, None, None] * beyond, 0.0))
         given = np.zeros((4, count, classes, size.totals))
         most = np.minimum(elements.most_beyond, size.totals - 1.0)
+        mean, _ = elements.unlimited
         return cls(
             passes=np.zeros(count, dtype=np.int64),
             again=np.full(count, again),
@@ -204,11 +239,11 @@ class State(ElementArrays):
             odds_gain=np.full(count, CAREFUL if again else ODDS_GAIN),
             base_gap=np.zeros((count, classes)),
             alias_gap=np.zeros((count, classes)),
-            mean_total=0.3 * most,
+            mean_total=np.where(elements.ample, elements.over_volumes(mean**2 / (1.0 + mean)), 0.3 * most),
             least_total=np.zeros(count),
             largest_total=most,
             log_tilt=np.zeros((count, size.tilts)),
-            alias_ends=0.7 * beyond * pace,
+            alias_ends=np.where(ample, 1.0, 0.7) * beyond * pace,
             base_picks=picks * pace,
             base_idles=(1.0 - picks) * pace,
             arrivals_given=given[0],

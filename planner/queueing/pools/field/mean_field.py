@@ -52,6 +52,8 @@ MOST_CELLS: Final = 2_000_000
 """Numbers of D by d of one element, over all classes, beyond which it is not solved."""
 MOST_WORK: Final = 60_000_000
 """Passes times numbers of D by d of one element, after which it is not solved: several seconds."""
+LITTLE_WORK: Final = 15_000_000
+"""The same of a nearly critical pool, whose law of D may have two peaks far apart: a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +63,10 @@ class Pass:
     outcome: Outcome
     state: State
     edge: Array  # Probability of the largest D that is known, 0 where it cannot be larger, shape (elements,) [1]
+    edge_falls: Array  # The same over that of one D less [1]
     hidden: NDArray[np.bool_]  # Whether rounding hides D that count
     tail: Array  # Probability of the last d of volumes that may have more [1]
+    tail_falls: Array  # The same over that of one d less [1]
 
 
 def solve_field(
@@ -119,8 +123,7 @@ def _settle(
     here = elements.take(which)
     while which.size > few:
         found = one_pass(here, state)
-        part = np.abs(found.state.change).sum(axis=2)
-        change = (part[:, 0] + part[:, 1] + np.where(here.nearly_critical, 0.0, part[:, 2])) / np.maximum(
+        change = np.abs(found.state.change).sum(axis=(1, 2)) / np.maximum(
             np.abs(found.state.answer[:, 0]).sum(axis=1), TINY
         )
         number = found.state.passes
@@ -130,16 +133,12 @@ def _settle(
         larger = ~lost & wants & (number > 1) & (number % 2 == 1)
         too_large = larger & (totals * beyond * here.volumes.shape[1] > MOST_CELLS)
         cells = size.totals * size.beyond * here.volumes.shape[1]
-        spent = (number >= MOST_PASSES) | (number * cells > MOST_WORK)
+        work = np.where(here.nearly_critical, LITTLE_WORK, MOST_WORK)
+        spent = (number >= MOST_PASSES) | (number * cells > work)
         enough = np.where(spent, STILL_GOOD, SETTLED)
-        settled = (
-            ~np.where(here.nearly_critical, larger, wants)
-            & ~lost
-            & (change <= enough)
-            & (number >= least_passes)
-        )
+        settled = ~wants & ~lost & (change <= enough) & (number >= least_passes)
         fails = ~settled & (lost | spent | too_large)
-        again = fails & ~state.again
+        again = fails & ~state.again & ~(spent & here.nearly_critical)  # which would take as long again
         leaves = settled | (fails & ~again)
         outcome.write(which[leaves], replace(found.outcome, residual=change).take(leaves))
         converged[which[leaves]] = settled[leaves]
@@ -164,12 +163,20 @@ def _wanted(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of D, d and tilts that each element should go on with."""
     cut = np.where(elements.independent, 1e-17, CUT)  # the law of volumes that do not meet is exact
-    totals = np.where(found.edge > cut, rounded(np.array(size.totals + 1.0)), size.totals)
+    longer = _ends_below(cut, size.totals, found.edge, found.edge_falls, 2.0)
+    totals = np.where(found.edge > cut, longer, size.totals)
     more = (found.tail > cut) & (size.beyond < totals)
-    longer = np.where(found.tail > CUT_OFF, 4.0, 1.0) * size.beyond + 1.0
-    beyond = np.where(more, np.minimum(rounded(longer), totals), size.beyond)
+    longer = _ends_below(cut, size.beyond, found.tail, found.tail_falls, 4.0)
+    beyond = np.where(more, np.minimum(longer, totals), size.beyond)
     tilts = np.where(found.hidden, min(2 * size.tilts, 16), size.tilts)
     return totals.astype(np.int64), beyond.astype(np.int64), tilts.astype(np.int64)
+
+
+def _ends_below(cut: Array, size: int, last: Array, falls: Array, most: float) -> NDArray[np.int64]:
+    """Size at which a law that goes on to fall by a factor ends below the cut, at most so many times as large."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # without end, or below the cut already
+        more = np.log(np.maximum(last, cut) / cut) / -np.log(np.clip(falls, TINY, 1.0))
+    return rounded(np.minimum(size + np.maximum(more, 1.0), most * size + 1.0))
 
 
 def one_pass(elements: Elements, state: State) -> Pass:
@@ -192,7 +199,7 @@ def one_pass(elements: Elements, state: State) -> Pass:
         outcome, following = _averages(elements, state, parts, busy, flows, law, given.tail > CUT_OFF)
         seen = _seen_by_volume(state, given.busy, law[:, None] * busy * given.per_busy, rates)
         following = replace(following, **seen, log_tilt=given.log_tilt)
-    return Pass(outcome, following, *_edges(elements, given, law), given.tail)
+    return Pass(outcome, following, *_edges(elements, given, law), given.tail, given.tail_falls)
 
 
 def _flows(
@@ -365,8 +372,8 @@ def _seen_by_volume(
     return dict(zip(("alias_ends", "base_picks", "base_idles"), now, strict=True))
 
 
-def _edges(elements: Elements, given: GivenTotal, law: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Probability of the largest D where more are possible, and whether rounding hides D that count."""
+def _edges(elements: Elements, given: GivenTotal, law: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Probability of the largest D where more are possible, how it falls, and whether rounding hides D that count."""
     size = law.shape[-1]
     at = np.arange(size)
     last = np.where(given.known, at, 0).max(axis=-1)
@@ -376,4 +383,4 @@ def _edges(elements: Elements, given: GivenTotal, law: Array) -> tuple[Array, ND
     ended = last >= elements.most_beyond
     edge = np.where(ended | (last < size - 1), 0.0, top)
     hidden = ((last < size - 1) & ~ended & (top > CUT)) | ((first > 0) & (low > CUT))
-    return edge, hidden
+    return edge, ratio(top, law[rows, np.maximum(last - 1, 0)]), hidden
