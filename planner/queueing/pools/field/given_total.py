@@ -40,7 +40,6 @@ class GivenTotal:
     known: NDArray[np.bool_]  # D that rounding does not hide, shape (elements, D)
     log_tilt: Array  # Logarithms of the tilts, shape (elements, tilts) [1]
     tail: Array  # Largest probability of the last d of a volume that may have more, shape (elements,) [1]
-    tail_falls: Array  # The same over that of one d less, shape (elements,) [1]
 
 
 def given_total(
@@ -76,7 +75,6 @@ def given_total(
         known=_around_the_mean(known, state.mean_total),
         log_tilt=log_tilt,
         tail=np.where(longer, law[..., -1] / law.sum(axis=-1), 0.0).max(axis=-1),
-        tail_falls=np.where(longer, ratio(law[..., -1], law[..., max(size - 2, 0)]), 0.0).max(axis=-1),
     )
 
 

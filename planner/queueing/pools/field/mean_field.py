@@ -63,10 +63,8 @@ class Pass:
     outcome: Outcome
     state: State
     edge: Array  # Probability of the largest D that is known, 0 where it cannot be larger, shape (elements,) [1]
-    edge_falls: Array  # The same over that of one D less [1]
     hidden: NDArray[np.bool_]  # Whether rounding hides D that count
     tail: Array  # Probability of the last d of volumes that may have more [1]
-    tail_falls: Array  # The same over that of one d less [1]
 
 
 def solve_field(
@@ -163,20 +161,12 @@ def _wanted(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of D, d and tilts that each element should go on with."""
     cut = np.where(elements.independent, 1e-17, CUT)  # the law of volumes that do not meet is exact
-    longer = _ends_below(cut, size.totals, found.edge, found.edge_falls, 2.0)
-    totals = np.where(found.edge > cut, longer, size.totals)
+    totals = np.where(found.edge > cut, rounded(np.array(size.totals + 1.0)), size.totals)
     more = (found.tail > cut) & (size.beyond < totals)
-    longer = _ends_below(cut, size.beyond, found.tail, found.tail_falls, 4.0)
-    beyond = np.where(more, np.minimum(longer, totals), size.beyond)
+    longer = np.where(found.tail > CUT_OFF, 4.0, 1.0) * size.beyond + 1.0
+    beyond = np.where(more, np.minimum(rounded(longer), totals), size.beyond)
     tilts = np.where(found.hidden, min(2 * size.tilts, 16), size.tilts)
     return totals.astype(np.int64), beyond.astype(np.int64), tilts.astype(np.int64)
-
-
-def _ends_below(cut: Array, size: int, last: Array, falls: Array, most: float) -> NDArray[np.int64]:
-    """Size at which a law that goes on to fall by a factor ends below the cut, at most so many times as large."""
-    with np.errstate(divide="ignore", invalid="ignore"):  # without end, or below the cut already
-        more = np.log(np.maximum(last, cut) / cut) / -np.log(np.clip(falls, TINY, 1.0))
-    return rounded(np.minimum(size + np.maximum(more, 1.0), most * size + 1.0))
 
 
 def one_pass(elements: Elements, state: State) -> Pass:
@@ -199,7 +189,7 @@ def one_pass(elements: Elements, state: State) -> Pass:
         outcome, following = _averages(elements, state, parts, busy, flows, law, given.tail > CUT_OFF)
         seen = _seen_by_volume(state, given.busy, law[:, None] * busy * given.per_busy, rates)
         following = replace(following, **seen, log_tilt=given.log_tilt)
-    return Pass(outcome, following, *_edges(elements, given, law), given.tail, given.tail_falls)
+    return Pass(outcome, following, *_edges(elements, given, law), given.tail)
 
 
 def _flows(
@@ -372,8 +362,8 @@ def _seen_by_volume(
     return dict(zip(("alias_ends", "base_picks", "base_idles"), now, strict=True))
 
 
-def _edges(elements: Elements, given: GivenTotal, law: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Probability of the largest D where more are possible, how it falls, and whether rounding hides D that count."""
+def _edges(elements: Elements, given: GivenTotal, law: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Probability of the largest D where more are possible, and whether rounding hides D that count."""
     size = law.shape[-1]
     at = np.arange(size)
     last = np.where(given.known, at, 0).max(axis=-1)
@@ -383,4 +373,4 @@ def _edges(elements: Elements, given: GivenTotal, law: Array) -> tuple[Array, Ar
     ended = last >= elements.most_beyond
     edge = np.where(ended | (last < size - 1), 0.0, top)
     hidden = ((last < size - 1) & ~ended & (top > CUT)) | ((first > 0) & (low > CUT))
-    return edge, ratio(top, law[rows, np.maximum(last - 1, 0)]), hidden
+    return edge, hidden
