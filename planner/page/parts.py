@@ -22,7 +22,6 @@ from planner.site.growth.wording import years
 from planner.site.pool_need import PoolNeed
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import AliasAnswer, PoolCount, Subsystem, VolumesAnswer
-from planner.sizing.subsystem import table_of
 from planner.supply import SupplyAnswer
 from planner.units import MILLISECOND, percent, readable
 
@@ -282,7 +281,9 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps
         answer.pools, key=lambda p: (p.recommended is None, p.in_use - (p.recommended or 0), p.name)
     )
     places = {pool.name: f"{ident}-i{k}" for k, pool in enumerate(p for p in order if p.name in full)}
-    first, *columns = (c for c in table_of(order).columns if c.name not in LEFT_OUT)
+    first, *columns = (
+        c for c in replace(answer, pools=tuple(order)).table().columns if c.name not in LEFT_OUT
+    )
     found = [judged(pool.recommended, pool.in_use) for pool in order]
     rows = grid(
         render.Table(columns=(first, render.Column(name="verdict", unit="", values=found), *columns)),

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.sizing.answer import AliasAnswer
-    from planner.sizing.many import VolumesAnswer
-    from planner.sizing.subsystem import PoolCount, Subsystem
+    from planner.sizing.many import PoolCount, Subsystem, VolumesAnswer
 
 MOST_NAMED: Final = 40  # rows of a picture
 LONG: Final = 30  # characters of a name
