@@ -13,7 +13,7 @@ from planner import files, render
 from planner.answer import Answer, tabled
 from planner.page.content import AfterGrowth, Grid, Item, Limits, Part, Tile, grid, sections
 from planner.page.items import item_of, over_time
-from planner.page.verdict import ALREADY, WITHIN, Count, what_to_do
+from planner.page.verdict import ALREADY, WITHIN, what_to_do
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, judged, word
 from planner.site.growth import Growth
@@ -22,6 +22,7 @@ from planner.site.growth.wording import years
 from planner.site.pool_need import PoolNeed
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import AliasAnswer, PoolCount, Subsystem, VolumesAnswer
+from planner.sizing.comparison import Count
 from planner.supply import SupplyAnswer
 from planner.units import MILLISECOND, percent, readable
 
@@ -241,10 +242,10 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
         "share of the busy intervals that need more than was in use.",
         title="Pools", limits=LIMITS, verdict="verdict", items=places, named_by="pool", sortable=True,
     )  # fmt: skip
-    states = states_of(answer)
+    states = states_of(answer.pools)
     growth = []
     for share, each in steps:
-        later = _states(each.pools if isinstance(each, Subsystem) else ())
+        later = states_of(each.pools if isinstance(each, Subsystem) else ())
         then = states | {name: state._replace(in_use=states[name].in_use) for name, state in later.items()}
         verdicts = {name: state.verdict for name, state in then.items()}
         growth.append(_counted(share, what_to_do(then, share), then, verdicts, sure=True))
@@ -259,20 +260,9 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
     )  # fmt: skip
 
 
-def states_of(answer: SiteAnswer) -> dict[str, Count]:
-    """Of each pool its count, the range of that, and the aliases in use."""
-    return {
-        need.name: Count(need.needed, need.needed_low, need.needed_high, need.in_use) for need in answer.pools
-    }
-
-
-def _states(rows: Iterable[PoolCount]) -> dict[str, Count]:
-    """The same of rows of one measurement."""
-    found = {}
-    for row in rows:
-        low, high = row.range or (None, None)
-        found[row.name] = Count(row.recommended, low, high, row.in_use)
-    return found
+def states_of(rows: Iterable[PoolNeed | PoolCount]) -> dict[str, Count]:
+    """Of each pool or volume its count, the range of that, and the aliases in use."""
+    return {row.name: row.count for row in rows}
 
 
 def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps: Later) -> Part:
@@ -295,7 +285,7 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps
     growth = []
     for share, each in steps:
         assert isinstance(each, Subsystem)
-        states = _states(each.pools)
+        states = states_of(each.pools)
         verdicts = {name: judged(state.needed, state.in_use) for name, state in states.items()}
         growth.append(_counted(share, each.headline, states, verdicts))
     items = [
@@ -323,7 +313,7 @@ def _volumes(answer: VolumesAnswer, ident: str, steps: Later) -> Part:
         assert isinstance(each, VolumesAnswer)
         reasons = {row.name: {"why": row.verdict} for row in each.listed}
         verdicts = {name: word(reason["why"]) for name, reason in reasons.items()}
-        growth.append(_counted(share, each.headline, _states(each.listed), verdicts, more=reasons))
+        growth.append(_counted(share, each.headline, states_of(each.listed), verdicts, more=reasons))
     items = [
         item_of(each, places[each.name], word(row.verdict))
         for row, each in zip(answer.listed, answer.answers, strict=True)

@@ -415,7 +415,7 @@ def joined(
     names = ", ".join(path.name for path in sources[:3]) + (" and others" if len(sources) > 3 else "")  # noqa: PLR2004
     first = answers[0]
     if isinstance(first, SiteAnswer):
-        states = states_of(first)
+        states = states_of(first.pools)
         lead = replace(
             parts[0], headline=first.lacking + what_to_do(states), further=first_words(answers, states)
         )

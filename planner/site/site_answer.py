@@ -13,8 +13,8 @@ from planner import render
 from planner.answer import Answer, tabled
 from planner.demand import Target
 from planner.quantity import column
-from planner.render.text import counted, listed
-from planner.site.pool_need import COLUMNS, ENOUGH, SHORT, TOO_MANY, UNKNOWN, PoolNeed, whole
+from planner.render.text import ENOUGH, SHORT, UNKNOWN, counted, listed
+from planner.site.pool_need import COLUMNS, TOO_MANY, PoolNeed, whole
 from planner.site.series import WEEKDAYS
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import MILLISECOND, percent

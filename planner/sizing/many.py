@@ -20,7 +20,7 @@ from planner.quantity import column
 from planner.render.text import listed, word
 from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured, words_of
 from planner.sizing.commands import Command, section
-from planner.sizing.comparison import helped
+from planner.sizing.comparison import Count, helped
 from planner.sizing.gaps import (
     FLOOR,
     LOOK,
@@ -131,6 +131,12 @@ class PoolCount:
     notes: tuple[str, ...] = ()
     problem: str | None = None
     exit_code: int = 0
+
+    @property
+    def count(self) -> Count:
+        """The count beside what is in use."""
+        low, high = self.range or (None, None)
+        return Count(self.recommended, low, high, self.in_use)
 
     @property
     def saved(self) -> int | None:
