@@ -17,9 +17,8 @@ from planner.measurements.archive import collected, naming_damage, open_archive
 from planner.measurements.choose import moment
 from planner.measurements.formats import is_folder
 from planner.measurements.read import read
-from planner.page import provenance
 from planner.page.content import Part
-from planner.page.layout import page
+from planner.page.layout import accuracy, inputs, page
 from planner.page.parts import MOST_ITEMS, part_of, states_of
 from planner.page.verdict import first_words, period, what_to_do
 from planner.page.volumes import Volumes, volumes_of
@@ -411,7 +410,7 @@ def joined(
     title: str | None = None, volumes: Volumes | None = None,
 ) -> Report:  # fmt: skip
     """Lay out parts with where they came from."""
-    table, words = provenance.accuracy(answers)
+    table, words = accuracy(answers)
     names = ", ".join(path.name for path in sources[:3]) + (" and others" if len(sources) > 3 else "")  # noqa: PLR2004
     first = answers[0]
     if isinstance(first, SiteAnswer):
@@ -421,7 +420,7 @@ def joined(
         )
         parts, title = [lead, *parts[1:]], title or period(first)
     html = page(
-        parts, title=title or names or parts[0].title, names=names, command=command, inputs=provenance.inputs(sources),
+        parts, title=title or names or parts[0].title, names=names, command=command, inputs=inputs(sources),
         accuracy=table, accuracy_words=words, volumes=volumes,
     )  # fmt: skip
     return Report(

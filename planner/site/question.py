@@ -14,10 +14,9 @@ import numpy as np
 from planner import parallel, units
 from planner.demand import Target
 from planner.errors import InputError, PlannerError
-from planner.library import DEFAULT_MODEL
 from planner.measurements.choose import POOL, VOLUME, Group
 from planner.measurements.over_time import RunsOverTime, over_time
-from planner.measurements.read import Data, Measured
+from planner.measurements.read import Data
 from planner.measurements.supplies import pool_supplies
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.pool_need import (
@@ -49,29 +48,16 @@ QUEUE_UNKNOWN: Final = (
 def site(
     source: Data,
     *,
-    members: Path | str | None = None,
-    system: str | None = None,
-    start: datetime | str | None = None,
-    end: datetime | str | None = None,
-    pool: str | None = None,
-    target: Target | None = None,
     meet: float | str = DEFAULT_MEET,
-    together: float | str | None = None,
-    model: Path | str = DEFAULT_MODEL,
-    map: str | None = None,
-    allow_missing: bool = False,
-    measured: Measured | None = None,
     scheduler: str | None = None,
     workers: int | None = None,
+    **asked: Any,
 ) -> SiteAnswer:
-    """Tell what every pool or volume needs over its days; `measured` is what a source holds that was read already."""
+    """Tell what every pool or volume needs over its days; `asked` is what `parts_of` takes."""
     share = units.share(meet, "meet", zero=False)
     if share > 1.0:
         raise InputError("meet", meet, "a share above 0 and at most 100%")
-    parts, notes, lost = parts_of(
-        source, members=members, system=system, start=start, end=end, pool=pool, target=target, together=together,
-        model=model, map=map, allow_missing=allow_missing, meet=share, measured=measured,
-    )  # fmt: skip
+    parts, notes, lost = parts_of(source, meet=share, **asked)
     found = parallel.run(need_of, parts, scheduler=scheduler, workers=workers)
     answer = combine(found, target=parts[0].target, meet=share, notes=notes)
     return replace(answer, law=parts[0].law, gaps=lost)

@@ -15,7 +15,7 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.site.growth.dates import DETAILS, FIGURES, HORIZON, Future, Limit, check_given, iso
 from planner.site.growth.draws import TrendDraws
-from planner.site.growth.goals import ENDS, Goal, answers, fitted
+from planner.site.growth.goals import Goal, answers, fitted
 from planner.site.growth.model import YEAR
 from planner.site.growth.wording import AHEAD, loads, notes_on_days, sentence, signed, years
 from planner.site.series import Daily, SeriesLabel
@@ -137,15 +137,6 @@ class Growth(Answer):
             "events": [{"date": iso(day), "factor": factor} for day, factor in self.events],
             "notes": list(self.notes),
         }
-
-    def level(self, ahead: int, series: int = 0) -> Interval:
-        """Busy-day level some days after the last one."""
-        if ahead < 0 or not 0 <= series < len(self.limits):
-            raise InputError(
-                "ahead, series", (ahead, series), "a day from the last one on, and one of the limits"
-            )
-        low, value, high = np.quantile(self.future.at(ahead)[self.order[series]], ENDS)
-        return Interval(float(low), float(value), float(high))
 
     @property
     def future(self) -> Future:
