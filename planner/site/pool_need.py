@@ -16,7 +16,7 @@ from planner.measurements.over_time import RunsOverTime
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted
 from planner.results import Array
-from planner.site.series import HOUR, WEEKDAYS, busy_hours, daily_medians, jump_note
+from planner.site.series import HOUR, WEEKDAYS, began, busy_hours, daily_medians, jump_note
 from planner.sizing.comparison import Count
 from planner.units import readable
 
@@ -280,8 +280,8 @@ def _missing(pool: RunsOverTime, complete: NDArray[np.bool_]) -> list[str]:
 
 def _first(start: NDArray[np.datetime64], some: NDArray[np.bool_]) -> str:
     """When the first of some intervals began; empty without a date."""
-    when = start[int(np.argmax(some))]
-    return "" if np.isnat(when) else f", the first at {when.item():%Y-%m-%d %H:%M}"
+    when = began(start, int(np.argmax(some)))
+    return f", the first at {when:%Y-%m-%d %H:%M}" if when else ""
 
 
 def _lengths(seconds: Array) -> list[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,6 +30,7 @@ from planner.site.pool_need import (
     time_quantile,
     whole,
 )
+from planner.site.series import began
 from planner.site.site_answer import SiteAnswer
 from planner.sizing.need import Need, need, worst_by_need
 from planner.sizing.wording import NO_EFFECT
@@ -121,7 +122,7 @@ def _notes(
         notes += [QUEUE_UNKNOWN, *([NO_EFFECT[:-1]] if together else [])]
     if problems:
         first = min(problems)
-        when = "" if np.isnat(pool.start[first]) else f" at {pool.start[first].item():%Y-%m-%d %H:%M}"
+        when = f" at {begin:%Y-%m-%d %H:%M}" if (begin := began(pool.start, first)) else ""
         notes.append(
             f"{len(problems)} of {pool.start.size} intervals have no answer, the first{when}: {problems[first]}"
         )
@@ -133,15 +134,11 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     series, start = found.series, asked.pool.start
     busy = series.busy
 
-    def begin(place: int) -> datetime | None:
-        when: datetime | None = None if np.isnat(start[place]) else start[place].item()
-        return when
-
     places = list(asked.cases)
     worst = worst_by_need(needs, list(asked.cases.values()))
     assert worst is not None
     found = replace(
-        found, needed_worst=needs[worst].count, worst_start=begin(places[worst]), needed=0, needed_99=0,
+        found, needed_worst=needs[worst].count, worst_start=began(start, places[worst]), needed=0, needed_99=0,
         needed_95=0, needed_low=0, needed_high=0,
     )  # fmt: skip
     if not busy.any():  # measured, and never any I/O
@@ -157,7 +154,7 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
         return replace(found, needed_low=None, needed_high=None, problem=problem)
     away = outside_busy_hour(found.name, start, series.seconds, series.io_rate, place)
     return replace(
-        found, run=asked.cases[place][-1], decided_start=begin(place),
+        found, run=asked.cases[place][-1], decided_start=began(start, place),
         notes=(*found.notes, away.removeprefix(f"{found.name} is ")) if away else found.notes,
     )  # fmt: skip
 
@@ -208,9 +205,6 @@ def _order(found: PoolNeed) -> tuple[int, int, str, str]:
     return VERDICTS.index(found.verdict), -(found.to_add or found.to_gain), found.system, found.pool
 
 
-NAMES: Final = {"not enough": "short"}
-
-
 @dataclass(frozen=True, slots=True)
 class Supplied:
     """What counters say in a few `words`, and the most aliases in use at once, None where they do not say."""
@@ -233,12 +227,9 @@ def supplied(frame: pl.DataFrame, system: str, pool: str, no_alias: float = 0.01
     )
     most = rows.filter(pl.col("tries") > 0).select(used.max()).item()
     words = f"{percent(fails / tries)} without"
-    try:
+    with suppress(PlannerError):
         (found,) = judge(pool_supplies(rows, Path("supply")), no_alias=no_alias).pools
-    except PlannerError:
-        return Supplied(words, most)
-    if found.verdict is None:
-        return Supplied(words, most)
-    verdict = NAMES.get(found.verdict, found.verdict)
-    needed = "" if found.aliases_needed is None else f", {found.aliases_needed} needed"
-    return Supplied(f"{verdict}: {words}{needed}", most)
+        if found.verdict is not None:
+            needed = "" if found.aliases_needed is None else f", {found.aliases_needed} needed"
+            words = f"{found.verdict.replace('not enough', 'short')}: {words}{needed}"
+    return Supplied(words, most)

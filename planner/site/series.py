@@ -301,6 +301,12 @@ def daily_medians(starts: NDArray[np.datetime64], numbers: Array) -> tuple[date,
     return date(1970, 1, 1) + timedelta(days=first), found
 
 
+def began(starts: NDArray[np.datetime64], at: int) -> datetime | None:
+    """When an interval began; None without a date."""
+    when: datetime | None = None if np.isnat(starts[at]) else starts[at].item()
+    return when
+
+
 def leap(values: Array) -> tuple[int, int] | None:
     """Find a leap over more days than were measured, as of a wrong clock: the day after it, and its length in days."""
     measured = np.flatnonzero(np.isfinite(values))

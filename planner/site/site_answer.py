@@ -15,7 +15,7 @@ from planner.demand import Target
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, UNKNOWN, counted, listed
 from planner.site.pool_need import COLUMNS, TOO_MANY, PoolNeed, whole
-from planner.site.series import WEEKDAYS
+from planner.site.series import WEEKDAYS, began
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import MILLISECOND, percent
 
@@ -258,10 +258,7 @@ def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
     series = need.series
     order = np.argsort(-np.nan_to_num(series.needed, nan=-1.0), kind="stable")[:8]  # intervals of one pool
     columns = (
-        column(
-            "start",
-            of=lambda k: None if np.isnat(series.start[k]) else f"{series.start[k].item():%Y-%m-%d %H:%M}",
-        ),
+        column("start", of=lambda k: (when := began(series.start, k)) and f"{when:%Y-%m-%d %H:%M}"),
         column("needed", decimals=0, of=lambda k: whole(series.needed[k])),
         column("in_use", "", "in use", 0, lambda k: int(series.in_use[k])),
         column("io_rate", "1/s", "I/O rate", 1, lambda k: float(series.io_rate[k])),
