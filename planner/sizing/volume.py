@@ -31,13 +31,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
-from planner.sizing.bounds import (
-    NORMAL_90,
-    band,
-    counts_at_ends,
-    ends_of,
-    spaced,
-)
+from planner.sizing.bounds import NORMAL_90, counts_at_ends, ends_of, spaced
 from planner.sizing.sized import Sized, finite, tries_of
 from planner.sizing.volumes import fitted, rates_differ
 from planner.sizing.wording import of_volume
@@ -145,21 +139,17 @@ class SizedVolume(Sized):
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Over the candidates that count, widened by the errors of the model."""
         many = rows.aliases.size
-        solved = self.read.predict(np.arange(many))
-        keep = counting(self.read)
-        moved = [
-            each.read.predict(np.arange(many)) for each in ends_of(self.read, self.counts.chosen, self.law)
-        ]
+        solved, keep = self.read.predict(np.arange(many)), counting(self.read)
+        ends = ends_of(self.read, self.counts.chosen, self.law)
+        moved = [each.read.predict(np.arange(many)) for each in ends]
         rates, responses = (
             np.array([each[0, self.chosen] for each in some]).reshape(-1, many)
             for some in ([each.rate for each in moved], [each.response for each in moved])
         )
         return (
-            band(solved.rate[0, keep], rows.io_rate, rates, self.law, self.residual, self.run.aliases,
-                 self.measured_rates, rising=True),
-            band(solved.response[0, keep], rows.response_time, responses, self.law,
-                 self.residual, self.run.aliases, self.measured_responses),
-        )  # fmt: skip
+            self.band_of("io_rate", solved.rate[0, keep], rows.io_rate, rates),
+            self.band_of("response_time", solved.response[0, keep], rows.response_time, responses),
+        )
 
     def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
         """The chosen candidate first, then the others that count for the range, the likeliest first."""
