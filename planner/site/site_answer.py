@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from planner.demand import Law
 
 NAMED: Final = 3
-SUMS: Final = ("in_use", "to_gain", "intervals", "solved_in_full")
+SUMS: Final = ("needed_99", "in_use", "to_gain", "intervals", "solved_in_full")
+VERDICTS: Final = {"short": SHORT, "too_many": TOO_MANY, "enough": ENOUGH, "unknown": UNKNOWN}
+NO_LONGER: Final = ("checked", "checked_same", "checked_short")  # of the sums, which every interval is in
 
 
 RULES: Final = {
@@ -138,15 +140,9 @@ class SiteAnswer(Answer):
             ],
             "all": {
                 "pools": len(self.pools),
-                "short": len(self.of(SHORT)),
-                "too_many": len(self.of(TOO_MANY)),
-                "needed_99": sum(each.needed_99 or 0 for each in self.pools),
-                "enough": len(self.of(ENOUGH)),
-                "unknown": len(self.of(UNKNOWN)),
-                **{name: sum(getattr(each, name) for each in self.pools) for name in SUMS},
-                "checked": 0,
-                "checked_same": 0,
-                "checked_short": 0,
+                **{name: len(self.of(verdict)) for name, verdict in VERDICTS.items()},
+                **{name: sum(getattr(each, name) or 0 for each in self.pools) for name in SUMS},
+                **dict.fromkeys(NO_LONGER, 0),
             },
             "headline": self.headline,
             "volumes_missing": all_missing(self.gaps),
