@@ -25,6 +25,7 @@ from planner.site.site_answer import SiteAnswer
 from planner.site.site_picture import LEVELS
 from planner.sizing import AliasAnswer, PoolCount, Subsystem, VolumesAnswer
 from planner.sizing.comparison import Count
+from planner.sizing.many import OVERVIEW, POOLS
 from planner.style import NINETY
 from planner.supply import SupplyAnswer
 from planner.units import MILLISECOND, percent, readable
@@ -33,9 +34,14 @@ LIMITS: Final[Limits] = {"short_share": 1.0}  # percent of the busy intervals
 COUNTS: Final = ("recommended", "recommended_low", "recommended_high")
 ALWAYS: Final = ("pool", "verdict", *COUNTS)
 LEFT_OUT: Final = ("classic_aliases", "saved")  # of the table of pools, to keep it narrow; CSV has them
+COUNTED: Final = (
+    POOLS[0],
+    column("verdict", of=lambda pool: judged(pool.recommended, pool.in_use)),
+    *(each for each in POOLS[1:] if each.key not in LEFT_OUT),
+)
 MOST_ITEMS: Final = 400  # pools and volumes that the page shows one by one
-Later = Sequence[tuple[float, Answer]]
-"""The same answer for a demand that grew by a share."""
+Later = Sequence[tuple[float, Any]]
+"""The same answer for a demand that grew by a share; all of one kind."""
 
 
 def part_of(
@@ -124,7 +130,6 @@ def _alias(answer: AliasAnswer, ident: str, steps: Later) -> Part:
     growth = tuple(
         AfterGrowth(share=share, tiles=_alias_tiles(each), counts={}, headline=each.headline)
         for share, each in steps
-        if isinstance(each, AliasAnswer)
     )
     now = growth[0].tiles
     tiles = (
@@ -285,7 +290,7 @@ def _many(
 
 def _counted(
     share: float, headline: str, states: Mapping[str, Count], verdicts: Mapping[str, str], *, sure: bool = False,
-    more: Mapping[str, Mapping[str, str]] | None = None,
+    reasons: Mapping[str, str] | None = None,
 ) -> AfterGrowth:  # fmt: skip
     """Sums and counts at a growth; `sure` counts as spare what even the upper end of a range leaves."""
     found = list(verdicts.values())
@@ -305,7 +310,7 @@ def _counted(
     }
     counts = {
         name: dict(zip(COUNTS, map(render.format_value, state[:3]), strict=True))
-        | {"verdict": verdicts[name], **(more or {}).get(name, {})}
+        | {"verdict": verdicts[name], **({"why": reasons[name]} if reasons else {})}
         for name, state in states.items()
     }
     return AfterGrowth(share=share, tiles=tiles, counts=counts, headline=headline)
@@ -379,20 +384,14 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps
         answer.pools, key=lambda p: (p.recommended is None, p.in_use - (p.recommended or 0), p.name)
     )
     places = {pool.name: f"{ident}-i{k}" for k, pool in enumerate(p for p in order if p.name in full)}
-    first, *columns = (
-        c for c in replace(answer, pools=tuple(order)).table().columns if c.name not in LEFT_OUT
-    )
-    found = [judged(pool.recommended, pool.in_use) for pool in order]
     rows = grid(
-        render.Table(columns=(first, render.Column(name="verdict", unit="", values=found), *columns)),
-        f"{ident}-pools",
+        tabled(order, COUNTED), f"{ident}-pools",
         f"One row a pool. recommended: {answer.target}; from, to: its range; rule: aliases in use and the queue, "
         "rounded up; then: with the recommended aliases.",
         title="Pools", limits=LIMITS, verdict="verdict", items=places, named_by="pool", sortable=True,
     )  # fmt: skip
     growth = []
     for share, each in steps:
-        assert isinstance(each, Subsystem)
         states = states_of(each.pools)
         verdicts = {name: judged(state.needed, state.in_use) for name, state in states.items()}
         growth.append(_counted(share, each.headline, states, verdicts))
@@ -402,26 +401,23 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps
     ]
     return _many(
         _base(answer, ident, "Alias pools", "pools"), "pools", rows, items, growth, answer.total().in_use,
-        found.count(UNKNOWN), "the measured demand of every pool",
+        len(answer.pools) - len(answer.answered), "the measured demand of every pool",
     )  # fmt: skip
 
 
 def _volumes(answer: VolumesAnswer, ident: str, steps: Later) -> Part:
     """Many volumes with aliases of their own."""
     places = {row.name: f"{ident}-i{k}" for k, row in enumerate(answer.listed)}
-    overview = answer.overview()
-    why = render.Column(name="why", unit="", values=[row.verdict for row in answer.listed])
     rows = grid(
-        replace(overview, columns=(*overview.columns, why)), f"{ident}-volumes",
+        tabled(answer.listed, (*OVERVIEW, column("why", of="verdict"))), f"{ident}-volumes",
         f"One row a volume. aliases: {answer.target}; then: with them.", title="Volumes",
         verdict="verdict", items=places, named_by="device", sortable=True,
     )  # fmt: skip
     growth = []
     for share, each in steps:
-        assert isinstance(each, VolumesAnswer)
-        reasons = {row.name: {"why": row.verdict} for row in each.listed}
-        verdicts = {name: word(reason["why"]) for name, reason in reasons.items()}
-        growth.append(_counted(share, each.headline, states_of(each.listed), verdicts, more=reasons))
+        reasons = {row.name: row.verdict for row in each.listed}
+        verdicts = {name: word(reason) for name, reason in reasons.items()}
+        growth.append(_counted(share, each.headline, states_of(each.listed), verdicts, reasons=reasons))
     items = [
         item_of(each, places[each.name], word(row.verdict))
         for row, each in zip(answer.listed, answer.answers, strict=True)

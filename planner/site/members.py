@@ -20,10 +20,14 @@ from planner.sizing.wording import joined_words
 if TYPE_CHECKING:
     import polars as pl
 
-    from planner.reports.membership import Membership
+    from planner.reports.membership import Membership, Role
     from planner.reports.schema import Missing
 
 NAMED: Final = 4  # devices of a message
+ROLES: Final[Mapping[Role, tuple[str, str]]] = {
+    "base": ("bases", "taken as without I/O"),
+    "alias": ("aliases", "counted as in use"),
+}
 
 
 def checked_members(members: Membership | Path | str | None, devices: pl.LazyFrame) -> list[str]:
@@ -34,23 +38,18 @@ def checked_members(members: Membership | Path | str | None, devices: pl.LazyFra
     there = set(devices.select("device").unique().collect()["device"].drop_nulls())
     notes, missing = [], []
     for pool in known.pools:
-        every = {role: known.of(pool, role) for role in ("base", "alias")}
+        every = {role: known.of(pool, role) for role in ROLES}
         gone = {role: [device for device in some if device not in there] for role, some in every.items()}
         if gone == every:
             missing.append(f"pool {pool}: no interval has rows of any of its devices "
                            f"({listed([*every['base'], *every['alias']], NAMED)})")  # fmt: skip
             continue
-        bases, aliases = gone["base"], gone["alias"]
-        if bases:
-            notes.append(
-                f"{known.path}: no interval has rows of {counted(len(bases), 'base')} of pool {pool} "
-                f"({listed(bases, NAMED)}): taken as without I/O."
-            )
-        if aliases:
-            notes.append(
-                f"{known.path}: no interval has rows of {counted(len(aliases), 'alias', 'aliases')} of pool {pool} "
-                f"({listed(aliases, NAMED)}): counted as in use."
-            )
+        for role, (plural, taken) in ROLES.items():
+            if some := gone[role]:
+                notes.append(
+                    f"{known.path}: no interval has rows of {counted(len(some), role, plural)} of pool {pool} "
+                    f"({listed(some, NAMED)}): {taken}."
+                )
     if missing and len(missing) == len(known.pools):
         raise ReportError(
             known.path, f"{missing[0]}: expected devices that were measured; correct their numbers"
@@ -80,19 +79,16 @@ def gaps_of(
         names.setdefault(group, set()).update(part["device"].drop_nulls(), part["label"].drop_nulls())
         volumes[group] = volumes.get(group, 0) + bases.select("device", "label").n_unique()
     owners = {name: group for group, some in names.items() for name in some}
+    pooled = () if known is None else known.members
     found: dict[str, Gaps] = {}
     for group, present in names.items():
         own = [
             each
             for each in missing
-            if each.system in (None, group.system) and owners.get(each.name or "", group) == group
+            if each.system in (None, group.system)
+            and owners.get(each.name or "", group) == group
+            and not (group.kind == VOLUME and (each.pool is not None or each.name in pooled))
         ]
-        if group.kind == VOLUME:  # of whoever has no pool
-            own = [
-                each
-                for each in own
-                if each.pool is None and (known is None or each.name not in known.members)
-            ]
         pool = group.name if group.kind == POOL else None
         lost = gaps(own, present, volumes[group], pool=pool, membership=known, allowed=allowed)
         if lost:
