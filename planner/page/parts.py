@@ -21,7 +21,7 @@ from planner.site.growth import Growth
 from planner.site.growth.dates import Limit
 from planner.site.growth.wording import years
 from planner.site.pool_need import PoolNeed
-from planner.site.site_answer import SiteAnswer
+from planner.site.site_answer import RULES, SiteAnswer
 from planner.site.site_picture import LEVELS
 from planner.sizing import AliasAnswer, PoolCount, Subsystem, VolumesAnswer
 from planner.sizing.comparison import Count
@@ -172,11 +172,6 @@ CURVE_KEY: Final = (
 )
 COURSE_KEY: Final = (("need", "needed"), ("used", "in use"))
 WEEK_KEY: Final = tuple(zip(("half", "much", "over"), LEVELS[1:], strict=True))
-RULES: Final = {
-    "in_use_plus_queue": "in use plus queue",
-    "high_water": "high water",
-    "paths_less_one": "paths less one",
-}
 READINGS: Final = (
     column("words", label="demand"),
     column("weight", "share", "weight", 2),
@@ -244,7 +239,7 @@ def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: in
         said = f"{need.name}: {need.needed} needed ({need.needed_low} to {need.needed_high}), {need.in_use} in use."
     counts = map(readable, (need.intervals, need.busy_intervals, need.solved_in_full))
     solved = "Of {} intervals {} are busy; {} were solved in full.".format(*counts)
-    rules = [f"{RULES.get(name, name)} {count}" for name, count in need.rules.items() if count is not None]
+    rules = [f"{RULES[name]} {count}" for name, count in need.rules.items() if count is not None]
     notes = [solved, *need.notes, *([f"Rules of the field: {', '.join(rules)}."] if rules else ())]
     notes += [f"Supply counters: {need.supply}."] if need.supply else []
     plain = Item(

@@ -310,13 +310,8 @@ def _over_days(asked: PageQuestion) -> Answered:
     """What every pool needs over its days."""
     measured = None if asked.archive is not None else asked.measured
     with asked.progress("Need over time", 0):
-        answer = site(
-            asked.source,
-            measured=measured,
-            scheduler=asked.scheduler,
-            workers=asked.workers,
-            **asked.question,
-        )
+        where: dict[str, Any] = {"scheduler": asked.scheduler, "workers": asked.workers}
+        answer = site(asked.source, measured=measured, **where, **asked.question)
     return _further(answer, asked)
 
 

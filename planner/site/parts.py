@@ -111,21 +111,16 @@ def parts_of(
         every = [each for each in every if (each.system, each.name) not in gone]
         for ssid, some in shared.items():
             with named():
-                group, frame, shares, left_out = joined(rows, ssid, some)
+                group, together_rows, shares, left_out = joined(rows, ssid, some)
             if pool is not None and pool not in (group.name, group.words):
                 continue
             if left_out:
                 notes.append(
                     f"{group.words}: {left_out} intervals that not all of its systems measured are left out."
                 )
+            frame = rows_of(together_rows.lazy(), [group])
             parts.append(
-                SitePart(
-                    name=group.words,
-                    groups=(group,),
-                    frame=rows_of(frame.lazy(), [group]),
-                    shares={ssid: shares},
-                    **asked,
-                )
+                SitePart(name=group.words, groups=(group,), frame=frame, shares={ssid: shares}, **asked)
             )
     if not (parts and pool is not None):
         every = chosen(every, pool, _named(source)) if every or not parts else []

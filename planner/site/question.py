@@ -191,13 +191,8 @@ def combine(
     """Join what was found of the parts of a site."""
     pools = [pool for each in results if not isinstance(each, parallel.Failed) for pool in each]
     failed = [(each.name, each.problem) for each in results if isinstance(each, parallel.Failed)]
-    return SiteAnswer(
-        pools=tuple(sorted(pools, key=_order)),
-        target=target,
-        meet=meet,
-        remarks=tuple(notes),
-        failed=tuple(failed),
-    )
+    order = tuple(sorted(pools, key=_order))
+    return SiteAnswer(pools=order, target=target, meet=meet, remarks=tuple(notes), failed=tuple(failed))
 
 
 def _order(found: PoolNeed) -> tuple[int, int, str, str]:

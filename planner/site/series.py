@@ -129,13 +129,8 @@ def aligned(parts: Sequence[tuple[SeriesLabel, date, Array, Array]], notes: Sequ
         values[index, place : place + levels.size] = levels
         hours[index, place : place + at.size] = at
     series = tuple(part[0] for part in parts)
-    return Daily(
-        first=first,
-        series=series,
-        values=values,
-        hours=hours,
-        notes=(*notes, *_clock_notes(first, series, values)),
-    )
+    said = (*notes, *_clock_notes(first, series, values))
+    return Daily(first=first, series=series, values=values, hours=hours, notes=said)
 
 
 def busy_hours(starts: NDArray[np.datetime64], numbers: Array) -> tuple[date, Array, Array]:

@@ -28,10 +28,6 @@ class MovedVolumes:
     places: NDArray[np.intp]
     chosen: NDArray[np.int64]
 
-    def counts(self, target: Target) -> Array:
-        """Count of each; inf where none meets the target."""
-        return np.asarray(self.read.counts(target)[np.arange(self.chosen.size), self.chosen])
-
 
 def ends_of(read: Readings, chosen: NDArray[np.int64], law: Law) -> list[MovedVolumes]:
     """Volumes by the candidates `chosen`, with the law moved along each axis, and the think time, read by it, too."""
@@ -59,11 +55,14 @@ def ends_of(read: Readings, chosen: NDArray[np.int64], law: Law) -> list[MovedVo
 
 
 def counts_at_ends(read: Readings, chosen: NDArray[np.int64], law: Law, target: Target) -> Array:
-    """Counts of many volumes at the ends of `ends_of`, (ends, volumes); nan where a volume has no such end."""
+    """Counts of many volumes at the ends of `ends_of`, (ends, volumes); nan where a volume has no such end.
+
+    A count is inf where none meets the target.
+    """
     ends = ends_of(read, chosen, law)
     found = np.full((len(ends), chosen.size), np.nan)
     for row, end in zip(found, ends, strict=True):
-        row[end.places] = end.counts(target)
+        row[end.places] = end.read.counts(target)[np.arange(end.chosen.size), end.chosen]
     return found
 
 

@@ -49,7 +49,7 @@ class SizedVolume(Sized):
     """One volume: `measured` as it was read, `read` grown, and the counts under every candidate."""
 
     def __init__(
-        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, *, measured: Readings, read: Readings,
+        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, measured: Readings, read: Readings,
         counts: Counts, of_tries: Counts | None, fitted_: bool, left_out: tuple[str, ...],
     ) -> None:  # fmt: skip
         super().__init__(runs, law, target, growth)
@@ -185,10 +185,10 @@ def size_volumes(
     alone = [k for k, runs in enumerate(cases) if len({run.aliases for run in runs}) == 1]
     waits = replace(target, no_alias=None, wait_percentile=None)
     found: list[SizedVolume | PlannerError] = []
-    read: dict[int, tuple[Readings, Readings, Counts, Counts | None]] = {}
+    read: dict[int, tuple[Readings, Readings, Counts, Counts | None, bool, tuple[str, ...]]] = {}
 
-    def of_tries(every: Readings) -> Counts | None:
-        return None if target.of_waits else point_and_range(every, target)
+    def counted(every: Readings) -> tuple[Counts, Counts | None]:
+        return point_and_range(every, waits), None if target.of_waits else point_and_range(every, target)
 
     every: Readings | None = None
     if alone:
@@ -199,26 +199,17 @@ def size_volumes(
         )  # fmt: skip
         shares = np.array([growth[k] for k in alone])
         every = measured.grown(shares) if shares.any() else measured
-        counts, tried = point_and_range(every, waits), of_tries(every)
+        counts, tried = counted(every)
         for place, k in enumerate(alone):
             one = np.array([place])
-            read[k] = measured.of(one), every.of(one), counts.of(one), tried and tried.of(one)
+            read[k] = measured.of(one), every.of(one), counts.of(one), tried and tried.of(one), False, ()
     for k, case in enumerate(cases):
         try:
-            is_fit = False
-            left_out: tuple[str, ...] = ()
             if k not in read:
                 measured, is_fit, left_out = _read_several(case, law)
                 later = measured.grown(growth[k]) if growth[k] else measured
-                read[k] = measured, later, point_and_range(later, waits), of_tries(later)
-            measured, later, counts, tried = read[k]
-            found.append(
-                SizedVolume(
-                    case, law, target, growth[k], measured=measured, read=later, counts=counts, of_tries=tried,
-                    fitted_=is_fit,
-                    left_out=left_out,
-                )
-            )  # fmt: skip
+                read[k] = measured, later, *counted(later), is_fit, left_out
+            found.append(SizedVolume(case, law, target, growth[k], *read[k]))
         except PlannerError as problem:
             found.append(problem)
     if every is not None and len(alone) > 1:
