@@ -25,7 +25,7 @@ from planner.page.volumes import Volumes, volumes_of
 from planner.parallel import Failed, run
 from planner.reports.membership import share_together
 from planner.site.growth.dates import FEWEST_DAYS
-from planner.site.members import gaps_of, is_shared
+from planner.site.parts import gaps_of, is_shared
 from planner.site.question import site
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import (
