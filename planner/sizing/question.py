@@ -341,12 +341,8 @@ def _intervals(measured: Measured, membership: Membership | None, named: str) ->
         raise InputError("source", named, f"devices or volumes; found {', '.join(measured.what) or 'none'}")
     if membership is None:
         return every
-    if all(rows.of_kind(VOLUME).all() for rows in every) and not isinstance(membership, LinuxDevices):
-        raise InputError(
-            "members",
-            str(membership.path),
-            "it with a listing only; a table has pools and aliases in its columns",
-        )
+    if not isinstance(membership, LinuxDevices):
+        _check_listing(every, "members", str(membership.path))
     if not any(name in membership.members for rows in every for name in rows.names):
         some = ", ".join(list(membership.members)[:3])
         there = f"devices of {named} among its members; it names {some}"
@@ -445,6 +441,13 @@ class AliasQuestion:
         )
 
 
+def _check_listing(every: Sequence[Rows], argument: str, given: str) -> None:
+    """Refuse what says the members of pools beside a table."""
+    if all(rows.of_kind(VOLUME).all() for rows in every):
+        wanted = "it with a listing only; a table has pools and aliases in its columns"
+        raise InputError(argument, given, wanted)
+
+
 def _one_system(measured: Measured) -> None:
     """Refuse devices of several systems: an answer is about one."""
     systems = sorted(str(name) for name in measured.devices["system"].unique().drop_nulls())
@@ -535,10 +538,8 @@ def _pools(
     name: str | None,
 ) -> AliasAnswer | Subsystem:  # fmt: skip
     """One pool in full, or a row for each of several."""
-    if shared is not None and all(rows.of_kind(VOLUME).all() for rows in asked.every):
-        raise InputError(
-            "aliases", shared.text, "it with a listing only; a table has pools and aliases in its columns"
-        )
+    if shared is not None:
+        _check_listing(asked.every, "aliases", shared.text)
     pools: dict[str, MeasuredPool] = {}
     measured: dict[str, list[tuple[str, Run]]] = {}
     said: dict[str, None] = {}

@@ -43,9 +43,8 @@ class Sized(ABC):
 
     def __init__(self, runs: tuple[Run, ...], law: Law, target: Target, growth: float) -> None:
         self.runs, self.law, self.target, self.growth = runs, law, target, growth
-        self.at_ends: tuple[
-            Sized | PlannerError | None, ...
-        ] = ()  # at both ends of a service time that was not measured
+        # At both ends of a service time that was not measured.
+        self.at_ends: tuple[Sized | PlannerError | None, ...] = ()
 
     @property
     def run(self) -> Run:

@@ -61,9 +61,7 @@ class SizedVolume(Sized):
         if of_tries is not None and not (self.by_chain and target.wait_percentile is None):
             chosen = self.counts.chosen if self.by_chain else of_tries.chosen
             self.counts = replace(of_tries, chosen=chosen)
-        self.solved: Performance | None = (
-            None  # the curve from 0 on, where it was solved with that of other volumes
-        )
+        self.solved: Performance | None = None  # the curve from 0 on, where it was solved with other volumes
         self.saturated = bool(self.counts.saturated[0])
         self.residual = _residual(read)
         self.decided = (

@@ -210,7 +210,5 @@ def _limits(limit: float | Sequence[float | None] | None, series: int) -> list[f
 def _urgency(limit: Limit) -> tuple[int, date, date, str]:
     """Order of what breaks first: by date, then by the early end of its range."""
     far = date.max
-    rank = {"already": 0, "within horizon": 1, "not within horizon": 2, "too few days": 3, None: 4}[
-        limit.verdict
-    ]
+    rank = ("already", "within horizon", "not within horizon", "too few days", None).index(limit.verdict)
     return rank, limit.reached or far, limit.reached_low or far, limit.measured.name
