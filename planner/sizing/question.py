@@ -109,10 +109,9 @@ class Numbers:
                 raise InputError(argument, None, wanted)
         volumes, in_use = _known(self.volumes, "volumes"), _known(self.in_use, "in_use") or 0
         volumes = 1 if volumes is None else volumes
-        if volumes < 1:
-            raise InputError("volumes", volumes, "a count of at least 1")
-        if in_use < 0:
-            raise InputError("in_use", in_use, "a count of at least 0")
+        for argument, count, least in (("volumes", volumes, 1), ("in_use", in_use, 0)):
+            if count < least:
+                raise InputError(argument, count, f"a count of at least {least}")
         found = from_numbers(
             io_rate=quantity(self.rate, "rate", "rate"),
             service=quantity(self.service, "time", "service", 3),  # the sum of three rounded parts
