@@ -121,7 +121,7 @@ class PagingDevice:
     @classmethod
     def from_model(cls, model: Model) -> Self:
         """Take the device from a model."""
-        found = parameters.complete(model, KIND, cls.PARAMETERS, optional=(CP_SYSTEM_TIME,))
+        found = parameters.values(model, KIND, cls.PARAMETERS, optional=(CP_SYSTEM_TIME,))
         return cls(**{**found, "queue_depth": int(found["queue_depth"])})  # type: ignore[arg-type]
 
     @property
