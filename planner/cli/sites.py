@@ -134,7 +134,7 @@ def growth(
         )
     from planner.measurements.read import read
     from planner.site.growth.limits import site_growth
-    from planner.site.members import checked_members, gaps_of
+    from planner.site.parts import checked_members, gaps_of
 
     with options.spelled(), options.progress("Fitting every load, sizing every pool", 0):
         given = _given(model, real_storage, resident_pages, rows.together)

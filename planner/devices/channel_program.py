@@ -83,7 +83,7 @@ class ChannelProgram:
     @classmethod
     def from_model(cls, model: Model) -> Self:
         """Take the costs from a model."""
-        return cls(**parameters.complete(model, KIND, cls.PARAMETERS))
+        return cls(**parameters.values(model, KIND, cls.PARAMETERS))
 
     def time_per_mb(self, bits: int, *, fast: bool, read_share: float = 0.0) -> float:
         """CP processor time per MB moved.

@@ -160,7 +160,7 @@ class DiskPath:
     @classmethod
     def from_model(cls, model: Model) -> Self:
         """Take the path from a model."""
-        return cls.from_values(parameters.values(model, KIND, cls.PARAMETERS), model.title)
+        return cls.from_values(parameters.values(model, KIND, cls.PARAMETERS, cls.PARAMETERS), model.title)
 
     @classmethod
     def from_values(cls, found: Mapping[str, Any], title: str = "disk path") -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -101,23 +101,19 @@ class PagingDevice:
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
         """Requests with their think time, or pages that come at random."""
-        service, pages, cp, depth = (
-            values[key][:, None] for key in ("service_time", "pages_per_transfer", "cp_time", "queue_depth")
-        )
-        found = {shown.key: np.empty((len(service), len(scenarios))) for shown in cls.FIGURES}
+        keys = ("service_time", "pages_per_transfer", "cp_time", "queue_depth")
+        columns: dict[str, Any] = {key: values[key][:, None] for key in keys}
+        device = cls(**columns)  # of all parameter sets at once
+        found = {shown.key: np.empty((len(values[keys[0]]), len(scenarios))) for shown in cls.FIGURES}
         arrivals, requests, thinks, scv = (
             np.array([float(at[key]) for at in scenarios])
             for key in ("arrival_rate", "outstanding", "think_time", "scv")
         )
         for places in filter(np.size, (np.flatnonzero(arrivals > 0), np.flatnonzero(arrivals <= 0))):
-            steady: Steady
             if arrivals[places[0]] > 0:
-                steady = queueing.mgc(arrivals[places] / pages, service, depth, scv[places])
+                solved = device.open(arrivals[places], scv=scv[places])
             else:
-                steady = queueing.finite_source(
-                    requests[places], thinks[places], service, depth, scv=scv[places]
-                )
-            solved = _performance(steady, pages, cp)
+                solved = device.closed(requests[places], thinks[places], scv=scv[places])
             for key, numbers in found.items():
                 numbers[:, places] = getattr(solved, _NAMES.get(key, key))
         return found
@@ -125,7 +121,7 @@ class PagingDevice:
     @classmethod
     def from_model(cls, model: Model) -> Self:
         """Take the device from a model."""
-        found = parameters.complete(model, KIND, cls.PARAMETERS, optional=(CP_SYSTEM_TIME,))
+        found = parameters.values(model, KIND, cls.PARAMETERS, optional=(CP_SYSTEM_TIME,))
         return cls(**{**found, "queue_depth": int(found["queue_depth"])})  # type: ignore[arg-type]
 
     @property
@@ -134,7 +130,7 @@ class PagingDevice:
         return self.queue_depth * self.pages_per_transfer / self.service_time
 
     def closed(
-        self, requests: ArrayLike, think_time: ArrayLike = 0.0, *, scv: float = 1.0
+        self, requests: ArrayLike, think_time: ArrayLike = 0.0, *, scv: ArrayLike = 1.0
     ) -> PagingPerformance:
         """Solve the device for a fixed number of requests that come back (`planner.queueing.finite_source`).
 
@@ -145,9 +141,9 @@ class PagingDevice:
         283.0
         """
         steady = queueing.finite_source(requests, think_time, self.service_time, self.queue_depth, scv=scv)
-        return _performance(steady, self.pages_per_transfer, self.cp_time)
+        return self._performance(steady)
 
-    def open(self, page_rate: ArrayLike, *, scv: float = 1.0) -> PagingPerformance:
+    def open(self, page_rate: ArrayLike, *, scv: ArrayLike = 1.0) -> PagingPerformance:
         """Solve the device for pages that come at random (`planner.queueing.mgc`, which is M/M/c at scv 1).
 
         Examples
@@ -156,22 +152,18 @@ class PagingDevice:
         True
         """
         transfers = np.asarray(page_rate, dtype=np.float64) / self.pages_per_transfer
-        steady = queueing.mgc(transfers, self.service_time, self.queue_depth, scv)
-        return _performance(steady, self.pages_per_transfer, self.cp_time)
+        return self._performance(queueing.mgc(transfers, self.service_time, self.queue_depth, scv))
 
-
-def _performance(
-    steady: Steady, pages_per_transfer: Array | float, cp_time: Array | float
-) -> PagingPerformance:
-    pages = steady.throughput * pages_per_transfer
-    return PagingPerformance(
-        page_rate=pages,
-        transfer_rate=steady.throughput,
-        utilization=steady.utilization,
-        response_time=steady.response_time,
-        requests=steady.in_service + steady.queue_length,
-        processors=pages * cp_time,
-    )
+    def _performance(self, steady: Steady) -> PagingPerformance:
+        pages = steady.throughput * self.pages_per_transfer
+        return PagingPerformance(
+            page_rate=pages,
+            transfer_rate=steady.throughput,
+            utilization=steady.utilization,
+            response_time=steady.response_time,
+            requests=steady.in_service + steady.queue_length,
+            processors=pages * self.cp_time,
+        )
 
 
 # Guests that touch pages and wait for those paged out, fitted to a whole system.

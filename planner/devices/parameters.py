@@ -40,8 +40,10 @@ VOLUMES = Quantity(
 )  # fmt: skip
 
 
-def values(model: Model, kind: str, wanted: Sequence[Quantity]) -> dict[str, float]:
-    """Values of a kind's parameters by `key`, SI, of those that a model has; the others were not measured."""
+def values(
+    model: Model, kind: str, wanted: Sequence[Quantity], optional: Sequence[Quantity] = ()
+) -> dict[str, float]:
+    """Values of a kind's parameters by `key`, SI; of `optional` ones those that a model has."""
     if model.kind != kind:
         raise InputError("model", model.title, f"a model of kind {kind}, not {model.kind}")
     found = {p.key: model.parameters[p.file_key].value for p in wanted if p.file_key in model.parameters}
@@ -51,15 +53,6 @@ def values(model: Model, kind: str, wanted: Sequence[Quantity]) -> dict[str, flo
             raise InputError(
                 parameter.file_key, value, f"{parameter.low:g} to {parameter.high:g}", parameter.unit
             )
-    return found
-
-
-def complete(
-    model: Model, kind: str, wanted: Sequence[Quantity], optional: Sequence[Quantity] = ()
-) -> dict[str, float]:
-    """Take the values as `values` does, and refuse a model that lacks one which is not `optional`."""
-    found = values(model, kind, wanted)
-    for parameter in wanted:
         if parameter.key not in found and parameter not in optional:
             raise ReportError(model.title, f"expected `parameters.{parameter.file_key}`")
     return found

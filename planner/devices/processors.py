@@ -64,7 +64,7 @@ class Processors:
     @classmethod
     def from_model(cls, model: Model) -> Self:
         """Take the law from a model."""
-        return cls(**parameters.complete(model, KIND, cls.PARAMETERS))
+        return cls(**parameters.values(model, KIND, cls.PARAMETERS))
 
     def internal_throughput(self, processors: ArrayLike) -> Array:
         """Internal throughput rate (ITR), at full utilization: ``processors / CPU time of a transaction`` [1/s]."""

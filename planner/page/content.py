@@ -186,23 +186,13 @@ def grid(
         )
     ]  # fmt: skip
     heads = tuple(
-        Head(
-            label=c.label.strip() or c.name,
-            unit=c.unit if c.unit != "share" else "",
-            number=number,
-            key=c.name,
-        )
+        Head(label=c.label.strip() or c.name, unit=c.shown_unit, number=number, key=c.name)
         for c, number in zip(columns, numbers, strict=True)
     )
     return Grid(
-        ident=ident,
-        caption=caption,
-        heads=heads,
-        rows=tuple(rows),
-        title=title,
-        sortable=sortable,
+        ident=ident, caption=caption, heads=heads, rows=tuple(rows), title=title, sortable=sortable,
         legend=legend(heads, limits),
-    )
+    )  # fmt: skip
 
 
 def _ends(limit: float | tuple[str, float] | None, names: Sequence[str], orders: Any) -> list[float]:

@@ -1,18 +1,19 @@
-"""The page itself: content, style and script in one file that asks nothing of any network."""
+"""The page itself: content, where it came from, style and script in one file that asks nothing of any network."""
 
 from __future__ import annotations
 
 import base64
+import csv
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from markupsafe import Markup
 
 from planner import __version__
-from planner.answer import tabled
+from planner.answer import Answer, tabled
 from planner.page.content import FIRST, Grid, Input, Part, grid
 from planner.page.volumes import Volumes
 from planner.quantity import column
@@ -31,6 +32,38 @@ INPUTS: Final = (
 )
 
 
+ACCURACY: Final = HERE / "accuracy.csv"  # the summary of the scoreboard, kept
+FIGURES: Final = (
+    column("report", label="published report"),
+    column("kind", label="prediction"),
+    column("count", label="figures", decimals=0),
+    column("median", "percent", "median", 1),
+    column("p90", "percent", "90 % within", 1),
+    column("worst", "percent", "worst", 1),
+    column("outliers", label="named outliers", decimals=0),
+)
+# Which published report tells how near answers of a room are; rooms that none speaks of have no line.
+JUDGED_BY: Final = {
+    "planner.sizing": "hyperpav",
+    "planner.site.site_answer": "hyperpav",
+    "planner.advice.paging": "xiv-concurrent-io",
+    "planner.advice.disk": "emulated-fba",
+    "planner.advice.channel_program": "fast-ccw",
+    "planner.advice.storage": "real-storage",
+    "planner.advice.processors": "real-storage",
+    "planner.system": "xiv-concurrent-io",
+}
+KINDS: Final = ("fitted", "left-out", "transferred")
+MEANING: Final = (
+    "Relative errors in percent of what the planner says of the published figures of this kind, named outliers "
+    "included. fitted: the law was fitted to them among others; left-out: predicted without the run; transferred: "
+    "predicted from another run or system. planner scoreboard shows every figure."
+)
+NO_REPORT: Final = (
+    "No published report holds figures of this kind; docs say how these answers were tested instead."
+)
+
+
 def page(
     parts: Sequence[Part], *, title: str, names: str, command: str, inputs: Sequence[Input], accuracy: Table | None,
     accuracy_words: str, volumes: Volumes | None = None,
@@ -44,12 +77,12 @@ def page(
     )  # fmt: skip
     environment.filters["prose"] = prose
     style, script = (_text(name) for name in ("report.css", "report.js"))
-    csv = {name: text for part in parts for name, text in part.csv.items()}
+    tables = {name: text for part in parts for name, text in part.csv.items()}
     if volumes is not None:
-        csv["volumes.csv"] = volumes.csv
+        tables["volumes.csv"] = volumes.csv
     data = {
         "answers": [part.data for part in parts],
-        "csv": csv,
+        "csv": tables,
         "states": STATES,
         "first": sorted(FIRST),
         "growth": [_steps(part) for part in parts],
@@ -59,7 +92,7 @@ def page(
         title=title, names=names, version=__version__, parts=parts, volumes=volumes, command=command,
         inputs=_inputs(inputs) if inputs else None, accuracy_words=accuracy_words,
         accuracy=None if accuracy is None else grid(accuracy, "accuracy", "Published figures of this kind."),
-        downloads=[DATA_NAME, *csv], data=embedded(data), style=style, script=script,
+        downloads=[DATA_NAME, *tables], data=embedded(data), style=style, script=script,
         # items that are shown in full at first
         policy=_policy(style, script), states=STATES, marks=MARKS, shares=_shares, most_open=4,
     )  # fmt: skip
@@ -113,3 +146,49 @@ def _inputs(inputs: Sequence[Input]) -> Grid:
     """What was read."""
     caption = "What was read. The digest of a folder is that of its lines: digest, two spaces, name, in order of name."
     return grid(tabled(inputs, INPUTS), "inputs", caption)
+
+
+def inputs(sources: Iterable[Path]) -> list[Input]:
+    """The files of a page; a folder is one input."""
+    return [_folder(path) if path.is_dir() else _file(path) for path in sources if path.exists()]
+
+
+def _file(path: Path) -> Input:
+    digest, size = hashlib.sha256(), 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+            size += len(block)
+    return Input(name=path.name, size=size, digest=digest.hexdigest())
+
+
+def _folder(path: Path) -> Input:
+    """An archive: the digest of its files, each as its digest, two spaces and its name, in order of name."""
+    found = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+    each = [_file(file) for file in found]
+    lines = "".join(
+        f"{one.digest}  {file.relative_to(path).as_posix()}\n" for one, file in zip(each, found, strict=True)
+    )
+    return Input(
+        name=path.name, size=sum(one.size for one in each), files=len(each),
+        digest=hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest(),
+    )  # fmt: skip
+
+
+def accuracy(answers: Sequence[Answer]) -> tuple[Table | None, str]:
+    """How near answers of these kinds were to published figures: a row a kind of prediction; and what that means."""
+    rooms = [type(answer).__module__ for answer in answers]
+    reports = {name for room in rooms for prefix, name in JUDGED_BY.items() if room.startswith(prefix)}
+    if not reports:
+        return None, NO_REPORT
+    with ACCURACY.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["report"] in reports and row["kind"] in KINDS]
+    return tabled(({key: _read(text) for key, text in row.items()} for row in rows), FIGURES), MEANING
+
+
+def _read(text: str) -> str | float | None:
+    """A cell of the kept summary."""
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return text

@@ -11,18 +11,22 @@ import numpy as np
 
 from planner import files, render
 from planner.answer import Answer, tabled
-from planner.page.content import AfterGrowth, Grid, Item, Limits, Part, Tile, grid, sections
-from planner.page.items import item_of, over_time
-from planner.page.verdict import ALREADY, WITHIN, Count, what_to_do
+from planner.demand import Target
+from planner.page.content import AfterGrowth, Grid, Item, Limits, PagePicture, Part, Tile, grid, sections
+from planner.page.drawing import Course, Curve, Week
+from planner.page.verdict import ALREADY, WITHIN, what_to_do
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, judged, word
 from planner.site.growth import Growth
 from planner.site.growth.dates import Limit
 from planner.site.growth.wording import years
 from planner.site.pool_need import PoolNeed
-from planner.site.site_answer import SiteAnswer
+from planner.site.site_answer import RULES, SiteAnswer
+from planner.site.site_picture import LEVELS
 from planner.sizing import AliasAnswer, PoolCount, Subsystem, VolumesAnswer
-from planner.sizing.subsystem import table_of
+from planner.sizing.comparison import Count
+from planner.sizing.many import OVERVIEW, POOLS
+from planner.style import NINETY
 from planner.supply import SupplyAnswer
 from planner.units import MILLISECOND, percent, readable
 
@@ -30,9 +34,14 @@ LIMITS: Final[Limits] = {"short_share": 1.0}  # percent of the busy intervals
 COUNTS: Final = ("recommended", "recommended_low", "recommended_high")
 ALWAYS: Final = ("pool", "verdict", *COUNTS)
 LEFT_OUT: Final = ("classic_aliases", "saved")  # of the table of pools, to keep it narrow; CSV has them
+COUNTED: Final = (
+    POOLS[0],
+    column("verdict", of=lambda pool: judged(pool.recommended, pool.in_use)),
+    *(each for each in POOLS[1:] if each.key not in LEFT_OUT),
+)
 MOST_ITEMS: Final = 400  # pools and volumes that the page shows one by one
-Later = Sequence[tuple[float, Answer]]
-"""The same answer for a demand that grew by a share."""
+Later = Sequence[tuple[float, Any]]
+"""The same answer for a demand that grew by a share; all of one kind."""
 
 
 def part_of(
@@ -121,7 +130,6 @@ def _alias(answer: AliasAnswer, ident: str, steps: Later) -> Part:
     growth = tuple(
         AfterGrowth(share=share, tiles=_alias_tiles(each), counts={}, headline=each.headline)
         for share, each in steps
-        if isinstance(each, AliasAnswer)
     )
     now = growth[0].tiles
     tiles = (
@@ -152,6 +160,106 @@ def _change(ends: Sequence[float], digits: int) -> str:
     return " \N{RIGHTWARDS ARROW} ".join(dict.fromkeys(readable(end, digits) for end in ends))
 
 
+# A pool or volume in full: its curves, its need over time, what the measurement may mean, its tables and notes.
+
+
+CURVE_KEY: Final = (
+    ("line", "chosen demand"),
+    ("band", NINETY),
+    ("measured", "measured"),
+    ("pick", "recommended"),
+    ("strip", "range of the count"),
+)
+COURSE_KEY: Final = (("need", "needed"), ("used", "in use"))
+WEEK_KEY: Final = tuple(zip(("half", "much", "over"), LEVELS[1:], strict=True))
+READINGS: Final = (
+    column("words", label="demand"),
+    column("weight", "share", "weight", 2),
+    column("count", label="aliases", decimals=0),
+    column("io_rate", "1/s", "I/O rate with the recommended", 1),
+)
+
+
+def _curves(answer: AliasAnswer, ident: str) -> tuple[PagePicture, ...]:
+    """Rate and response over aliases."""
+    measured = () if answer.growth else answer.measured
+    found = []
+    for name, unit, values, band, size in (
+        ("I/O rate", "1/s", answer.rows.io_rate, answer.rate, 1.0),
+        ("response", "ms", answer.rows.response_time, answer.response, MILLISECOND),
+    ):
+        curve = Curve(
+            name=name, unit=unit, counts=answer.rows.aliases, values=np.asarray(values) / size,
+            low=np.asarray(band.low) / size, high=np.asarray(band.high) / size, recommended=answer.recommended,
+            span=answer.range, measured=measured,
+        )  # fmt: skip
+        found.append(PagePicture(svg=curve.draw(f"{ident}-{name[0]}"), caption=curve.words(), key=CURVE_KEY))
+    return tuple(found)
+
+
+def item_of(answer: AliasAnswer, ident: str, state: str = "") -> Item:
+    """A pool or volume in full."""
+    readings = grid(
+        tabled(answer.readings, READINGS), f"{ident}-readings", "The preferred one first.",
+        title="What the measurement may mean",
+    )  # fmt: skip
+    return Item(
+        ident=ident, name=answer.name, headline=answer.headline, verdict=state, figures=_curves(answer, ident),
+        grids=(readings, *sections(answer.sections(), ident, limits_of(answer.target))),
+        notes=tuple(note for note in answer.notes if note != answer.remarks.step), decides=answer.remarks.step,
+    )  # fmt: skip
+
+
+def limits_of(target: Target) -> Limits:
+    """Above what the columns of a target are shaded."""
+    given = {
+        "wait": target.wait and target.wait / MILLISECOND,
+        "response": target.response and target.response / MILLISECOND,
+        "queued": target.queued, "no_alias": target.no_alias,
+    }  # fmt: skip
+    plain: Limits = {"wait": ("service", target.wait_share)} if target.of_waits else {}
+    return {key: limit for key, limit in given.items() if limit is not None} or plain
+
+
+def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: int = 10) -> Item:
+    """A pool over its days, drawn from `fewest` intervals on, and its whole answer in the interval that decides."""
+    series = need.series
+    figures: list[PagePicture] = []
+    if not np.isnat(series.start).any() and series.start.size >= fewest:
+        course = Course(
+            start=series.start, seconds=series.seconds, needed=series.needed, in_use=series.in_use
+        )
+        week = Week(hours=need.hours, in_use=float(need.in_use))
+        figures = [
+            PagePicture(svg=course.draw(f"{ident}-n"), caption=course.words(), key=COURSE_KEY),
+            PagePicture(svg=week.draw(f"{ident}-w"), caption=week.words(), key=WEEK_KEY),
+        ]
+    said = f"{need.name}: {need.problem or 'no answer'}."
+    if need.needed is not None:
+        said = f"{need.name}: {need.needed} needed ({need.needed_low} to {need.needed_high}), {need.in_use} in use."
+    counts = map(readable, (need.intervals, need.busy_intervals, need.solved_in_full))
+    solved = "Of {} intervals {} are busy; {} were solved in full.".format(*counts)
+    rules = [f"{RULES[name]} {count}" for name, count in need.rules.items() if count is not None]
+    notes = [solved, *need.notes, *([f"Rules of the field: {', '.join(rules)}."] if rules else ())]
+    notes += [f"Supply counters: {need.supply}."] if need.supply else []
+    plain = Item(
+        ident=ident, name=need.name, headline=said, verdict=word(need.verdict), figures=tuple(figures),
+        notes=tuple(notes),
+    )  # fmt: skip
+    if answer is None:
+        return plain
+    whole = item_of(answer, ident, word(need.verdict))
+    if answer.in_use != need.in_use:
+        notes.append(
+            f"{answer.in_use} aliases were in use in the interval that decides, {need.in_use} are in the last."
+        )
+        plain = replace(plain, notes=tuple(notes))
+    return replace(
+        plain, figures=(*whole.figures, *plain.figures), grids=whole.grids, decides=whole.decides,
+        notes=(f"The interval that decides: {whole.headline}", *plain.notes, *whole.notes),
+    )  # fmt: skip
+
+
 # Many pools or volumes: a row each, the whole answer of each behind it.
 
 
@@ -177,7 +285,7 @@ def _many(
 
 def _counted(
     share: float, headline: str, states: Mapping[str, Count], verdicts: Mapping[str, str], *, sure: bool = False,
-    more: Mapping[str, Mapping[str, str]] | None = None,
+    reasons: Mapping[str, str] | None = None,
 ) -> AfterGrowth:  # fmt: skip
     """Sums and counts at a growth; `sure` counts as spare what even the upper end of a range leaves."""
     found = list(verdicts.values())
@@ -197,7 +305,7 @@ def _counted(
     }
     counts = {
         name: dict(zip(COUNTS, map(render.format_value, state[:3]), strict=True))
-        | {"verdict": verdicts[name], **(more or {}).get(name, {})}
+        | {"verdict": verdicts[name], **({"why": reasons[name]} if reasons else {})}
         for name, state in states.items()
     }
     return AfterGrowth(share=share, tiles=tiles, counts=counts, headline=headline)
@@ -242,10 +350,10 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
         "share of the busy intervals that need more than was in use.",
         title="Pools", limits=LIMITS, verdict="verdict", items=places, named_by="pool", sortable=True,
     )  # fmt: skip
-    states = states_of(answer)
+    states = states_of(answer.pools)
     growth = []
     for share, each in steps:
-        later = _states(each.pools if isinstance(each, Subsystem) else ())
+        later = states_of(each.pools if isinstance(each, Subsystem) else ())
         then = states | {name: state._replace(in_use=states[name].in_use) for name, state in later.items()}
         verdicts = {name: state.verdict for name, state in then.items()}
         growth.append(_counted(share, what_to_do(then, share), then, verdicts, sure=True))
@@ -260,20 +368,9 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
     )  # fmt: skip
 
 
-def states_of(answer: SiteAnswer) -> dict[str, Count]:
-    """Of each pool its count, the range of that, and the aliases in use."""
-    return {
-        need.name: Count(need.needed, need.needed_low, need.needed_high, need.in_use) for need in answer.pools
-    }
-
-
-def _states(rows: Iterable[PoolCount]) -> dict[str, Count]:
-    """The same of rows of one measurement."""
-    found = {}
-    for row in rows:
-        low, high = row.range or (None, None)
-        found[row.name] = Count(row.recommended, low, high, row.in_use)
-    return found
+def states_of(rows: Iterable[PoolNeed | PoolCount]) -> dict[str, Count]:
+    """Of each pool or volume its count, the range of that, and the aliases in use."""
+    return {row.name: row.count for row in rows}
 
 
 def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps: Later) -> Part:
@@ -282,19 +379,15 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps
         answer.pools, key=lambda p: (p.recommended is None, p.in_use - (p.recommended or 0), p.name)
     )
     places = {pool.name: f"{ident}-i{k}" for k, pool in enumerate(p for p in order if p.name in full)}
-    first, *columns = (c for c in table_of(order).columns if c.name not in LEFT_OUT)
-    found = [judged(pool.recommended, pool.in_use) for pool in order]
     rows = grid(
-        render.Table(columns=(first, render.Column(name="verdict", unit="", values=found), *columns)),
-        f"{ident}-pools",
+        tabled(order, COUNTED), f"{ident}-pools",
         f"One row a pool. recommended: {answer.target}; from, to: its range; rule: aliases in use and the queue, "
         "rounded up; then: with the recommended aliases.",
         title="Pools", limits=LIMITS, verdict="verdict", items=places, named_by="pool", sortable=True,
     )  # fmt: skip
     growth = []
     for share, each in steps:
-        assert isinstance(each, Subsystem)
-        states = _states(each.pools)
+        states = states_of(each.pools)
         verdicts = {name: judged(state.needed, state.in_use) for name, state in states.items()}
         growth.append(_counted(share, each.headline, states, verdicts))
     items = [
@@ -303,26 +396,23 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps
     ]
     return _many(
         _base(answer, ident, "Alias pools", "pools"), "pools", rows, items, growth, answer.total().in_use,
-        found.count(UNKNOWN), "the measured demand of every pool",
+        len(answer.pools) - len(answer.answered), "the measured demand of every pool",
     )  # fmt: skip
 
 
 def _volumes(answer: VolumesAnswer, ident: str, steps: Later) -> Part:
     """Many volumes with aliases of their own."""
     places = {row.name: f"{ident}-i{k}" for k, row in enumerate(answer.listed)}
-    overview = answer.overview()
-    why = render.Column(name="why", unit="", values=[row.verdict for row in answer.listed])
     rows = grid(
-        replace(overview, columns=(*overview.columns, why)), f"{ident}-volumes",
+        tabled(answer.listed, (*OVERVIEW, column("why", of="verdict"))), f"{ident}-volumes",
         f"One row a volume. aliases: {answer.target}; then: with them.", title="Volumes",
         verdict="verdict", items=places, named_by="device", sortable=True,
     )  # fmt: skip
     growth = []
     for share, each in steps:
-        assert isinstance(each, VolumesAnswer)
-        reasons = {row.name: {"why": row.verdict} for row in each.listed}
-        verdicts = {name: word(reason["why"]) for name, reason in reasons.items()}
-        growth.append(_counted(share, each.headline, _states(each.listed), verdicts, more=reasons))
+        reasons = {row.name: row.verdict for row in each.listed}
+        verdicts = {name: word(reason) for name, reason in reasons.items()}
+        growth.append(_counted(share, each.headline, states_of(each.listed), verdicts, reasons=reasons))
     items = [
         item_of(each, places[each.name], word(row.verdict))
         for row, each in zip(answer.listed, answer.answers, strict=True)

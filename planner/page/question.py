@@ -17,16 +17,15 @@ from planner.measurements.archive import collected, naming_damage, open_archive
 from planner.measurements.choose import moment
 from planner.measurements.formats import is_folder
 from planner.measurements.read import read
-from planner.page import provenance
 from planner.page.content import Part
-from planner.page.layout import page
+from planner.page.layout import accuracy, inputs, page
 from planner.page.parts import MOST_ITEMS, part_of, states_of
 from planner.page.verdict import first_words, period, what_to_do
 from planner.page.volumes import Volumes, volumes_of
 from planner.parallel import Failed, run
 from planner.reports.membership import share_together
-from planner.site.growth.goals import FEWEST_DAYS
-from planner.site.members import gaps_of, is_shared
+from planner.site.growth.dates import FEWEST_DAYS
+from planner.site.parts import gaps_of, is_shared
 from planner.site.question import site
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import (
@@ -311,13 +310,8 @@ def _over_days(asked: PageQuestion) -> Answered:
     """What every pool needs over its days."""
     measured = None if asked.archive is not None else asked.measured
     with asked.progress("Need over time", 0):
-        answer = site(
-            asked.source,
-            measured=measured,
-            scheduler=asked.scheduler,
-            workers=asked.workers,
-            **asked.question,
-        )
+        where: dict[str, Any] = {"scheduler": asked.scheduler, "workers": asked.workers}
+        answer = site(asked.source, measured=measured, **where, **asked.question)
     return _further(answer, asked)
 
 
@@ -411,17 +405,17 @@ def joined(
     title: str | None = None, volumes: Volumes | None = None,
 ) -> Report:  # fmt: skip
     """Lay out parts with where they came from."""
-    table, words = provenance.accuracy(answers)
+    table, words = accuracy(answers)
     names = ", ".join(path.name for path in sources[:3]) + (" and others" if len(sources) > 3 else "")  # noqa: PLR2004
     first = answers[0]
     if isinstance(first, SiteAnswer):
-        states = states_of(first)
+        states = states_of(first.pools)
         lead = replace(
             parts[0], headline=first.lacking + what_to_do(states), further=first_words(answers, states)
         )
         parts, title = [lead, *parts[1:]], title or period(first)
     html = page(
-        parts, title=title or names or parts[0].title, names=names, command=command, inputs=provenance.inputs(sources),
+        parts, title=title or names or parts[0].title, names=names, command=command, inputs=inputs(sources),
         accuracy=table, accuracy_words=words, volumes=volumes,
     )  # fmt: skip
     return Report(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -13,36 +13,11 @@ from planner.site.growth import Growth
 from planner.site.growth.dates import Limit
 from planner.site.growth.wording import years
 from planner.site.site_answer import SiteAnswer
+from planner.sizing.comparison import Count
 from planner.units import percent, readable
 
 NAMED: Final = 2  # pools that a sentence names
 ALREADY, WITHIN, BEYOND = "already", "within horizon", "not within horizon"
-
-
-class Count(NamedTuple):
-    """A count of aliases, its range, and the aliases in use."""
-
-    needed: int | None
-    low: int | None
-    high: int | None
-    in_use: int
-
-    @property
-    def verdict(self) -> str:
-        """Spare only where even the upper end of the range is below what is in use."""
-        if self.needed is None or self.high is None:
-            return UNKNOWN
-        return SHORT if self.needed > self.in_use else SPARE if self.high < self.in_use else ENOUGH
-
-    @property
-    def missing(self) -> int:
-        """Aliases to add; below zero where there are more than needed."""
-        return (self.needed or 0) - self.in_use
-
-    @property
-    def spare(self) -> int:
-        """Aliases beyond the upper end of the range."""
-        return self.in_use - (self.high or 0)
 
 
 def what_to_do(states: Mapping[str, Count], share: float = 0.0) -> str:

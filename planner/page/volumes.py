@@ -17,6 +17,7 @@ from planner.units import MILLISECOND
 if TYPE_CHECKING:
     import polars as pl
 
+WHOSE: Final = ("system", "pool", "device", "label")
 LIMITS: Final[Limits] = {"busy": 0.7, "response": ("service", 1.0 + WAIT_SHARE)}
 COLUMNS: Final = (
     column("device", label="device"), column("label", label="label"), column("system", label="system"),
@@ -69,7 +70,7 @@ def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
 
     found = (
         lazy.filter(pl.col("kind").is_in([BASE, VOLUME]))
-        .group_by("system", "pool", "device", "label")
+        .group_by(WHOSE)
         .agg(
             pl.col("io_rate").mean().alias("io_rate"),
             mean("service").alias("service"),
@@ -77,16 +78,7 @@ def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
             (ios * pl.col("service")).max().alias("busy"),
             pl.col("queued").max().alias("queued"),
         )
-        .sort(
-            "busy",
-            "io_rate",
-            "system",
-            "pool",
-            "device",
-            "label",
-            descending=[True, True, False, False, False, False],
-            nulls_last=True,
-        )
+        .sort("busy", "io_rate", *WHOSE, descending=[True, True, *[False] * len(WHOSE)], nulls_last=True)
         .collect(engine="streaming")
     )
     if not found.height:

@@ -14,19 +14,17 @@ from planner.answer import record
 from planner.errors import InputError, PlannerError
 from planner.measurements.over_time import RunsOverTime
 from planner.quantity import column
-from planner.render.text import counted
+from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted
 from planner.results import Array
-from planner.site.series import HOUR, WEEKDAYS, busy_hours, daily_medians, jump_note
+from planner.site.series import HOUR, WEEKDAYS, began, busy_hours, daily_medians, jump_note
+from planner.sizing.comparison import Count
 from planner.units import readable
 
 if TYPE_CHECKING:
     from planner.measurements import Run
     from planner.sizing.need import Need
 
-SHORT: Final = "short"
-ENOUGH: Final = "enough"
 TOO_MANY: Final = "too many"
-UNKNOWN: Final = "unknown"
 VERDICTS: Final = (SHORT, UNKNOWN, TOO_MANY, ENOUGH)  # in the order of the answer
 
 Flags = NDArray[np.bool_]
@@ -131,23 +129,25 @@ class PoolNeed:
         return f"{self.system}/{self.pool}" if self.system else self.pool
 
     @property
+    def count(self) -> Count:
+        """The count beside what is in use."""
+        return Count(self.needed, self.needed_low, self.needed_high, self.in_use)
+
+    @property
     def verdict(self) -> str:
         """Short where the count does not do, too many where even the upper end of its range is below what is in use."""
-        if self.needed is None or self.needed_high is None:
-            return UNKNOWN
-        if self.needed > self.in_use:
-            return SHORT
-        return TOO_MANY if self.needed_high < self.in_use else ENOUGH
+        verdict = self.count.verdict
+        return TOO_MANY if verdict == SPARE else verdict
 
     @property
     def to_add(self) -> int:
         """Aliases missing."""
-        return max((self.needed or 0) - self.in_use, 0)
+        return max(self.count.missing, 0)
 
     @property
     def to_gain(self) -> int:
         """Device numbers that can be given back for sure."""
-        return self.in_use - (self.needed_high or 0) if self.verdict == TOO_MANY else 0
+        return self.count.spare if self.verdict == TOO_MANY else 0
 
     @property
     def short_share(self) -> float:
@@ -280,8 +280,8 @@ def _missing(pool: RunsOverTime, complete: NDArray[np.bool_]) -> list[str]:
 
 def _first(start: NDArray[np.datetime64], some: NDArray[np.bool_]) -> str:
     """When the first of some intervals began; empty without a date."""
-    when = start[int(np.argmax(some))]
-    return "" if np.isnat(when) else f", the first at {when.item():%Y-%m-%d %H:%M}"
+    when = began(start, int(np.argmax(some)))
+    return f", the first at {when:%Y-%m-%d %H:%M}" if when else ""
 
 
 def _lengths(seconds: Array) -> list[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,10 +14,9 @@ import numpy as np
 from planner import parallel, units
 from planner.demand import Target
 from planner.errors import InputError, PlannerError
-from planner.library import DEFAULT_MODEL
 from planner.measurements.choose import POOL, VOLUME, Group
 from planner.measurements.over_time import RunsOverTime, over_time
-from planner.measurements.read import Data, Measured
+from planner.measurements.read import Data
 from planner.measurements.supplies import pool_supplies
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.pool_need import (
@@ -31,6 +30,7 @@ from planner.site.pool_need import (
     time_quantile,
     whole,
 )
+from planner.site.series import began
 from planner.site.site_answer import SiteAnswer
 from planner.sizing.need import Need, need, worst_by_need
 from planner.sizing.wording import NO_EFFECT
@@ -49,29 +49,16 @@ QUEUE_UNKNOWN: Final = (
 def site(
     source: Data,
     *,
-    members: Path | str | None = None,
-    system: str | None = None,
-    start: datetime | str | None = None,
-    end: datetime | str | None = None,
-    pool: str | None = None,
-    target: Target | None = None,
     meet: float | str = DEFAULT_MEET,
-    together: float | str | None = None,
-    model: Path | str = DEFAULT_MODEL,
-    map: str | None = None,
-    allow_missing: bool = False,
-    measured: Measured | None = None,
     scheduler: str | None = None,
     workers: int | None = None,
+    **asked: Any,
 ) -> SiteAnswer:
-    """Tell what every pool or volume needs over its days; `measured` is what a source holds that was read already."""
+    """Tell what every pool or volume needs over its days; `asked` is what `parts_of` takes."""
     share = units.share(meet, "meet", zero=False)
     if share > 1.0:
         raise InputError("meet", meet, "a share above 0 and at most 100%")
-    parts, notes, lost = parts_of(
-        source, members=members, system=system, start=start, end=end, pool=pool, target=target, together=together,
-        model=model, map=map, allow_missing=allow_missing, meet=share, measured=measured,
-    )  # fmt: skip
+    parts, notes, lost = parts_of(source, meet=share, **asked)
     found = parallel.run(need_of, parts, scheduler=scheduler, workers=workers)
     answer = combine(found, target=parts[0].target, meet=share, notes=notes)
     return replace(answer, law=parts[0].law, gaps=lost)
@@ -135,7 +122,7 @@ def _notes(
         notes += [QUEUE_UNKNOWN, *([NO_EFFECT[:-1]] if together else [])]
     if problems:
         first = min(problems)
-        when = "" if np.isnat(pool.start[first]) else f" at {pool.start[first].item():%Y-%m-%d %H:%M}"
+        when = f" at {begin:%Y-%m-%d %H:%M}" if (begin := began(pool.start, first)) else ""
         notes.append(
             f"{len(problems)} of {pool.start.size} intervals have no answer, the first{when}: {problems[first]}"
         )
@@ -147,15 +134,11 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     series, start = found.series, asked.pool.start
     busy = series.busy
 
-    def begin(place: int) -> datetime | None:
-        when: datetime | None = None if np.isnat(start[place]) else start[place].item()
-        return when
-
     places = list(asked.cases)
     worst = worst_by_need(needs, list(asked.cases.values()))
     assert worst is not None
     found = replace(
-        found, needed_worst=needs[worst].count, worst_start=begin(places[worst]), needed=0, needed_99=0,
+        found, needed_worst=needs[worst].count, worst_start=began(start, places[worst]), needed=0, needed_99=0,
         needed_95=0, needed_low=0, needed_high=0,
     )  # fmt: skip
     if not busy.any():  # measured, and never any I/O
@@ -171,7 +154,7 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
         return replace(found, needed_low=None, needed_high=None, problem=problem)
     away = outside_busy_hour(found.name, start, series.seconds, series.io_rate, place)
     return replace(
-        found, run=asked.cases[place][-1], decided_start=begin(place),
+        found, run=asked.cases[place][-1], decided_start=began(start, place),
         notes=(*found.notes, away.removeprefix(f"{found.name} is ")) if away else found.notes,
     )  # fmt: skip
 
@@ -208,21 +191,13 @@ def combine(
     """Join what was found of the parts of a site."""
     pools = [pool for each in results if not isinstance(each, parallel.Failed) for pool in each]
     failed = [(each.name, each.problem) for each in results if isinstance(each, parallel.Failed)]
-    return SiteAnswer(
-        pools=tuple(sorted(pools, key=_order)),
-        target=target,
-        meet=meet,
-        remarks=tuple(notes),
-        failed=tuple(failed),
-    )
+    order = tuple(sorted(pools, key=_order))
+    return SiteAnswer(pools=order, target=target, meet=meet, remarks=tuple(notes), failed=tuple(failed))
 
 
 def _order(found: PoolNeed) -> tuple[int, int, str, str]:
     """Those that are short first, by how much they lack; then those without an answer; most to spare next."""
     return VERDICTS.index(found.verdict), -(found.to_add or found.to_gain), found.system, found.pool
-
-
-NAMES: Final = {"not enough": "short"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,12 +222,9 @@ def supplied(frame: pl.DataFrame, system: str, pool: str, no_alias: float = 0.01
     )
     most = rows.filter(pl.col("tries") > 0).select(used.max()).item()
     words = f"{percent(fails / tries)} without"
-    try:
+    with suppress(PlannerError):
         (found,) = judge(pool_supplies(rows, Path("supply")), no_alias=no_alias).pools
-    except PlannerError:
-        return Supplied(words, most)
-    if found.verdict is None:
-        return Supplied(words, most)
-    verdict = NAMES.get(found.verdict, found.verdict)
-    needed = "" if found.aliases_needed is None else f", {found.aliases_needed} needed"
-    return Supplied(f"{verdict}: {words}{needed}", most)
+        if found.verdict is not None:
+            needed = "" if found.aliases_needed is None else f", {found.aliases_needed} needed"
+            words = f"{found.verdict.replace('not enough', 'short')}: {words}{needed}"
+    return Supplied(words, most)

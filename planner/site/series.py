@@ -129,13 +129,8 @@ def aligned(parts: Sequence[tuple[SeriesLabel, date, Array, Array]], notes: Sequ
         values[index, place : place + levels.size] = levels
         hours[index, place : place + at.size] = at
     series = tuple(part[0] for part in parts)
-    return Daily(
-        first=first,
-        series=series,
-        values=values,
-        hours=hours,
-        notes=(*notes, *_clock_notes(first, series, values)),
-    )
+    said = (*notes, *_clock_notes(first, series, values))
+    return Daily(first=first, series=series, values=values, hours=hours, notes=said)
 
 
 def busy_hours(starts: NDArray[np.datetime64], numbers: Array) -> tuple[date, Array, Array]:
@@ -299,6 +294,12 @@ def daily_medians(starts: NDArray[np.datetime64], numbers: Array) -> tuple[date,
     days, place, count = np.unique(day[known][order], return_index=True, return_counts=True)
     found[days - first] = numbers[known][order][place + count // 2]
     return date(1970, 1, 1) + timedelta(days=first), found
+
+
+def began(starts: NDArray[np.datetime64], at: int) -> datetime | None:
+    """When an interval began; None without a date."""
+    when: datetime | None = None if np.isnat(starts[at]) else starts[at].item()
+    return when
 
 
 def leap(values: Array) -> tuple[int, int] | None:

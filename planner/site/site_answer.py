@@ -13,9 +13,9 @@ from planner import render
 from planner.answer import Answer, tabled
 from planner.demand import Target
 from planner.quantity import column
-from planner.render.text import counted, listed
-from planner.site.pool_need import COLUMNS, ENOUGH, SHORT, TOO_MANY, UNKNOWN, PoolNeed, whole
-from planner.site.series import WEEKDAYS
+from planner.render.text import ENOUGH, SHORT, UNKNOWN, counted, listed
+from planner.site.pool_need import COLUMNS, TOO_MANY, PoolNeed, whole
+from planner.site.series import WEEKDAYS, began
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import MILLISECOND, percent
 
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from planner.demand import Law
 
 NAMED: Final = 3
-SUMS: Final = ("in_use", "to_gain", "intervals", "solved_in_full")
+SUMS: Final = ("needed_99", "in_use", "to_gain", "intervals", "solved_in_full")
+VERDICTS: Final = {"short": SHORT, "too_many": TOO_MANY, "enough": ENOUGH, "unknown": UNKNOWN}
+NO_LONGER: Final = ("checked", "checked_same", "checked_short")  # of the sums, which every interval is in
 
 
 RULES: Final = {
@@ -138,15 +140,9 @@ class SiteAnswer(Answer):
             ],
             "all": {
                 "pools": len(self.pools),
-                "short": len(self.of(SHORT)),
-                "too_many": len(self.of(TOO_MANY)),
-                "needed_99": sum(each.needed_99 or 0 for each in self.pools),
-                "enough": len(self.of(ENOUGH)),
-                "unknown": len(self.of(UNKNOWN)),
-                **{name: sum(getattr(each, name) for each in self.pools) for name in SUMS},
-                "checked": 0,
-                "checked_same": 0,
-                "checked_short": 0,
+                **{name: len(self.of(verdict)) for name, verdict in VERDICTS.items()},
+                **{name: sum(getattr(each, name) or 0 for each in self.pools) for name in SUMS},
+                **dict.fromkeys(NO_LONGER, 0),
             },
             "headline": self.headline,
             "volumes_missing": all_missing(self.gaps),
@@ -258,10 +254,7 @@ def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
     series = need.series
     order = np.argsort(-np.nan_to_num(series.needed, nan=-1.0), kind="stable")[:8]  # intervals of one pool
     columns = (
-        column(
-            "start",
-            of=lambda k: None if np.isnat(series.start[k]) else f"{series.start[k].item():%Y-%m-%d %H:%M}",
-        ),
+        column("start", of=lambda k: (when := began(series.start, k)) and f"{when:%Y-%m-%d %H:%M}"),
         column("needed", decimals=0, of=lambda k: whole(series.needed[k])),
         column("in_use", "", "in use", 0, lambda k: int(series.in_use[k])),
         column("io_rate", "1/s", "I/O rate", 1, lambda k: float(series.io_rate[k])),

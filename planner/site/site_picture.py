@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from planner import style
-from planner.render.text import word
 from planner.results import Array
 from planner.sizing.picture import CountRow, draw_many
 from planner.units import MILLISECOND
@@ -28,13 +27,8 @@ def draw(answer: SiteAnswer, axes: Axes | None) -> Axes:
         return _over_time(answer, axes)
     known = [each for each in answer.pools if each.needed is not None]
     noun = "pool" if all(each.kind == "pool" for each in known) else "volume"
-    return draw_many(answer.headline, map(_count_row, known), noun, axes)
-
-
-def _count_row(need: PoolNeed) -> CountRow:
-    count = need.needed or 0
-    low, high = (count if end is None else end for end in (need.needed_low, need.needed_high))
-    return CountRow(need.name, count, low, high, need.in_use, word(need.verdict))
+    rows = [CountRow.of(each.name, each.count, sure=True) for each in known]
+    return draw_many(answer.headline, rows, noun, axes)
 
 
 def levels(needed: Array, in_use: Array | float) -> Array:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from planner import parallel, render
-from planner.answer import Answer, record, tabled
+from planner.answer import Answer, nested, record, tabled
 from planner.errors import InputError
 from planner.measurements import Run
 from planner.measurements.choose import moment
@@ -48,6 +48,12 @@ PAIR: Final = (
     column("before", of=lambda pair: pair.before.isoformat()), column("after", of=lambda pair: pair.after.isoformat()),
     column("response", "ms", of="told"), column("response_low", "ms", of="low"),
     column("response_high", "ms", of="high"), column("measured", "ms", of="measured"), column("held"),
+)  # fmt: skip
+
+
+TRACKED: Final = (
+    *map(column, ("system", "pool", "before", "after", "was_needed", "held")),
+    column("problem", of=lambda pool: pool.problem or None), nested("pairs", "pairs", PAIR),
 )  # fmt: skip
 
 
@@ -249,13 +255,7 @@ class TrackRecord(Answer):
         """Everything as plain data."""
         return {
             "since": self.since.isoformat(),
-            "pools": [
-                {
-                    **record(each, map(column, ("system", "pool", "before", "after", "was_needed", "held"))),
-                    "problem": each.problem or None, "pairs": [record(pair, PAIR) for pair in each.pairs],
-                }
-                for each in self.pools
-            ],
+            "pools": [record(each, TRACKED) for each in self.pools],
             "all": {"pools": len(self.pools), "unchanged": self.unchanged, "pairs": self.pairs, "held": self.held},
             "notes": list(self.notes),
         }  # fmt: skip

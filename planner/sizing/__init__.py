@@ -2,10 +2,9 @@
 
 from planner.sizing.answer import AliasAnswer, NamedReading, together
 from planner.sizing.commands import with_commands
-from planner.sizing.many import VolumesAnswer
+from planner.sizing.many import MeasuredPool, PoolCount, Subsystem, VolumesAnswer, subsystem
 from planner.sizing.need import aliases
 from planner.sizing.question import aliases as answer_for
-from planner.sizing.subsystem import MeasuredPool, PoolCount, Subsystem, subsystem
 
 __all__ = [
     "AliasAnswer",

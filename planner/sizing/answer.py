@@ -36,10 +36,9 @@ EXPONENTIAL: Final = (
 UNEQUAL: Final = "mixed"
 MOST_ROWS: Final = 24  # of the table that people see
 SAME: Final = 0.005  # relative difference of two rates that read alike
-SHOWN: Final = {
-    "aliases": "aliases", "io_rate": "I/O rate", "io_rate_low": "from", "io_rate_high": "to", "service": "service",
-    "wait": "wait", "response": "response", "queued": "queued", "no_alias": "no alias",
-}  # fmt: skip
+SHOWN: Final = (
+    "aliases", "io_rate", "io_rate_low", "io_rate_high", "service", "wait", "response", "queued", "no_alias",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,9 +335,8 @@ class AliasAnswer(Answer):
         half, most = self.removes(0.5), self.removes(0.9)
         steps: tuple[str, ...] = ()
         if half is not None and most is not None and self.recommended > self.in_use:
-            steps = (
-                f"Of the wait, {_aliases(half)} {_verb(half)} half, {most} 90 %; the target takes {self.recommended}.",
-            )
+            some = f"{_aliases(half)} {'removes' if half == 1 else 'remove'} half, {most} 90 %"
+            steps = (f"Of the wait, {some}; the target takes {self.recommended}.",)
         steady = {"poisson", "closed", "open", UNEQUAL}
         tries = [FEW_TRIES] if not self.target.of_waits and self.readings[0].kind not in steady else []
         if self.target.wait_percentile is not None:
@@ -386,7 +384,7 @@ class AliasAnswer(Answer):
 
     def sections(self) -> tuple[render.Section, ...]:
         """The table without the columns that only programs want; of many counts those around the answer."""
-        table = self.table().only(SHOWN).filled()
+        table = self.table().pick(SHOWN).filled()
         kept = self._kept_rows(len(table))
         shown = table.each(lambda c: replace(c, values=[c.values[k] for k in kept]))
         marks = tuple(table.marks[k] for k in kept)
@@ -404,13 +402,8 @@ class AliasAnswer(Answer):
         if many <= MOST_ROWS:
             return range(many)
         low, high = self.range
-        wanted = {
-            0,
-            *self.measured,
-            low,
-            min(high, many - 1),
-            *range(self.recommended - 3, self.recommended + 3),
-        }
+        near = range(self.recommended - 3, self.recommended + 3)
+        wanted = {0, low, min(high, many - 1), *self.measured, *near}
         wanted |= set(np.linspace(0, many - 1, MOST_ROWS // 2).round().astype(int).tolist())
         return sorted(k for k in wanted if 0 <= k < many)
 
@@ -463,10 +456,6 @@ FIGURES: Final = (
 )  # fmt: skip
 
 
-def _verb(count: int) -> str:
-    return "removes" if count == 1 else "remove"
-
-
 def together(answers: Sequence[AliasAnswer]) -> render.Table:
     """Join the tables of several answers, with a column that names the device.
 
@@ -504,7 +493,7 @@ def unmeasured(sentences: Iterable[str]) -> str:
 
 
 def _aliases(count: int) -> str:
-    return f"{count} alias{'' if count == 1 else 'es'}"
+    return render.counted(count, "alias", "aliases")
 
 
 def _capital(text: str) -> str:

@@ -28,10 +28,6 @@ class MovedVolumes:
     places: NDArray[np.intp]
     chosen: NDArray[np.int64]
 
-    def counts(self, target: Target) -> Array:
-        """Count of each; inf where none meets the target."""
-        return np.asarray(self.read.counts(target)[np.arange(self.chosen.size), self.chosen])
-
 
 def ends_of(read: Readings, chosen: NDArray[np.int64], law: Law) -> list[MovedVolumes]:
     """Volumes by the candidates `chosen`, with the law moved along each axis, and the think time, read by it, too."""
@@ -59,11 +55,14 @@ def ends_of(read: Readings, chosen: NDArray[np.int64], law: Law) -> list[MovedVo
 
 
 def counts_at_ends(read: Readings, chosen: NDArray[np.int64], law: Law, target: Target) -> Array:
-    """Counts of many volumes at the ends of `ends_of`, (ends, volumes); nan where a volume has no such end."""
+    """Counts of many volumes at the ends of `ends_of`, (ends, volumes); nan where a volume has no such end.
+
+    A count is inf where none meets the target.
+    """
     ends = ends_of(read, chosen, law)
     found = np.full((len(ends), chosen.size), np.nan)
     for row, end in zip(found, ends, strict=True):
-        row[end.places] = end.counts(target)
+        row[end.places] = end.read.counts(target)[np.arange(end.chosen.size), end.chosen]
     return found
 
 
@@ -116,11 +115,8 @@ def spaced(queued: Interval) -> Interval:
     """A queue whose value does not lie on an end, as sharpening by the response may leave it."""
     room = 0.02 * (queued.high - queued.low)  # of the width of an interval, to either side of its value
     room = np.where(np.isfinite(room), room, 0.0)
-    return Interval(
-        np.minimum(queued.low, queued.value - room),
-        queued.value,
-        np.maximum(queued.high, queued.value + room),
-    )
+    low, high = np.minimum(queued.low, queued.value - room), np.maximum(queued.high, queued.value + room)
+    return Interval(low, queued.value, high)
 
 
 MOST: Final = float(np.log(3.0))
@@ -197,23 +193,14 @@ class Correction:
             queued = -self._held(-queued, counts, at, -self.queues[known])
         rate = self._held(rate, counts, self.counts, self.rates)
         if self.exact:
-            place = np.searchsorted(self.counts, counts)
-            there = (place < self.counts.size) & (
-                self.counts[np.minimum(place, self.counts.size - 1)] == counts
-            )
-            service = np.where(there, self.services[np.minimum(place, self.counts.size - 1)], service)
+            place = np.minimum(np.searchsorted(self.counts, counts), self.counts.size - 1)
+            service = np.where(self.counts[place] == counts, self.services[place], service)
+        found = replace(rows, io_rate=rate, service_time=service, queued=queued)
         volumes = rows.volume_rates * (rate / rows.io_rate)[:, None]
         with np.errstate(invalid="ignore"):
-            moved = (service + queued / rate) / rows.response_time
+            moved = found.response_time / rows.response_time
             responses = rows.volume_responses * np.where(np.isfinite(moved), moved, 1.0)[:, None]
-        return replace(
-            rows,
-            io_rate=rate,
-            service_time=service,
-            queued=queued,
-            volume_rates=volumes,
-            volume_responses=responses,
-        )
+        return replace(found, volume_rates=volumes, volume_responses=responses)
 
     def _held(self, values: Array, counts: Array, at: Array, measured: Array) -> Array:
         """Values that rise with the count, between what was measured, which stands itself."""

@@ -142,27 +142,20 @@ def size_bursty_pools(
 ) -> list[SizedDraws]:
     """Read pools of bursty volumes; those of one row without aliases all together."""
     tries = not target.of_waits
-    alone = [k for k, runs in enumerate(cases) if len(_known(runs)) == 1]
-    rows = {k: row_of(_known(cases[k])[0]) for k in alone}
-    grows = [k for k in alone if growth[k]]
-    measured = dict(zip(alone, read_pools(list(rows.values()), law=law, tries=tries), strict=True))
-    later = dict(
-        zip(
-            grows,
-            read_pools([rows[k] for k in grows], law=law, growth=[growth[k] for k in grows], tries=tries),
-            strict=True,
-        )
-    )
-    found = []
-    for k, runs in enumerate(cases):
-        if k not in measured:
-            several = [row_of(run) for run in _known(runs)]
-            measured[k] = read_pool_at_several(several, law=law, tries=tries)
-            if growth[k]:
-                later[k] = read_pool_at_several(several, law=law, growth=growth[k], tries=tries)
-        pool = later.get(k, measured[k])
-        found.append(SizedDraws(runs, law, target, growth[k], measured[k], pool))
-    return found
+    rows = [list(map(row_of, _known(runs))) for runs in cases]
+
+    def read(places: Sequence[int], shares: Sequence[float]) -> dict[int, PoolReadings]:
+        alone = [k for k in places if len(rows[k]) == 1]
+        first, share = [rows[k][0] for k in alone], [shares[k] for k in alone]
+        found = dict(zip(alone, read_pools(first, law=law, growth=share, tries=tries), strict=True))
+        several = [k for k in places if k not in found]
+        return found | {
+            k: read_pool_at_several(rows[k], law=law, growth=shares[k], tries=tries) for k in several
+        }
+
+    measured = read(range(len(cases)), [0.0] * len(cases))
+    pools = measured | read([k for k in measured if growth[k]], growth)
+    return [SizedDraws(runs, law, target, growth[k], measured[k], pools[k]) for k, runs in enumerate(cases)]
 
 
 def all_at_once(pool: PoolReadings, target: Target, least: int) -> int:

@@ -67,7 +67,7 @@ def with_commands(answer: Counted, platform: str | None, free: str | None = None
         devices = None
         if numbers is not None and change > 0:
             devices, numbers = numbers[:change], numbers[change:]
-        found += _change(platform, name, change, devices)
+        found.append(_change(platform, name, change, devices))
     if found and platform == "zvm" and more:
         found.append(("DEFINE HYPERPAVALIAS <vdev> FOR BASE <vdev>", "in a guest with PAV of its own"))
     whole: Any = answer
@@ -84,25 +84,19 @@ _LOOK: Final[dict[str, tuple[Command, ...]]] = {
 }
 
 
-def _change(platform: str, name: str, change: int, devices: Sequence[int] | None) -> list[Command]:
-    """Commands for one volume or pool."""
+def _change(platform: str, name: str, change: int, devices: Sequence[int] | None) -> Command:
+    """What to type for one volume or pool."""
     count = render.counted(abs(change), "alias", "aliases")
     purpose = f"{name}: {count} {'more' if change > 0 else 'less'}"
-    some = f"<{count} of {name}>"
     if platform == "zos":
         base = f"({name})" if DEVICE.fullmatch(name) else "(<base>)"
-        return [(f"D M=DEV{base}", f"{purpose}: HCD (3390A), storage server")]
+        return f"D M=DEV{base}", f"{purpose}: HCD (3390A), storage server"
+    form = "0.0.{:04x}" if platform == "linux" else "{:04X}"
+    shown = [f"<{count} of {name}>"] if devices is None else _ranges(devices, form)
     if platform == "linux":
-        verb = "enable" if change > 0 else "disable"
-        shown = [some] if devices is None else _ranges(devices, "0.0.{:04x}")
-        return [(f"chzdev --{verb} dasd {','.join(shown)}", purpose)]
-    shown = [some] if devices is None else _ranges(devices, "{:04X}")
-    return [
-        (
-            f"{'ATTACH' if change > 0 else 'DETACH'} {' '.join(shown)} {'TO' if change > 0 else 'FROM'} SYSTEM",
-            purpose,
-        )
-    ]
+        return f"chzdev --{'enable' if change > 0 else 'disable'} dasd {','.join(shown)}", purpose
+    verb, side = ("ATTACH", "TO") if change > 0 else ("DETACH", "FROM")
+    return f"{verb} {' '.join(shown)} {side} SYSTEM", purpose
 
 
 def expanded(text: str) -> list[int]:

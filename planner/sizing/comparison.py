@@ -1,11 +1,11 @@
-"""A pool beside what it was: which of its volumes gain from more aliases."""
+"""A pool beside what it was: a count beside the aliases in use, and which of its volumes gain from more."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,34 @@ from planner.answer import record
 from planner.devices import Performance, Pool
 from planner.measurements import Run
 from planner.quantity import column
+from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN
 from planner.units import MILLISECOND, readable
+
+
+class Count(NamedTuple):
+    """A count of aliases, its range, and the aliases in use."""
+
+    needed: int | None
+    low: int | None
+    high: int | None
+    in_use: int
+
+    @property
+    def verdict(self) -> str:
+        """Spare only where even the upper end of the range is below what is in use."""
+        if self.needed is None or self.high is None:
+            return UNKNOWN
+        return SHORT if self.needed > self.in_use else SPARE if self.high < self.in_use else ENOUGH
+
+    @property
+    def missing(self) -> int:
+        """Aliases to add; below zero where there are more than needed."""
+        return (self.needed or 0) - self.in_use
+
+    @property
+    def spare(self) -> int:
+        """Aliases beyond the upper end of the range."""
+        return self.in_use - (self.high or 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,28 +1,44 @@
-"""The answer for the volumes of a listing: one row each, who waits, who gains, who does not."""
+"""Many pools or volumes at once: how many aliases each needs, who gains, and the answer for all of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Final, TypeVar
+
+import numpy as np
 
 from planner import render
-from planner.answer import Answer, tabled
+from planner.answer import Answer, record, tabled
 from planner.demand import Law, Target
+from planner.devices import Performance
+from planner.errors import InputError, PlannerError
 from planner.measurements import Run
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
-from planner.quantity import Quantity, column
+from planner.quantity import column
 from planner.render.text import listed, word
 from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured, words_of
 from planner.sizing.commands import Command, section
-from planner.sizing.comparison import helped
-from planner.sizing.gaps import FLOOR, MOST_NAMED, Gaps
-from planner.sizing.need import Need
+from planner.sizing.comparison import Count, helped
+from planner.sizing.gaps import (
+    FLOOR,
+    LOOK,
+    MOST_NAMED,
+    NOTHING_MISSING,
+    Gaps,
+    all_missing,
+    all_notes,
+    first_words,
+    reasons,
+    worst_code,
+)
+from planner.sizing.need import Need, need
 from planner.sizing.sized import Sized
-from planner.sizing.subsystem import PoolCount, Traffic, changes_of, doubtful, figure, with_need
+from planner.sizing.wording import LEAST_ERROR
 from planner.units import MILLISECOND, percent, readable
 
+Row = TypeVar("Row", bound="PoolCount")
 GAINS: Final = "gains"
 SHIFTS: Final = "wait becomes service"
 SPARES: Final = "could spare"
@@ -32,6 +48,113 @@ SATURATED: Final = "saturated"
 UNKNOWN: Final = "queue not measured"
 BELOW: Final = "below the floor"
 NO_ANSWER: Final = "no answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredPool:
+    """A pool as it was measured.
+
+    `name`: its name; `volumes` and `aliases`: its devices, volumes without I/O too; `runs`: measurements of it, the
+    present state last, none where it has no load.
+    """
+
+    name: str
+    volumes: int
+    aliases: int
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """What a listing would show of a pool: `io_rate` [1/s], mean response and service time [s], I/Os `queued`."""
+
+    io_rate: float
+    response_time: float
+    queued: float
+    service_time: float = math.nan
+
+    @classmethod
+    def measured(cls, run: Run) -> Traffic:
+        """As it was measured; without a queue no response."""
+        known = run.queue_known
+        return cls(
+            io_rate=float(run.total_rate.value), response_time=run.mean_response if known else math.nan,
+            queued=float(run.total_queue.value) if known else 0.0, service_time=float(run.mean_service.value),
+        )  # fmt: skip
+
+    @classmethod
+    def of(cls, rows: Performance, count: int) -> Traffic:
+        """With a count of aliases, or with the largest that was solved."""
+        k = min(count, rows.aliases.size - 1)
+        return cls(**{each.name: float(getattr(rows, each.name)[k]) for each in fields(cls)})
+
+    @classmethod
+    def summed(cls, each: Sequence[Traffic | None]) -> Traffic | None:
+        """Sums over pools, the response time weighted by rate."""
+        known = [traffic for traffic in each if traffic is not None]
+        if not known:
+            return None
+        rate = math.fsum(traffic.io_rate for traffic in known)
+        present = math.fsum(traffic.io_rate * traffic.response_time for traffic in known)
+        queued = math.fsum(traffic.queued for traffic in known)
+        return cls(io_rate=rate, response_time=present / rate, queued=queued)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolCount:
+    """How many aliases one of many pools needs, and what they bring.
+
+    * `name`: the pool.
+    * `volumes` and `in_use`: its volumes, and aliases at the time of the measurement.
+    * `recommended`: smallest count that meets the target, aliases in use included; None where none does.
+    * `range`: smallest and largest count over the readings of the demand and the rule of thumb.
+    * `rule_of_thumb`: aliases in use plus the summed queue rounded up; None where the queue was not measured.
+    * `classic`: aliases that classic PAV would take for the same target; None where it cannot meet it.
+    * `now` and `then`: with the aliases in use and with the recommended ones; response and queue are inf where a queue
+      grows without bound. None without I/O, and `then` without an answer.
+    * `grouping_error`: as of `planner.sizing.AliasAnswer`.
+    * `notes`: how it was read.
+    * `problem`: why there is no answer.
+    * `exit_code`: what the command returns for the problem.
+    """
+
+    name: str
+    volumes: int = 1
+    in_use: int = 0
+    recommended: int | None = None
+    range: tuple[int, int] | None = None
+    rule_of_thumb: int | None = None
+    classic: int | None = None
+    now: Traffic | None = None
+    then: Traffic | None = None
+    grouping_error: float = 0.0
+    notes: tuple[str, ...] = ()
+    problem: str | None = None
+    exit_code: int = 0
+
+    @property
+    def count(self) -> Count:
+        """The count beside what is in use."""
+        low, high = self.range or (None, None)
+        return Count(self.recommended, low, high, self.in_use)
+
+    @property
+    def saved(self) -> int | None:
+        """Device numbers that the pool takes less than classic PAV."""
+        if self.classic is None or self.recommended is None:
+            return None
+        return self.classic - self.recommended
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data with unit suffixes."""
+        return record(self, (*POOLS, column("grouping_error")))
+
+    @property
+    def doubts(self) -> list[str]:
+        """Why more aliases may not be the answer, in a few words each."""
+        if self.now is None or self.then is None:
+            return []
+        return reasons(self.in_use, self.recommended or 0, self.now.service_time, self.then.service_time)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,6 +173,133 @@ class VolumeRow(PoolCount):
         return math.inf if math.isnan(queued) else queued
 
 
+def figure(when: str, name: str, unit: float = 1.0) -> Callable[[PoolCount], float | None]:
+    """A figure of the traffic now or then; None where there is none."""
+
+    def value(row: PoolCount) -> float | None:
+        found = getattr(getattr(row, when), name, math.nan)
+        return None if math.isnan(found) else found / unit
+
+    return value
+
+
+COUNTS: Final = (
+    column("in_use", "", "in use", 0),
+    column("recommended", decimals=0),
+    column("recommended_low", "", "from", 0, lambda row: row.range and row.range[0]),
+    column("recommended_high", "", "to", 0, lambda row: row.range and row.range[1]),
+)
+TRAFFIC: Final = (
+    column("io_rate", "1/s", "I/O rate", 1, figure("now", "io_rate")),
+    column("io_rate_after", "1/s", "then", 1, figure("then", "io_rate")),
+    column("response", "ms", "response", 2, figure("now", "response_time", MILLISECOND)),
+    column("response_after", "ms", "then", 2, figure("then", "response_time", MILLISECOND)),
+)
+QUEUED: Final = column("queued", "", "queued", 2, figure("now", "queued"))
+POOLS: Final = (
+    column("pool", of="name"),
+    column("volumes", decimals=0),
+    *COUNTS,
+    column("rule_of_thumb", "", "rule", 0),
+    column("classic_aliases", "", "classic", 0, of="classic"),
+    column("saved", decimals=0),
+    *TRAFFIC,
+    QUEUED,
+    column("queued_after", "", "then", 2, figure("then", "queued")),
+)
+DEVICE: Final = column("device", of="name")
+NEEDS: Final = tuple(replace(each, label="aliases") if each.key == "recommended" else each for each in COUNTS)
+VOLUMES: Final = (DEVICE, *NEEDS, *TRAFFIC, QUEUED, column("verdict", "", " "))
+# What fits a terminal: the verdict in a word, and no queue.
+OVERVIEW: Final = (DEVICE, column("verdict", of=lambda row: word(row.verdict)), *NEEDS, *TRAFFIC)
+
+
+def subsystem(
+    pools: Sequence[MeasuredPool],
+    law: Law,
+    *,
+    target: Target | None = None,
+    growth: float = 0.0,
+    notes: Sequence[str] = (),
+    done: Callable[[int], None] | None = None,
+) -> Subsystem:
+    """Find the smallest number of aliases that meets a target for each of many pools.
+
+    Count and range are those of `planner.sizing.need`, as for one pool.
+
+    Parameters
+    ----------
+    pools : sequence of MeasuredPool
+        One or more.
+    law : Law
+        Inflation and redrive gap.
+    target : Target, optional
+        What each pool must achieve; by default queueing is gone.
+    growth : float, optional
+        Share by which every demand grows first.
+    notes : sequence of str, optional
+        How the measurements were read, for the answer.
+    done : callable, optional
+        Told of the number of pools that were answered since it was last called.
+
+    Returns
+    -------
+    Subsystem
+        One answer a pool, in the same order. A pool without a feasible count says so in its place.
+
+    Raises
+    ------
+    InputError
+        No pools, or a growth that is no share of zero or more.
+    """
+    if not pools:
+        raise InputError("pools", 0, "at least one pool")
+    if not 0.0 <= growth < np.inf:
+        raise InputError("growth", growth, "a share of zero or more")
+    target = target or Target()
+    needs = need([pool.runs for pool in pools], law, target, growth)
+    found = []
+    for pool, each in zip(pools, needs, strict=True):
+        found.append(_row(pool, each))
+        if done is not None:
+            done(1)
+    return Subsystem(
+        pools=tuple(found), target=target, growth=growth, remarks=tuple(notes), measured=tuple(pools), law=law
+    )
+
+
+def _row(pool: MeasuredPool, found: Need) -> PoolCount:
+    """The row of one pool; without an answer, why."""
+    if not pool.runs:
+        return PoolCount(
+            name=pool.name, volumes=pool.volumes, in_use=pool.aliases, recommended=0, range=(0, 0), rule_of_thumb=0,
+            classic=0, notes=("no I/O",),
+        )  # fmt: skip
+    run = pool.runs[-1]
+    measured = PoolCount(
+        name=pool.name, volumes=pool.volumes, in_use=pool.aliases, rule_of_thumb=run.rule_of_thumb,
+        now=Traffic.measured(run) if run.queue_known else None,
+    )  # fmt: skip
+    notes = ("bursty volumes",) if found.decided == "bursty demand" else run.notes
+    return with_need(measured, run, found, notes)
+
+
+def with_need(row: Row, run: Run, found: Need, notes: tuple[str, ...]) -> Row:
+    """The row of a measured volume or pool with what it needs; without an answer, why."""
+    sized, count = found.sized, found.count
+    if sized is None or count is None or found.low is None or found.high is None:
+        return replace(row, problem=found.problem, exit_code=found.exit_code)
+    try:
+        rows, _ = sized.sweep
+        classic = sized.classic()
+    except PlannerError as problem:
+        return replace(row, problem=str(problem), exit_code=problem.exit_code)
+    return replace(
+        row, recommended=count, range=(found.low, found.high), classic=classic, now=Traffic.of(rows, run.aliases),
+        then=Traffic.of(rows, count), grouping_error=sized.grouping_error, notes=notes,
+    )  # fmt: skip
+
+
 def volume_row(run: Run, found: Need | None) -> VolumeRow:
     """The row of a volume: of what was found of it, below the floor where None."""
     measured = VolumeRow(
@@ -64,6 +314,196 @@ def volume_row(run: Run, found: Need | None) -> VolumeRow:
     helps = helped(rows, *(min(k, rows.aliases.size - 1) for k in (run.aliases, row.recommended)))
     verdict = _verdict(sized.saturated, row.recommended, run.aliases, helps, run.waiting)
     return replace(row, verdict=verdict, strain=sized.residual, sized=sized)
+
+
+def _verdict(saturated: bool, recommended: int, in_use: int, helps: bool, waiting: bool | None) -> str:
+    if saturated:
+        return SATURATED
+    if recommended > in_use:
+        return GAINS if helps else SHIFTS
+    if recommended < in_use:
+        return SPARES
+    if waiting is None:
+        return UNKNOWN
+    return LITTLE if waiting else CALM
+
+
+def changes_of(rows: Sequence[PoolCount]) -> list[tuple[str, int]]:
+    """Names, and how many aliases more each takes; none of what stays."""
+    found = [(row.name, (row.recommended or 0) - row.in_use) for row in rows]
+    return [(name, change) for name, change in found if change]
+
+
+def doubtful(rows: Sequence[PoolCount], most: int) -> str:
+    """Where aliases may not be the problem; empty where nothing speaks for that."""
+    shown = [f"{row.name} ({'; '.join(row.doubts)})" for row in rows if row.doubts]
+    return f"Perhaps no alias problem: {listed(shown, most)}. {LOOK}" if shown else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subsystem(Answer):
+    """Answers for many `pools`: `target` and `growth` of each, and `remarks` on how they were read.
+
+    `gaps` says by pool which members could not be read. `measured` and `law` are what they were answered from, for
+    whoever asks more of them; none where that is not kept. `commands` are as of `AliasAnswer`.
+    """
+
+    PICTURE: ClassVar[str] = "planner.sizing.picture:draw_pools"
+    COLUMNS: ClassVar = POOLS
+    ROWS: ClassVar = "pools"
+
+    pools: tuple[PoolCount, ...]
+    target: Target
+    growth: float = 0.0
+    remarks: tuple[str, ...] = ()
+    measured: tuple[MeasuredPool, ...] = ()
+    law: Law | None = None
+    commands: tuple[Command, ...] = ()
+    gaps: Mapping[str, Gaps] = field(default_factory=dict)
+
+    @property
+    def answered(self) -> tuple[PoolCount, ...]:
+        """Pools with a recommended count."""
+        return tuple(pool for pool in self.pools if pool.recommended is not None)
+
+    @property
+    def changes(self) -> list[tuple[str, int]]:
+        """Names, and how many aliases more each takes; none of what stays."""
+        return changes_of(self.answered)
+
+    @property
+    def exit_code(self) -> int:
+        """0 if every pool has an answer, 1 if one has no feasible one, 2 if one could not be solved or read whole."""
+        return max(*(pool.exit_code for pool in self.pools), worst_code(self.gaps), 0)
+
+    def total(self) -> PoolCount:
+        """Sums over the pools with an answer; the response time is weighted by rate."""
+        pools = self.answered
+        spans = [pool.range for pool in pools if pool.range is not None]
+        known = all(pool.classic is not None for pool in pools)
+        unknown = any(pool.rule_of_thumb is None for pool in pools)
+        return PoolCount(
+            name="all",
+            volumes=sum(pool.volumes for pool in pools),
+            in_use=sum(pool.in_use for pool in pools),
+            recommended=sum(pool.recommended or 0 for pool in pools),
+            range=(sum(low for low, _ in spans), sum(high for _, high in spans)),
+            rule_of_thumb=None if unknown else sum(pool.rule_of_thumb or 0 for pool in pools),
+            classic=sum(pool.classic or 0 for pool in pools) if known else None,
+            now=Traffic.summed([pool.now for pool in pools]),
+            then=Traffic.summed([pool.then for pool in pools]),
+            grouping_error=max((pool.grouping_error for pool in pools), default=0.0),
+        )
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """The table with its sums."""
+        caption = (
+            f"recommended: {self.target}; rule: aliases in use and the queue, rounded up; then: with the recommended "
+            "aliases."
+        )
+        table = tabled([*self.pools, self.total()], POOLS)
+        return (render.Section(table=table, caption=caption), *section(self.commands))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data, as `--json` prints it."""
+        return {
+            "headline": self.headline,
+            "target": str(self.target),
+            "growth": self.growth,
+            "volumes_missing": all_missing(self.gaps),
+            "pools": [
+                {
+                    **pool.to_dict(),
+                    "notes": list(pool.notes),
+                    "problem": pool.problem,
+                    "volumes_missing": len(self.gaps.get(pool.name, NOTHING_MISSING).volumes),
+                }
+                for pool in self.pools
+            ],
+            "all": self.total().to_dict(),
+            "commands": [command for command, _ in self.commands],
+            "notes": [*self.remarks, *words_of(self.law), SCOPE],
+        }
+
+    @property
+    def headline(self) -> str:
+        """Sums over all pools."""
+        total = self.total()
+        low, high = total.range or (0, 0)
+        volumes = sum(pool.volumes for pool in self.pools)
+        gain = ""
+        if total.now is not None and total.then is not None and math.isfinite(total.now.response_time):
+            rates = (total.now.io_rate, total.then.io_rate)
+            times = (1e3 * total.now.response_time, 1e3 * total.then.response_time)
+            before, after = (readable(each, 2, zeros=True) for each in times)
+            now, then = map(readable, rates)
+            rate = f"{now}/s as before" if now == then else f"{now} to {then}/s"
+            gain = f" I/O rate {rate}, response {before} to {after} ms."
+        ends = f"{low} to {high}" if high > low else f"{low}"
+        assumed = unmeasured(run.assumed for pool in self.measured for run in pool.runs)
+        return (
+            f"{first_words(self.gaps)}{render.counted(len(self.pools), 'pool')}, "
+            f"{render.counted(volumes, 'volume')}{self._when}: {total.recommended} aliases (range {ends}), "
+            f"{total.in_use} in use.{gain}{assumed}"
+        )
+
+    @property
+    def _when(self) -> str:
+        """Whether intervals were chosen."""
+        chosen = any(pool.runs and pool.runs[-1].interval for pool in self.measured)
+        return ", each in the worst of its intervals" if chosen else ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is wrong where, what it saves, what to move."""
+        total = self.total()
+        found = []
+        if said := doubtful(self.answered, 20):
+            found.append(said)
+        if self.growth:
+            found.append(f"Demand grown by {percent(self.growth)} first.")
+        if total.saved is not None and total.saved > 0:
+            found.append(
+                f"Classic PAV would take {total.classic} aliases for the same target: the pools save "
+                f"{render.counted(total.saved, 'device number')}."
+            )
+        more = [pool for pool in self.answered if (pool.recommended or 0) > pool.in_use]
+        less = [pool for pool in self.answered if (pool.recommended or 0) < pool.in_use]
+        for pools, words in ((more, "to add in"), (less, "could serve elsewhere, from")):
+            if pools:
+                change = sum(abs((pool.recommended or 0) - pool.in_use) for pool in pools)
+                found.append(f"{change} {words} {render.counted(len(pools), 'pool')}.")
+        if total.grouping_error >= LEAST_ERROR:
+            bound = (
+                f"about {percent(total.grouping_error)}" if math.isfinite(total.grouping_error) else "more"
+            )
+            found.append(
+                f"Nearly equal volumes are taken as one class: the wait of a volume may be off by {bound}."
+            )
+        found += [
+            f"Pool {pool.name}: {pool.problem.removeprefix(f'pool {pool.name}: ')}"
+            for pool in self.pools
+            if pool.problem
+        ]
+        if len(self.answered) < len(self.pools):
+            missing = render.counted(len(self.pools) - len(self.answered), "pool")
+            found.append(f"The sums leave out {missing} without an answer.")
+        return (*all_notes(self.gaps), *found, *self._pool_notes(), *self.remarks, *words_of(self.law), SCOPE)
+
+    def _pool_notes(self) -> list[str]:
+        """Notes of the pools, each once."""
+        notes: dict[str, list[str]] = {}
+        for pool in self.pools:
+            for note in pool.notes:
+                notes.setdefault((note[:1].upper() + note[1:]).rstrip("."), []).append(pool.name)
+        return [
+            f"{note} ({'all pools' if len(names) == len(self.pools) else _names(names)})."
+            for note, names in notes.items()
+        ]
+
+
+def _names(names: Sequence[str]) -> str:
+    return f"pool{'s' * (len(names) > 1)} {listed(names, 20)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -184,8 +624,8 @@ class VolumesAnswer(Answer):
         )  # fmt: skip
 
     def overview(self) -> render.Table:
-        """One row a volume of those that are listed."""
-        return _table(self.listed, shown=True)
+        """One row a volume of those that are listed, as it fits a terminal."""
+        return tabled(self.listed, OVERVIEW)
 
     def sections(self) -> tuple[render.Section, ...]:
         """One row a volume."""
@@ -197,7 +637,7 @@ class VolumesAnswer(Answer):
 
     def table(self) -> render.Table:
         """One row a volume, also of those below the floor and without an answer; or the curves, where wanted."""
-        return together(self.answers) if self.curves and self.listed else _table(self.rows)
+        return together(self.answers) if self.curves and self.listed else tabled(self.rows, VOLUMES)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as ``--json`` prints it."""
@@ -216,36 +656,3 @@ class VolumesAnswer(Answer):
             "problems": [{"device": row.name, "problem": row.problem} for row in self.unanswered],
             "notes": list(self.notes),
         }
-
-
-def _table(rows: Sequence[VolumeRow], *, shown: bool = False) -> render.Table:
-    """One row a volume; as `shown`, what fits a terminal: the verdict in a word, second, and no queue."""
-    columns: tuple[Quantity, ...] = (
-        column("device", of=lambda row: row.name),
-        column("in_use", "", "in use", 0),
-        column("recommended", "", "aliases", 0),
-        column("recommended_low", "", "from", 0, lambda row: row.range and row.range[0]),
-        column("recommended_high", "", "to", 0, lambda row: row.range and row.range[1]),
-        column("io_rate", "1/s", "I/O rate", 1, figure("now", "io_rate")),
-        column("io_rate_after", "1/s", "then", 1, figure("then", "io_rate")),
-        column("response", "ms", "response", 2, figure("now", "response_time", MILLISECOND)),
-        column("response_after", "ms", "then", 2, figure("then", "response_time", MILLISECOND)),
-        column("queued", "", "queued", 2, figure("now", "queued")),
-        column("verdict", "", " "),
-    )
-    if shown:
-        said = column("verdict", of=lambda row: word(row.verdict))
-        columns = (columns[0], said, *(each for each in columns[1:] if each.key not in ("queued", "verdict")))
-    return tabled(rows, columns)
-
-
-def _verdict(saturated: bool, recommended: int, in_use: int, helps: bool, waiting: bool | None) -> str:
-    if saturated:
-        return SATURATED
-    if recommended > in_use:
-        return GAINS if helps else SHIFTS
-    if recommended < in_use:
-        return SPARES
-    if waiting is None:
-        return UNKNOWN
-    return LITTLE if waiting else CALM

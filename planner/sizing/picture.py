@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.sizing.answer import AliasAnswer
-    from planner.sizing.many import VolumesAnswer
-    from planner.sizing.subsystem import PoolCount, Subsystem
+    from planner.sizing.comparison import Count
+    from planner.sizing.many import Subsystem, VolumesAnswer
 
 MOST_NAMED: Final = 40  # rows of a picture
 LONG: Final = 30  # characters of a name
@@ -104,19 +104,24 @@ class CountRow(NamedTuple):
     in_use: int
     verdict: str = ""
 
+    @classmethod
+    def of(cls, name: str, count: Count, *, sure: bool = False) -> CountRow:
+        """From a count; `sure` ones are spare only where the upper end of the range is."""
+        needed = count.needed or 0
+        low, high = (needed if end is None else end for end in (count.low, count.high))
+        return cls(name, needed, low, high, count.in_use, count.verdict if sure else "")
+
 
 def draw_volumes(answer: VolumesAnswer, axes: Axes | None) -> Axes:
     """Many volumes with aliases of their own."""
-    return draw_many(answer.headline, map(_count_row, answer.listed), "volume", axes)
+    rows = [CountRow.of(row.name, row.count) for row in answer.listed]
+    return draw_many(answer.headline, rows, "volume", axes)
 
 
 def draw_pools(answer: Subsystem, axes: Axes | None) -> Axes:
     """Many pools, those with an answer."""
-    return draw_many(answer.headline, map(_count_row, answer.answered), "pool", axes)
-
-
-def _count_row(row: PoolCount) -> CountRow:
-    return CountRow(row.name, row.recommended or 0, *(row.range or (0, 0)), row.in_use)
+    rows = [CountRow.of(row.name, row.count) for row in answer.answered]
+    return draw_many(answer.headline, rows, "pool", axes)
 
 
 def draw_many(headline: str, rows: Iterable[CountRow], what: str, axes: Axes | None) -> Axes:

@@ -22,12 +22,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedReading
-from planner.sizing.bounds import (
-    NORMAL_90,
-    Correction,
-    band,
-    spaced,
-)
+from planner.sizing.bounds import NORMAL_90, Correction, spaced
 from planner.sizing.bursty_pool import all_at_once, row_of
 from planner.sizing.comparison import Gain, gains, own_gains
 from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
@@ -59,9 +54,9 @@ class GrownDemand:
     """A candidate grown and grouped: one pool, or two with the whole numbers of requesters around."""
 
     pools: tuple[Pool, ...]
-    shares: tuple[float, ...]
-    groups: tuple[Indices, ...]
-    error: float
+    shares: tuple[float, ...] = (1.0,)
+    groups: tuple[Indices, ...] = ()
+    error: float = 0.0
 
     @classmethod
     def of(cls, candidate: Candidate, run: Run, growth: float) -> GrownDemand:
@@ -174,29 +169,27 @@ class SizedPool(Sized):
         return any(not math.isnan(part.think_time) for part in self.preferred.main.classes)
 
     @cached_property
-    def moved(self) -> list[Pool]:
+    def moved(self) -> list[GrownDemand]:
         """The preferred demand at both ends of what calibration and error of the model allow."""
         pool, found = self.preferred.main, []
         if self.has_think_times:
             found = moved_think_times(pool, NORMAL_90 * self.law.model_error * self.here.volume_responses[0])
-        return found + moved_laws(pool, self.law)
+        return [GrownDemand(pools=(each,)) for each in (*found, *moved_laws(pool, self.law))]
+
+    @property
+    def alternatives(self) -> list[GrownDemand]:
+        """`demands` after the first, and `moved`."""
+        return [*self.demands[1:], *self.moved]
 
     @cached_property
     def around(self) -> tuple[Indices, list[Performance | PlannerError]]:
-        """Some counts, and what `demands` after the first, and `moved`, do with them: all solved side by side."""
+        """Some counts, and what all `alternatives` do with them."""
         few = some_counts(self.sweep[0].aliases.size - 1, self.count, [run.aliases for run in self.runs])
-        sweep = few.astype(np.float64)
-        flat = [
-            *((each.pools, each.shares) for each in self.demands[1:]),
-            *(((pool,), (1.0,)) for pool in self.moved),
-        ]
-        pools = [pool for side, _ in flat for pool in side]
-        rows = iter(solve_pools(pools, [sweep] * len(pools)))
-        return few, [_between([next(rows) for _ in side], shares) for side, shares in flat]
+        return few, solved(self.alternatives, [few.astype(np.float64)] * len(self.alternatives))
 
     @cached_property
     def counts(self) -> list[int]:
-        """Count of each of `demands` after the first, and of each of `moved`; as many as there can be where none do."""
+        """Count of each of `alternatives`; as many as there can be where none do."""
         others_together([self])
         if self.unread is not None:
             raise self.unread
@@ -204,7 +197,7 @@ class SizedPool(Sized):
         return found
 
     def brackets(self, pools: Sequence[Pool]) -> list[tuple[int, int, int]]:
-        """Of `demands` after the first and `moved`: the largest count worth trying, those known to miss and to meet."""
+        """Of `alternatives`: the largest count worth trying, those known to miss and to meet."""
         limits = [most_useful(pool, self.run.most_aliases) for pool in pools]
         missed, met = [-1] * len(pools), [limit + 1 for limit in limits]
         if "around" in self.__dict__:  # solved for the bands
@@ -233,25 +226,14 @@ class SizedPool(Sized):
         if len(moved) < len(self.moved):
             moved = []
         found = []
-        for name, seen in (("io_rate", self.measured_rates), ("response_time", self.measured_responses)):
+        for name in ("io_rate", "response_time"):
             of: Callable[[Performance], Array] = attrgetter(name)
             chosen, plain = of(rows), of(model)
             values = np.array([chosen, *(between(of(each), chosen, few) for each in others)])
             ends = np.array([between(of(each), plain, few) for each in moved]).reshape(len(moved), last + 1)
             with np.errstate(invalid="ignore"):
                 ends = ends * np.where(np.isfinite(chosen / plain), chosen / plain, 1.0)
-            found.append(
-                band(
-                    values,
-                    chosen,
-                    ends,
-                    self.law,
-                    self.residual,
-                    self.run.aliases,
-                    seen,
-                    rising=name == "io_rate",
-                )
-            )
+            found.append(self.band_of(name, values, chosen, ends))
         return found[0], found[1]
 
     def classic(self) -> int | None:
@@ -336,7 +318,7 @@ def others_together(sized: Sequence[SizedPool]) -> None:
         else:
             each.unread = rows
     ready = [each for each in sized if each.unread is None]
-    own = [[*(demand.main for demand in each.demands[1:]), *each.moved] for each in ready]
+    own = [[demand.main for demand in each.alternatives] for each in ready]
     pools = [pool for some in own for pool in some]
     brackets = [bracket for each, some in zip(ready, own, strict=True) for bracket in each.brackets(some)]
     limits, missed, met = zip(*brackets, strict=True) if brackets else ((), (), ())

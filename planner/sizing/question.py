@@ -34,16 +34,23 @@ from planner.measurements.formats import is_folder
 from planner.measurements.read import Measured
 from planner.measurements.read import membership as members_of
 from planner.measurements.run import with_service
-from planner.measurements.systems import of_pool, without_pooled
+from planner.measurements.systems import NO_QUEUE, of_pool, without_pooled
 from planner.render.text import counted
 from planner.reports.membership import LinuxDevices, Membership, share_together
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.gaps import FLOOR, NOTHING_MISSING, Gaps, below_floor, checked_floor, gaps
-from planner.sizing.many import NO_ANSWER, VolumeRow, VolumesAnswer, volume_row
+from planner.sizing.many import (
+    NO_ANSWER,
+    MeasuredPool,
+    Subsystem,
+    VolumeRow,
+    VolumesAnswer,
+    subsystem,
+    volume_row,
+)
 from planner.sizing.need import aliases as search
 from planner.sizing.need import need, present_cases
-from planner.sizing.subsystem import MeasuredPool, Subsystem, subsystem
 
 WORST_TAKEN: Final = (
     "Of several intervals the one is answered that needs most aliases; --interval names another, or the mean."
@@ -102,10 +109,9 @@ class Numbers:
                 raise InputError(argument, None, wanted)
         volumes, in_use = _known(self.volumes, "volumes"), _known(self.in_use, "in_use") or 0
         volumes = 1 if volumes is None else volumes
-        if volumes < 1:
-            raise InputError("volumes", volumes, "a count of at least 1")
-        if in_use < 0:
-            raise InputError("in_use", in_use, "a count of at least 0")
+        for argument, count, least in (("volumes", volumes, 1), ("in_use", in_use, 0)):
+            if count < least:
+                raise InputError(argument, count, f"a count of at least {least}")
         found = from_numbers(
             io_rate=quantity(self.rate, "rate", "rate"),
             service=quantity(self.service, "time", "service", 3),  # the sum of three rounded parts
@@ -116,8 +122,6 @@ class Numbers:
             pool=pool,
         )
         if not found.queue_known:
-            from planner.measurements.systems import NO_QUEUE
-
             found = replace(found, notes=(*found.notes, NO_QUEUE))
         return found
 
@@ -309,10 +313,10 @@ def aliases(
     measured = read(source, membership, system=system, start=start, end=end, interval=which, map=map)
     if isinstance(service, (str, float, int)):
         measured = with_service(measured, quantity(service, "time", "service"))
-    asked = MeasuredQuestion(
-        every=_intervals(measured, membership, named), question=question, notes=measured.notes,
-        missing=measured.missing, allowed=allow_missing, alone=archive or len(sources) == 1,
-        exclude=_devices(exclude, "exclude"), progress=progress or silent,
+    asked = replace(
+        question, every=_intervals(measured, membership, named), notes=measured.notes, missing=measured.missing,
+        allowed=allow_missing, one_source=archive or len(sources) == 1, exclude=_devices(exclude, "exclude"),
+        progress=progress or silent,
     )  # fmt: skip
     try:
         if (kind or _kind(asked.every)) == "volume":
@@ -336,12 +340,8 @@ def _intervals(measured: Measured, membership: Membership | None, named: str) ->
         raise InputError("source", named, f"devices or volumes; found {', '.join(measured.what) or 'none'}")
     if membership is None:
         return every
-    if all(rows.of_kind(VOLUME).all() for rows in every) and not isinstance(membership, LinuxDevices):
-        raise InputError(
-            "members",
-            str(membership.path),
-            "it with a listing only; a table has pools and aliases in its columns",
-        )
+    if not isinstance(membership, LinuxDevices):
+        _check_listing(every, "members", str(membership.path))
     if not any(name in membership.members for rows in every for name in rows.names):
         some = ", ".join(list(membership.members)[:3])
         there = f"devices of {named} among its members; it names {some}"
@@ -349,9 +349,12 @@ def _intervals(measured: Measured, membership: Membership | None, named: str) ->
     return every
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AliasQuestion:
-    """What is asked of every volume or pool: law, target, growth, what is shown, how much I/Os are `joined`."""
+    """What is asked of every volume or pool: law, target, growth, what is shown, how much I/Os are `joined`.
+
+    Of files `every` interval, whether they are of `one_source`; rows `missing`, `allowed` if known.
+    """
 
     law: Law
     target: Target
@@ -359,6 +362,13 @@ class AliasQuestion:
     floor: float
     curves: bool
     joined: float | None
+    every: Sequence[Rows] = ()
+    notes: Sequence[str] = ()
+    missing: Sequence[Missing] = ()
+    allowed: bool = False
+    one_source: bool = True
+    exclude: Devices | None = None
+    progress: Progress = silent
 
     def alone(
         self, runs: Sequence[Run], notes: Sequence[str] = (), short: Gaps = NOTHING_MISSING
@@ -394,20 +404,6 @@ class AliasQuestion:
             )
         return replace(run, together=self.joined)
 
-
-@dataclass(frozen=True, kw_only=True)
-class MeasuredQuestion:
-    """A question to `every` interval, `alone` if they are of one source; rows `missing`, `allowed` if known."""
-
-    every: Sequence[Rows]
-    question: AliasQuestion
-    notes: Sequence[str]
-    missing: Sequence[Missing]
-    allowed: bool
-    alone: bool
-    exclude: Devices | None
-    progress: Progress
-
     @cached_property
     def names(self) -> set[str]:
         """Devices, and labels of volumes without a number, of all intervals."""
@@ -421,20 +417,19 @@ class MeasuredQuestion:
             asked = asked if self.exclude is None else asked & ~self.exclude.chosen(rows)
             return bool((np.nan_to_num(rows.numbers["io_rate"].value[asked], nan=1.0) > 0).any())
 
-        found = [(rows, self.alone or rows.file, busy(rows)) for rows in self.every]
+        found = [(rows, self.one_source or rows.file, busy(rows)) for rows in self.every]
         there = {source for _, source, is_busy in found if is_busy}
         return [rows for rows, source, is_busy in found if is_busy or source not in there]
 
     def source(self, rows: Rows) -> str:
         """Where an interval comes from, where there are several sources."""
-        return "" if self.alone else str(rows.file)
+        return "" if self.one_source else str(rows.file)
 
     def cases(
         self, runs: Mapping[str, Sequence[tuple[str, Run]]]
     ) -> tuple[dict[str, tuple[Run, ...]], list[str]]:
         """Of each volume or pool the interval that needs most; notes, which say so."""
-        asked = self.question
-        found = present_cases(runs, asked.law, asked.target, asked.growth)
+        found = present_cases(runs, self.law, self.target, self.growth)
         chosen = any(case[-1].interval for case in found.values())
         return found, [*self.notes, *([WORST_TAKEN] if chosen else [])]
 
@@ -443,6 +438,13 @@ class MeasuredQuestion:
         return gaps(
             self.missing, self.names, volumes, only=only, exclude=self.exclude, allowed=self.allowed, **pool
         )
+
+
+def _check_listing(every: Sequence[Rows], argument: str, given: str) -> None:
+    """Refuse what says the members of pools beside a table."""
+    if all(rows.of_kind(VOLUME).all() for rows in every):
+        wanted = "it with a listing only; a table has pools and aliases in its columns"
+        raise InputError(argument, given, wanted)
 
 
 def _one_system(measured: Measured) -> None:
@@ -469,9 +471,8 @@ def _kind(every: Sequence[Rows]) -> str:
     return "volume" if all(int(rows.is_base.sum()) == 1 for rows in every) else "pool"
 
 
-def _volumes(asked: MeasuredQuestion, only: Devices | None) -> AliasAnswer | VolumesAnswer:
+def _volumes(asked: AliasQuestion, only: Devices | None) -> AliasAnswer | VolumesAnswer:
     """Each volume with aliases of its own; one alone is answered in full."""
-    question = asked.question
     systems: dict[str, list[tuple[str, Run]]] = {}
     own, shared = without_pooled(asked.every) if only is None else (asked.every, [])
     if shared:
@@ -480,16 +481,16 @@ def _volumes(asked: MeasuredQuestion, only: Devices | None) -> AliasAnswer | Vol
         asked = replace(asked, notes=[*asked.notes, left])
     for rows in replace(asked, every=own).with_io(only):
         for run in volume_runs(rows, only, asked.exclude):
-            systems.setdefault(run.name, []).append((asked.source(rows), question.declared(run)))
+            systems.setdefault(run.name, []).append((asked.source(rows), asked.declared(run)))
     cases, notes = asked.cases(systems)
     several, short = list(cases.values()), asked.gaps(len(cases), only)
     if len(several) == 1:
-        return question.alone(several[0], notes, short)
+        return asked.alone(several[0], notes, short)
     with asked.progress("Volumes", len(several)) as done:
-        found = question.volume_rows(several)
+        found = asked.volume_rows(several)
         done(len(several))
     ranked = sorted(found, key=lambda row: (row.recommended is None, -row.rank))
-    return question.volumes(ranked, notes, short)
+    return asked.volumes(ranked, notes, short)
 
 
 def _of_numbers(
@@ -532,15 +533,12 @@ def _rows(numbers: Sequence[Numbers], question: AliasQuestion, *, pooled: bool) 
 
 
 def _pools(
-    asked: MeasuredQuestion, bases: Devices | None, shared: Devices | None, membership: Membership | None,
+    asked: AliasQuestion, bases: Devices | None, shared: Devices | None, membership: Membership | None,
     name: str | None,
 ) -> AliasAnswer | Subsystem:  # fmt: skip
     """One pool in full, or a row for each of several."""
-    if shared is not None and all(rows.of_kind(VOLUME).all() for rows in asked.every):
-        raise InputError(
-            "aliases", shared.text, "it with a listing only; a table has pools and aliases in its columns"
-        )
-    question, present = asked.question, asked.names
+    if shared is not None:
+        _check_listing(asked.every, "aliases", shared.text)
     pools: dict[str, MeasuredPool] = {}
     measured: dict[str, list[tuple[str, Run]]] = {}
     said: dict[str, None] = {}
@@ -552,12 +550,12 @@ def _pools(
             volumes, run = each.volumes, each.run
             if membership is not None:  # members that the listing does not show are devices without I/O
                 members = membership.of(each.name, "base")
-                volumes = max(volumes, len(members)) - len(set(members) - present)
+                volumes = max(volumes, len(members)) - len(set(members) - asked.names)
                 run = None if run is None else replace(run, idle=volumes - run.bases)
             pools[each.name] = MeasuredPool(name=each.name, volumes=volumes, aliases=each.aliases, runs=())
             own = measured.setdefault(each.name, [])
             if run is not None:
-                own.append((asked.source(rows), question.declared(run)))
+                own.append((asked.source(rows), asked.declared(run)))
     if name is not None and name not in list(pools):
         raise InputError("pool", name, f"one of {', '.join(pools)}")
     wanted = {each: runs for each, runs in measured.items() if name in (None, each)}
@@ -572,9 +570,9 @@ def _pools(
         (only,) = several
         if not only.runs:
             raise InputError("io_rate", 0.0, f"a volume of pool {only.name} with I/O; there is none", "1/s")
-        return question.alone(only.runs, notes, short[only.name])
+        return asked.alone(only.runs, notes, short[only.name])
     with asked.progress("Pools", len(several)) as done:
         answer = subsystem(
-            several, question.law, target=question.target, growth=question.growth, notes=notes, done=done
+            several, asked.law, target=asked.target, growth=asked.growth, notes=notes, done=done
         )
     return replace(answer, gaps={name: each for name, each in short.items() if each})

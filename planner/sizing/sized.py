@@ -18,7 +18,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
-from planner.sizing.bounds import Correction, holding
+from planner.sizing.bounds import Correction, band, holding
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of
 from planner.sizing.wording import remarks
@@ -44,9 +44,8 @@ class Sized(ABC):
 
     def __init__(self, runs: tuple[Run, ...], law: Law, target: Target, growth: float) -> None:
         self.runs, self.law, self.target, self.growth = runs, law, target, growth
-        self.at_ends: tuple[
-            Sized | PlannerError | None, ...
-        ] = ()  # at both ends of a service time that was not measured
+        # At both ends of a service time that was not measured.
+        self.at_ends: tuple[Sized | PlannerError | None, ...] = ()
 
     @property
     def run(self) -> Run:
@@ -73,6 +72,12 @@ class Sized(ABC):
     @abstractmethod
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """I/O rate [1/s] and response time [s] of each row, with their 90 % ends."""
+
+    def band_of(self, name: str, values: Array, chosen: Array, moved: Array) -> Interval:
+        """`planner.sizing.bounds.band` of I/O rate or response time, through what was measured of it."""
+        rising = name == "io_rate"
+        known = self.measured_rates if rising else self.measured_responses
+        return band(values, chosen, moved, self.law, self.residual, self.run.aliases, known, rising=rising)
 
     @abstractmethod
     def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:

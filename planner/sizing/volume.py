@@ -31,13 +31,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
-from planner.sizing.bounds import (
-    NORMAL_90,
-    band,
-    counts_at_ends,
-    ends_of,
-    spaced,
-)
+from planner.sizing.bounds import NORMAL_90, counts_at_ends, ends_of, spaced
 from planner.sizing.sized import Sized, finite, tries_of
 from planner.sizing.volumes import fitted, rates_differ
 from planner.sizing.wording import of_volume
@@ -55,7 +49,7 @@ class SizedVolume(Sized):
     """One volume: `measured` as it was read, `read` grown, and the counts under every candidate."""
 
     def __init__(
-        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, *, measured: Readings, read: Readings,
+        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, measured: Readings, read: Readings,
         counts: Counts, of_tries: Counts | None, fitted_: bool, left_out: tuple[str, ...],
     ) -> None:  # fmt: skip
         super().__init__(runs, law, target, growth)
@@ -67,9 +61,7 @@ class SizedVolume(Sized):
         if of_tries is not None and not (self.by_chain and target.wait_percentile is None):
             chosen = self.counts.chosen if self.by_chain else of_tries.chosen
             self.counts = replace(of_tries, chosen=chosen)
-        self.solved: Performance | None = (
-            None  # the curve from 0 on, where it was solved with that of other volumes
-        )
+        self.solved: Performance | None = None  # the curve from 0 on, where it was solved with other volumes
         self.saturated = bool(self.counts.saturated[0])
         self.residual = _residual(read)
         self.decided = (
@@ -145,21 +137,17 @@ class SizedVolume(Sized):
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Over the candidates that count, widened by the errors of the model."""
         many = rows.aliases.size
-        solved = self.read.predict(np.arange(many))
-        keep = counting(self.read)
-        moved = [
-            each.read.predict(np.arange(many)) for each in ends_of(self.read, self.counts.chosen, self.law)
-        ]
+        solved, keep = self.read.predict(np.arange(many)), counting(self.read)
+        ends = ends_of(self.read, self.counts.chosen, self.law)
+        moved = [each.read.predict(np.arange(many)) for each in ends]
         rates, responses = (
             np.array([each[0, self.chosen] for each in some]).reshape(-1, many)
             for some in ([each.rate for each in moved], [each.response for each in moved])
         )
         return (
-            band(solved.rate[0, keep], rows.io_rate, rates, self.law, self.residual, self.run.aliases,
-                 self.measured_rates, rising=True),
-            band(solved.response[0, keep], rows.response_time, responses, self.law,
-                 self.residual, self.run.aliases, self.measured_responses),
-        )  # fmt: skip
+            self.band_of("io_rate", solved.rate[0, keep], rows.io_rate, rates),
+            self.band_of("response_time", solved.response[0, keep], rows.response_time, responses),
+        )
 
     def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
         """The chosen candidate first, then the others that count for the range, the likeliest first."""
@@ -195,10 +183,10 @@ def size_volumes(
     alone = [k for k, runs in enumerate(cases) if len({run.aliases for run in runs}) == 1]
     waits = replace(target, no_alias=None, wait_percentile=None)
     found: list[SizedVolume | PlannerError] = []
-    read: dict[int, tuple[Readings, Readings, Counts, Counts | None]] = {}
+    read: dict[int, tuple[Readings, Readings, Counts, Counts | None, bool, tuple[str, ...]]] = {}
 
-    def of_tries(every: Readings) -> Counts | None:
-        return None if target.of_waits else point_and_range(every, target)
+    def counted(every: Readings) -> tuple[Counts, Counts | None]:
+        return point_and_range(every, waits), None if target.of_waits else point_and_range(every, target)
 
     every: Readings | None = None
     if alone:
@@ -209,26 +197,17 @@ def size_volumes(
         )  # fmt: skip
         shares = np.array([growth[k] for k in alone])
         every = measured.grown(shares) if shares.any() else measured
-        counts, tried = point_and_range(every, waits), of_tries(every)
+        counts, tried = counted(every)
         for place, k in enumerate(alone):
             one = np.array([place])
-            read[k] = measured.of(one), every.of(one), counts.of(one), tried and tried.of(one)
+            read[k] = measured.of(one), every.of(one), counts.of(one), tried and tried.of(one), False, ()
     for k, case in enumerate(cases):
         try:
-            is_fit = False
-            left_out: tuple[str, ...] = ()
             if k not in read:
                 measured, is_fit, left_out = _read_several(case, law)
                 later = measured.grown(growth[k]) if growth[k] else measured
-                read[k] = measured, later, point_and_range(later, waits), of_tries(later)
-            measured, later, counts, tried = read[k]
-            found.append(
-                SizedVolume(
-                    case, law, target, growth[k], measured=measured, read=later, counts=counts, of_tries=tried,
-                    fitted_=is_fit,
-                    left_out=left_out,
-                )
-            )  # fmt: skip
+                read[k] = measured, later, *counted(later), is_fit, left_out
+            found.append(SizedVolume(case, law, target, growth[k], *read[k]))
         except PlannerError as problem:
             found.append(problem)
     if every is not None and len(alone) > 1:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from planner import render
-from planner.answer import Answer, record
+from planner.answer import Answer, record, tabled
 from planner.demand import Law
 from planner.errors import InputError
 from planner.measurements import Run
@@ -165,11 +165,9 @@ class SupplyAnswer(Answer):
             f"needed: fewest aliases with which at most {percent(self.no_alias)} of the tries find none free, and "
             "the range of what the counters allow. unused: could have been taken away without a single fail."
         )
-        table = self.table()
-        columns = tuple(
-            replace(c, values=list(map(word, c.values))) if c.name == "verdict" else c for c in table.columns
-        )
-        return (render.Section(table=replace(table, columns=columns), caption=caption),)
+        first, _, *others = COLUMNS
+        worded = column("verdict", "", "verdict", of=lambda pool: word(pool.verdict))
+        return (render.Section(table=tabled(self.pools, (first, worded, *others)), caption=caption),)
 
 
 def _named(pools: Sequence[PoolAnswer]) -> str:

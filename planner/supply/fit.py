@@ -41,18 +41,14 @@ SOFTEST: Final = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispersion:
-    """Variances of counts over their mean, from differences between adjacent intervals, and their standard errors.
+    """Variances of counts over their mean, from differences between adjacent intervals, each with its standard error.
 
-    `tries`, `fails` and `joint` (covariance over mean fails); errors likewise. Fails are None where too few intervals
-    have any.
+    `tries`, `fails` and `joint` (covariance over mean fails), which are None where too few intervals have any fails.
     """
 
-    tries: float
-    tries_error: float
-    fails: float | None
-    fails_error: float
-    joint: float
-    joint_error: float
+    tries: tuple[float, float]
+    fails: tuple[float, float] | None
+    joint: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,16 +188,13 @@ def _dispersion(supply: PoolSupply, now: NDArray[np.bool_], fewest: int = 100) -
     of_tries = 0.5 * float((step_tries**2).mean())
     of_fails = 0.5 * float((step_fails**2).mean())
     joint = 0.5 * float((step_tries * step_fails).mean())
-    error = np.sqrt(3.0 / count)  # of a variance from differences of normal numbers, relative
+    error = math.sqrt(3.0 / count)  # of a variance from differences of normal numbers, relative
     some = int((fails[plain] > 0).sum()) >= fewest and of_fails > 0
-    joint_error = np.sqrt((of_tries * of_fails + joint**2) * 1.5 / count)
+    joint_error = float(np.sqrt((of_tries * of_fails + joint**2) * 1.5 / count))
     return Dispersion(
-        tries=of_tries / mean_tries,
-        tries_error=float(error * of_tries / mean_tries),
-        fails=of_fails / mean_fails if some else None,
-        fails_error=float(error * of_fails / mean_fails) if some else float("nan"),
-        joint=joint / mean_fails if some else float("nan"),
-        joint_error=float(joint_error / mean_fails) if some else float("nan"),
+        tries=(of_tries / mean_tries, error * of_tries / mean_tries),
+        fails=(of_fails / mean_fails, error * of_fails / mean_fails) if some else None,
+        joint=(joint / mean_fails, joint_error / mean_fails) if some else None,
     )
 
 
@@ -331,12 +324,12 @@ def _dispersion_misfit(observed: Observed, group: OverflowGroup, shares: Array) 
     if seen is None:
         return np.zeros(group.load.shape[0])
     tries, fails, joint = group.dispersions()
-    total = _square(tries @ shares, seen.tries, seen.tries_error)
-    if seen.fails is not None:
+    total = _square(tries @ shares, *seen.tries)
+    if seen.fails is not None and seen.joint is not None:
         of_fails = shares * group.fail_fraction
         of_fails = of_fails / np.maximum(of_fails.sum(axis=1, keepdims=True), 1e-300)
-        total = total + _square((fails * of_fails).sum(axis=1), seen.fails, seen.fails_error)
-        total = total + _square((joint * of_fails).sum(axis=1), seen.joint, seen.joint_error)
+        total = total + _square((fails * of_fails).sum(axis=1), *seen.fails)
+        total = total + _square((joint * of_fails).sum(axis=1), *seen.joint)
     return total
 
 

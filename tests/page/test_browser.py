@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from planner import render
-from planner.page.verdict import Count, what_to_do
+from planner.page.verdict import what_to_do
 from planner.render.text import word
 from planner.site.site_answer import SiteAnswer
+from planner.sizing.comparison import Count
 from tests.page import made
 from tests.page.browser import OWN, Page, missing, opened
 

@@ -15,9 +15,8 @@ from datetime import date
 import numpy as np
 
 from planner.results import Array
-from planner.site.growth.dates import Future, passing_days, quantiles
+from planner.site.growth.dates import Future, month_forms, passing_days, quantiles
 from planner.site.growth.draws import TrendDraws, fit_days
-from planner.site.growth.goals import month_forms
 from planner.site.growth.model import YEAR
 from tests.site.growth_series import Known, make
 

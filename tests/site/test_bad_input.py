@@ -19,9 +19,9 @@ from planner.measurements.choose import groups_of, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Measured, read
 from planner.site.example import example_volumes
-from planner.site.growth.goals import _says_nothing
+from planner.site.growth.dates import _says_nothing
 from planner.site.growth.limits import GrowthQuestion, site_growth
-from planner.site.members import checked_members
+from planner.site.parts import checked_members
 from planner.site.pool_need import notes_of as notes_of_runs
 from planner.site.question import site
 

@@ -9,11 +9,9 @@ import pytest
 from scipy import linalg
 
 from planner.results import Array
-from planner.site.growth.dates import Future, passed_days, passing_days, quantiles
+from planner.site.growth.dates import Future, month_forms, passed_days, passing_days, quantiles
 from planner.site.growth.draws import TrendDraws
-from planner.site.growth.goals import month_forms
-from planner.site.growth.model import MeasuredDays, linear, solve
-from planner.site.growth.search import start, step_candidates, step_products
+from planner.site.growth.model import MeasuredDays, linear, solve, start, step_candidates, step_products
 from tests.site.growth_backtest import MONDAY, ends_of, fit_known, judge, true_days
 from tests.site.growth_series import Known, make
 

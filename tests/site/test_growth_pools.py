@@ -13,7 +13,7 @@ import pytest
 from planner.demand import Law, Target
 from planner.measurements.read import read
 from planner.reports import schema
-from planner.site.growth.goals import Goal
+from planner.site.growth.dates import Goal
 from planner.site.growth.limits import GrowthQuestion, site_growth
 from planner.site.growth.pools import (
     NEARNESS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,16 +13,25 @@ from planner import render
 from planner.answer import Answer, record
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.site.growth.dates import DETAILS, FIGURES, HORIZON, Future, Limit, check_given, iso
+from planner.site.growth.dates import (
+    AHEAD,
+    DETAILS,
+    FIGURES,
+    HORIZON,
+    Future,
+    Goal,
+    Limit,
+    answers,
+    check_given,
+    fitted,
+    iso,
+)
 from planner.site.growth.draws import TrendDraws
-from planner.site.growth.goals import ENDS, Goal, answers, fitted
 from planner.site.growth.model import YEAR
-from planner.site.growth.wording import AHEAD, loads, notes_on_days, sentence, signed, years
+from planner.site.growth.wording import MOST_LOADS, loads, notes_on_days, sections, sentence, signed, years
 from planner.site.series import Daily, SeriesLabel
 from planner.sizing.gaps import Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import percent
-
-MOST_LOADS: Final = 12  # whose levels, shifts and patterns the text shows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,20 +101,7 @@ class Growth(Answer):
 
     def sections(self) -> tuple[render.Section, ...]:
         """Lay out limits, levels ahead, level shifts and the pattern of the week."""
-        from planner.site.growth import wording
-
-        about = [
-            (wording.level_table(self.limits), "Level of a busy day"),
-            (wording.shift_table(self.limits), "Level shifts"),
-            (wording.week_table(self.limits), "Pattern, as a share of the busiest weekday"),
-        ]
-        if len(loads(self.limits)) > MOST_LOADS:
-            about = []
-        return (
-            render.Section(table=wording.limit_table(self.limits), caption="Ranges are 90 % intervals."),
-            render.Section(table=wording.need_table(self.limits), title="Needed, by the queueing model"),
-            *(render.Section(table=table, title=title) for table, title in about),
-        )
+        return sections(self.limits)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
@@ -137,15 +133,6 @@ class Growth(Answer):
             "events": [{"date": iso(day), "factor": factor} for day, factor in self.events],
             "notes": list(self.notes),
         }
-
-    def level(self, ahead: int, series: int = 0) -> Interval:
-        """Busy-day level some days after the last one."""
-        if ahead < 0 or not 0 <= series < len(self.limits):
-            raise InputError(
-                "ahead, series", (ahead, series), "a day from the last one on, and one of the limits"
-            )
-        low, value, high = np.quantile(self.future.at(ahead)[self.order[series]], ENDS)
-        return Interval(float(low), float(value), float(high))
 
     @property
     def future(self) -> Future:
@@ -223,7 +210,5 @@ def _limits(limit: float | Sequence[float | None] | None, series: int) -> list[f
 def _urgency(limit: Limit) -> tuple[int, date, date, str]:
     """Order of what breaks first: by date, then by the early end of its range."""
     far = date.max
-    rank = {"already": 0, "within horizon": 1, "not within horizon": 2, "too few days": 3, None: 4}[
-        limit.verdict
-    ]
+    rank = ("already", "within horizon", "not within horizon", "too few days", None).index(limit.verdict)
     return rank, limit.reached or far, limit.reached_low or far, limit.measured.name

@@ -14,22 +14,20 @@ from planner import parallel
 from planner.errors import PlannerError
 from planner.results import Array
 from planner.site.growth.model import (
+    BUSY,
     LEAST_FACTOR,
     PHIS,
     PRIORS,
     STEPS,
+    TINY,
     YEAR,
     Mask,
     SeriesState,
+    first_week,
     linear,
     log_sum,
-    solve,
-)
-from planner.site.growth.search import (
-    BUSY,
-    TINY,
-    first_week,
     search,
+    solve,
     start,
     step_candidates,
     step_products,

@@ -16,7 +16,7 @@ from planner.interval import Interval
 from planner.measurements.choose import POOL, Group, rows_of
 from planner.measurements.over_time import over_time
 from planner.measurements.run import Run
-from planner.site.growth.goals import Goal
+from planner.site.growth.dates import Goal
 from planner.site.parts import DEFAULT_MEET
 from planner.site.pool_need import PoolCases, deciding, outside_busy_hour
 from planner.site.series import SeriesLabel

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import Final
+from typing import Any, Final
 
 from planner import render
 from planner.answer import tabled
 from planner.interval import Interval
 from planner.quantity import column
 from planner.render.text import counted, listed
-from planner.site.growth.dates import Limit
+from planner.site.growth.dates import AHEAD, Limit
 from planner.site.growth.model import YEAR
-from planner.site.series import WEEKDAYS, SeriesLabel
+from planner.site.series import WEEKDAYS
 from planner.units import ends, given, percent, readable
 
-AHEAD: Final = (90, 180, 365)  # days: three, six and twelve months
+MOST_LOADS: Final = 12  # whose levels, shifts and patterns the text shows
 NAMED: Final = 5  # days or series that a sentence lists
 TOO_MANY: Final = "too many"
 MANY: Final = ("aliases", "addresses")  # units whose limits are spoken of in the plural
@@ -126,22 +126,60 @@ def notes_on_days(limits: Sequence[Limit], correlated: float = 0.7) -> list[str]
     return found
 
 
-def limit_table(limits: Sequence[Limit]) -> render.Table:
-    """One row a limit, in order of date."""
-    name = _naming(limits)
-    rows = [
+def sections(limits: Sequence[Limit]) -> tuple[render.Section, ...]:
+    """Limits in order of date, what is needed ahead, and of few loads their levels ahead, shifts and pattern."""
+    several = len({each.measured.system for each in limits}) > 1
+
+    def table(rows: Sequence[tuple[Any, ...]], *labels: str) -> render.Table:
+        named = [(label.name if several else label.what, *row) for label, *row in rows]
+        return tabled(named, map(column, ("what", *labels)))
+
+    ahead = [f"in {days} days" for days in AHEAD]
+    dates = [
         (
-            name(each.measured), amount(each.now, each.measured.unit),
-            None if each.trend is None else _range(each.trend),
+            each.measured, amount(each.now, each.measured.unit),
+            None if each.trend is None else "{1} % ({0} to {2})".format(*ends(each.trend * 100, 1)),
             None if each.limit is None else amount(each.limit, ""), each.reached or each.verdict, _dates(each),
         )
         for each in limits
     ]  # fmt: skip
-    return _table(rows, "now", "trend a year", "limit", "date", "90 % range")
-
-
-def _table(rows: Sequence[tuple[object, ...]], *labels: str) -> render.Table:
-    return tabled(rows, map(column, ("what", *labels)))
+    needs = [
+        (each.measured, *map(_needed, (Interval.around(each.now, 0.0), *each.needs)))
+        for each in limits
+        if each.needs
+    ]
+    found = [
+        render.Section(
+            table=table(dates, "now", "trend a year", "limit", "date", "90 % range"),
+            caption="Ranges are 90 % intervals.",
+        ),
+        render.Section(table=table(needs, "now", *ahead), title="Needed, by the queueing model"),
+    ]
+    grow = loads(limits)
+    if len(grow) > MOST_LOADS:
+        return tuple(found)
+    levels = [
+        (each.grows, *("{1} ({0} to {2})".format(*ends(level)) for level in each.levels))
+        for each in grow
+        if each.levels
+    ]
+    shifts = [
+        (each.grows, it.day, signed(it.size.value), f"{percent(it.size.low)} to {percent(it.size.high)}")
+        for each in grow
+        for it in each.shifts
+    ]
+    weeks = [
+        (each.grows, *(readable(factor, 2, zeros=True) for factor in each.week), _month_end(each))
+        for each in grow
+        if each.trend is not None
+    ]
+    pattern = table(weeks, *WEEKDAYS, "month end").filled(("what", *WEEKDAYS))
+    return (
+        *found,
+        render.Section(table=table(levels, *ahead), title="Level of a busy day"),
+        render.Section(table=table(shifts, "from", "by", "90 % range"), title="Level shifts"),
+        render.Section(table=pattern, title="Pattern, as a share of the busiest weekday"),
+    )
 
 
 def _dates(limit: Limit) -> str | None:
@@ -149,37 +187,6 @@ def _dates(limit: Limit) -> str | None:
     if limit.reached_low is None:
         return None
     return f"{limit.reached_low} to {limit.reached_high or 'later'}"
-
-
-def _range(trend: Interval) -> str:
-    return "{1} % ({0} to {2})".format(*ends(trend * 100, 1))
-
-
-def loads(limits: Sequence[Limit]) -> list[Limit]:
-    """The first limit of each load: what grows is said once."""
-    return list({each.grows: each for each in reversed(limits)}.values())[::-1]
-
-
-def level_table(limits: Sequence[Limit]) -> render.Table:
-    """Levels three, six and twelve months ahead; one row a load."""
-    name = _naming(limits)
-    rows = [(name(each.grows), *map(_level, each.levels)) for each in loads(limits) if each.levels]
-    return _table(rows, *(f"in {days} days" for days in AHEAD))
-
-
-def _level(level: Interval) -> str:
-    return "{1} ({0} to {2})".format(*ends(level))
-
-
-def need_table(limits: Sequence[Limit]) -> render.Table:
-    """What is needed now and three, six and twelve months ahead; one row a limit that the queueing model answered."""
-    name = _naming(limits)
-    rows = [
-        (name(each.measured), *map(_needed, (Interval.around(each.now, 0.0), *each.needs)))
-        for each in limits
-        if each.needs
-    ]
-    return _table(rows, "now", *(f"in {days} days" for days in AHEAD))
 
 
 def _needed(need: Interval) -> str:
@@ -190,42 +197,12 @@ def _needed(need: Interval) -> str:
     return value if low == high else f"{value} ({low} to {high})"
 
 
-def shift_table(limits: Sequence[Limit]) -> render.Table:
-    """One row a level shift."""
-    name = _naming(limits)
-    rows = [
-        (
-            name(each.grows), it.day, signed(it.size.value),
-            f"{percent(it.size.low)} to {percent(it.size.high)}",
-        )
-        for each in loads(limits)
-        for it in each.shifts
-    ]  # fmt: skip
-    return _table(rows, "from", "by", "90 % range")
-
-
-def week_table(limits: Sequence[Limit]) -> render.Table:
-    """One row a series: factors of the weekdays and of the month end."""
-    name = _naming(limits)
-    known = [each for each in loads(limits) if each.trend is not None]
-    ends = any(each.month_end for each in known)
-    rows = [
-        (
-            name(each.grows), *(readable(factor, 2, zeros=True) for factor in each.week),
-            *([_month_end(each)] if ends else []),
-        )
-        for each in known
-    ]  # fmt: skip
-    return _table(rows, *WEEKDAYS, *(["month end"] if ends else []))
-
-
 def _month_end(limit: Limit) -> str | None:
     if limit.month_end is None:
         return None
     return f"{limit.month_end[0]}: {readable(limit.month_end[1].value, 2, zeros=True)}"
 
 
-def _naming(limits: Sequence[Limit]) -> Callable[[SeriesLabel], str]:
-    """How a series is called: with its system where there are several."""
-    several = len({each.measured.system for each in limits}) > 1
-    return lambda label: label.name if several else label.what
+def loads(limits: Sequence[Limit]) -> list[Limit]:
+    """The first limit of each load: what grows is said once."""
+    return list({each.grows: each for each in reversed(limits)}.values())[::-1]
