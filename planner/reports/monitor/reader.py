@@ -1,4 +1,4 @@
-"""Reads z/VM monitor data sample by sample: tables of devices, pools, data spaces, paging volumes, emulated devices."""
+"""Reads z/VM monitor data sample by sample: tables of devices, pools, data spaces, paging volumes."""
 
 from __future__ import annotations
 
@@ -33,28 +33,25 @@ if TYPE_CHECKING:
 SIMPLE: Final = {  # kind: what names a row, rates, what makes the table
     Kind.DATA_SPACE: (("ASCUSRID", "ASCNAME"), devices.SPACE_RATES, devices.spaces),
     Kind.PAGING_VOLUME: (("RDEVDEV", "CALVSER"), devices.PAGING_RATES, devices.paging),
-    Kind.EMULATED: (("RDEVDEV",), devices.EMULATED_RATES, devices.emulated),
 }
 TABLE_OF: Final = {  # pools first: devices refer to them
     Kind.POOL_ACTIVITY: "supply", Kind.ACTIVITY: "devices",
-    **dict(zip(SIMPLE, ("storage", "paging", "emulated"), strict=True)),
+    **dict(zip(SIMPLE, ("storage", "paging"), strict=True)),
 }  # fmt: skip
 WHAT: Final = "z/VM monitor data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorTables(schema.Tables):
-    """The tables of `schema`, and `paging` (paging volumes) and `emulated` (emulated devices) beside them."""
+    """The tables of `schema`, and that of paging volumes."""
 
     paging: pl.DataFrame | None = None
-    emulated: pl.DataFrame | None = None
 
 
 def read_monitor(path: Path | str, data: bytes | None = None, *, pools_known: bool = False) -> MonitorTables:
     """Read a whole file at once, or its bytes; see `batches`."""
     parts = list(batches(path, data, pools_known=pools_known))
-    columns = {"devices": schema.DEVICES, "supply": schema.SUPPLY, "storage": schema.STORAGE,
-               "paging": devices.PAGING, "emulated": devices.EMULATED}  # fmt: skip
+    columns = {**schema.TABLES, "paging": devices.PAGING}
     joined = {
         name: schema.join(wanted, [frame for part in parts if (frame := getattr(part, name)) is not None])
         for name, wanted in columns.items()
@@ -325,7 +322,7 @@ class RecordReader:
                 self.notes.count(kind.words, reason, _who(kind, rows, row))
 
     def _simple(self, kind: Kind, rows: Columns, before: Integers, span: SampleSpan) -> pl.DataFrame | None:
-        """Table of pools, data spaces, paging volumes or emulated devices."""
+        """Table of pools, data spaces or paging volumes."""
         pairs = Pairs.of(before)
         elapsed = span.elapsed(rows["sample"][pairs.now])
         if not elapsed.size:
@@ -365,10 +362,7 @@ def _keys(kind: Kind, rows: Columns) -> Any:
         return numbers if (numbers >= NUMBERS).any() else numbers.astype(np.uint16)  # which sorts faster
     if kind == Kind.POOL_ACTIVITY:
         return rows["rows"]["HPPOOLNM"].astype(np.uint16)
-    names, *others = (rows["rows"][name] for name in SIMPLE[kind][0])
-    if not others:
-        return names.astype(np.uint16)
-    both = np.rec.fromarrays([names, *others])
+    both = np.rec.fromarrays([rows["rows"][name] for name in SIMPLE[kind][0]])
     return np.unique(both, return_inverse=True)[1].reshape(-1)
 
 
