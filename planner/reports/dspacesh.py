@@ -33,7 +33,6 @@ from planner.reports.printed import SUFFIXES, Columns, Printed, is_number
 
 if TYPE_CHECKING:
     import polars as pl
-    from matplotlib.axes import Axes
 
 RATES: Final = {  # field: heading
     "steal_rate": "Pgstl",
@@ -54,11 +53,6 @@ PAGES: Final = {
     "expanded": "XSTOR",
     "dasd": "DASD",
 }
-SHOWN: Final = {  # column: label
-    "owner": "owner", "name": "data space", "users": "users", "read_rate": "read", "write_rate": "written",
-    "total": "total", "resident": "resident", "resident_below_2gb": "below 2 GB", "dasd": "on DASD",
-}  # fmt: skip
-
 RELEASE: Final = re.compile(r"z/VM +V\.([0-9]+\.[0-9]+)\.[0-9]+")
 _PTRM: Final = re.compile(r"PTRM[0-9A-F]{4}")
 
@@ -104,21 +98,16 @@ class DataSpace:
 class DataSpaceListing(PrintedListing):
     """One DSPACESH listing: `rows` in its order, and z/VM version and `release` such as ``5.3``, None without."""
 
-    FIRST: ClassVar = SHOWN
+    WORDS: ClassVar = {name: name for name in ("release", "owner", "name", "users")}
+    NUMBERS: ClassVar = dict.fromkeys(RATES, ("1/s", 1.0)) | dict.fromkeys(PAGES, ("pages", 1.0))
+    DECIMALS: ClassVar = False
+    FIRST: ClassVar = {
+        "owner": "owner", "name": "data space", "users": "users", "read_rate": "read", "write_rate": "written",
+        "total": "total", "resident": "resident", "resident_below_2gb": "below 2 GB", "dasd": "on DASD",
+    }  # fmt: skip
 
     rows: tuple[DataSpace, ...]
     release: str | None
-
-    def everything(self) -> render.Table:
-        """Lay out every number, without resolutions."""
-        return data_space_table([self], resolution=False)
-
-    def plot(self) -> Axes:
-        """Draw how many pages of each data space are resident."""
-        from planner.reports.pictures import bars
-
-        rows = [(row.name, row.resident.value) for row in self.rows if row.resident is not None]
-        return bars(f"{self}.", rows, "resident pages of 4 KB", "data space")
 
 
 def read_data_spaces(path: Path | str, data: bytes | None = None) -> tuple[DataSpaceListing, ...]:
@@ -349,6 +338,4 @@ def data_space_table(listings: Sequence[DataSpaceListing], *, resolution: bool =
     >>> data_space_table([]).columns[0].name
     'run'
     """
-    words = {name: name for name in ("release", "owner", "name", "users")}
-    numbers = dict.fromkeys(RATES, ("1/s", 1.0)) | dict.fromkeys(PAGES, ("pages", 1.0))
-    return printed_table(listings, words, numbers, resolution=resolution, decimals=False)
+    return printed_table(DataSpaceListing, listings, resolution=resolution)
