@@ -183,22 +183,20 @@ def with_pools(frame: pl.DataFrame, membership: Membership | None) -> pl.DataFra
     if membership is None or not membership.members:
         return frame
     members = membership.members
-    pool = {device: member.pool for device, member in members.items()}
     counts = {name: len(membership.of(name, "alias")) for name in membership.pools}
-    device = pl.col("device")
-    role = pl.Series([members[name].role for name in members], dtype=pl.Enum(schema.KINDS))
+    own = {
+        "device": list(members), "pool": [each.pool for each in members.values()],
+        "pool_aliases": [counts[each.pool] for each in members.values()],
+        "together": [each.together for each in members.values()], "kind": [each.role for each in members.values()],
+    }  # fmt: skip
+    types = schema.dtypes(schema.DEVICES)
+    known = pl.DataFrame(own, schema_overrides={name: types[name] for name in own})
     plain = pl.col("kind").is_in([schema.BASE, schema.ALIAS, schema.OTHER])
-    return frame.with_columns(
-        pl.coalesce(device.replace_strict(list(pool), list(pool.values()), default=None, return_dtype=pl.String),
-                    pl.col("pool")).alias("pool"),
-        pl.coalesce(device.replace_strict(list(pool), [counts[name] for name in pool.values()], default=None,
-                                          return_dtype=pl.UInt16), pl.col("pool_aliases")).alias("pool_aliases"),
-        pl.coalesce(device.replace_strict(list(members), [member.together for member in members.values()],
-                                          default=None, return_dtype=pl.Float64), pl.col("together")).alias("together"),
-        pl.when(plain & device.is_in(list(members)))
-        .then(device.replace_strict(list(members), role, default=None, return_dtype=pl.Enum(schema.KINDS)))
-        .otherwise(pl.col("kind")).alias("kind"),
-    )  # fmt: skip
+    joined = frame.join(known, on="device", how="left", maintain_order="left", suffix="_own")
+    return joined.with_columns(
+        *(pl.coalesce(f"{name}_own", name).alias(name) for name in ("pool", "pool_aliases", "together")),
+        pl.when(plain).then(pl.coalesce("kind_own", "kind")).otherwise("kind").alias("kind"),
+    ).select(frame.columns)
 
 
 ALIAS: Final = "alias"
