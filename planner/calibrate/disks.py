@@ -242,7 +242,7 @@ def _paging_start(key: str, runs: Sequence[Measurements]) -> float:
     if cycle <= 0:
         back, own = (f"{each / MICROSECOND:.4g}" for each in (outstanding / found, think))
         raise run.error(
-            f"{outstanding:g} requests at {found:g} transfers/s come back every {back} us, and their think_us is {own}: "
-            "the measurements contradict each other", "think_us",
+            f"{outstanding:g} requests at {found:g} transfers/s come back every {back} us, and their think_us is {own}:"
+            " the measurements contradict each other", "think_us",
         )  # fmt: skip
     return min(cycle, min(outstanding, run.value("queue_depth")) / found)
