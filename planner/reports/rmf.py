@@ -21,10 +21,9 @@ import numpy as np
 from planner.errors import ReportError
 from planner.render.text import counted
 from planner.reports import schema
-from planner.reports.any_table import NOTHING, cleaned
 from planner.reports.column_names import Plan, heading_words, listed, plan_of
 from planner.reports.csv_table import Allowed, CsvTable, check_width, frame_of, shown
-from planner.reports.volumes import NUMBERS, SHOWN, read_volumes
+from planner.reports.volumes import NOTHING, NUMBERS, SHOWN, read_volumes
 from planner.units import half_digit
 
 if TYPE_CHECKING:
@@ -308,7 +307,7 @@ def _devices(
     lines = np.array([line for line, _ in rows], dtype=np.int64)
     frame = frame_of([[*cells, *said] for _, cells in rows], len(header))
     whole = CsvTable(path, b"", tuple(header), rows[0][0], frame, lines)
-    found = read_volumes(*cleaned(whole, plan_of(header)))
+    found = read_volumes(whole, {})
     notes.update(dict.fromkeys(found.notes))
     assert found.devices is not None
     lost = _unlike_sums(path, found.devices, sums, at, notes) if not found.missing else ()
