@@ -16,9 +16,8 @@ from planner.demand import Target
 from planner.errors import InputError, PlannerError
 from planner.library import DEFAULT_MODEL
 from planner.measurements.choose import POOL, VOLUME, Group
-from planner.measurements.over_time import RunsOverTime, over_time
+from planner.measurements.over_time import RunsOverTime, over_time, pool_supplies
 from planner.measurements.read import Data, Measured
-from planner.measurements.supplies import pool_supplies
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.pool_need import (
     VERDICTS,
