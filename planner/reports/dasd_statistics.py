@@ -306,13 +306,10 @@ def tables(path: Path | str, data: bytes | None = None, *, interval: float | Non
         notes.append(
             f"{path}: the statistics do not say how long they counted: there are times, and no rates"
         )
-    rates = [None if interval is None else each.requests / interval for each in blocks]
-    by_alias = [
-        None if interval is None or each.via_alias is None else each.via_alias / interval for each in blocks
-    ]
     numbers: dict[str, Any] = {}
-    for name, values in (("io_rate", rates), ("alias_rate", by_alias)):
-        numbers |= schema.exact(name, values)
+    for name, counted in (("io_rate", "requests"), ("alias_rate", "via_alias")):
+        counts = np.array([getattr(each, counted) for each in blocks], dtype=np.float64)  # nan for None
+        numbers |= schema.exact(name, counts / (np.nan if interval is None else interval))
     for name in ("service", "response"):
         means = [each.mean(name) for each in blocks]
         for end, part in zip(schema.ENDS, ("value", "low", "high"), strict=True):

@@ -34,25 +34,10 @@ from planner.reports.printed import SUFFIXES, Columns, Printed, is_number
 if TYPE_CHECKING:
     import polars as pl
 
-RATES: Final = {  # field: heading
-    "steal_rate": "Pgstl",
-    "read_rate": "Pgrds",
-    "write_rate": "Pgwrt",
-    "expanded_read_rate": "X-rds",
-    "expanded_write_rate": "X-wrt",
-    "migration_rate": "X-mig",
-}
-PAGES: Final = {
-    "total": "Total",
-    "resident": "Resid",
-    "resident_below_2gb": "R<2GB",
-    "locked": "Lock",
-    "locked_below_2gb": "L<2GB",
-    "aliases": "Count",
-    "aliases_locked": "Lockd",
-    "expanded": "XSTOR",
-    "dasd": "DASD",
-}
+RATES: Final = dict(
+    zip(schema.STORAGE_RATES, LEFT[-len(schema.STORAGE_RATES) :], strict=True)
+)  # field: heading
+PAGES: Final = dict(zip(schema.STORAGE_PAGES, RIGHT, strict=True))
 RELEASE: Final = re.compile(r"z/VM +V\.([0-9]+\.[0-9]+)\.[0-9]+")
 _PTRM: Final = re.compile(r"PTRM[0-9A-F]{4}")
 

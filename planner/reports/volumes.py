@@ -277,8 +277,7 @@ def measured(table: CsvTable, name: str, heading: str, factor: float) -> dict[st
     beside = _resolution(heading)
     if table.has(beside):
         halves, _ = table.printed(beside)
-    values, halves = values * factor, halves * factor
-    return {name: values, f"{name}_low": (values - halves).clip(0.0), f"{name}_high": values + halves}
+    return schema.within(name, values * factor, halves * factor)
 
 
 def _resolution(heading: str) -> str:

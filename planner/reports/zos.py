@@ -345,12 +345,11 @@ def _device_rows(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
     pooled = pl.col("hpv").fill_null(value=False)
     named = pl.when(typ.str.contains(f"^{DASD_3390.pattern}$")).then(pl.lit("3390"))
     widths = {"pend": 1, "connect": 1, "disconnect": 1, "service": 3, "response": 3}
-    numbers = []
-    for name in set(schema.DEVICE_NUMBERS) & set(frame.columns):
-        value, half = pl.col(name), pl.col("half") * widths.get(name, 0)
-        numbers += [(value - half).clip(0.0).alias(f"{name}_low"), (value + half).alias(f"{name}_high")]
+    numbers: dict[str, pl.Expr] = {}
+    for name in schema.DEVICE_NUMBERS.keys() & set(frame.columns):
+        numbers |= schema.within(name, pl.col(name), pl.col("half") * widths.get(name, 0))
     found = frame.with_columns(
-        *numbers,
+        **numbers,
         device=pl.col("num").str.to_uppercase().str.replace("^0(.{4})$", "${1}"),  # of subchannel set 0
         kind=pl.when(disk).then(pl.lit(schema.VOLUME)).otherwise(pl.lit(schema.OTHER)),
         label=pl.col("ser"),
