@@ -79,9 +79,11 @@ def read_devices(path: Path | str, data: bytes | None = None) -> tuple[DeviceLis
     >>> listing.run, listing.rows[0].io_rate
     ('Y040180P', Printed(value=755.0, resolution=0.5))
     """
-    scanned = scan(Path(path), data, strict=True)
+    scanned = scan(Path(path), data)
     if not scanned.listings:
         raise nothing_of(scanned.path, scanned.reports, DEVICE)
+    if damaged := [error for each in scanned.listings for error, _ in each.damaged]:
+        raise damaged[0]
     return listings_of(scanned)
 
 

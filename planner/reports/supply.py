@@ -100,6 +100,22 @@ def steps(counters: Counts, elapsed: Array) -> Steps:
     return Steps(counted, restarted, np.asarray(wrapped & ~restarted))
 
 
+def steps_of(
+    table: CsvTable,
+    rows: NDArray[np.int64],
+    names: Sequence[str],
+    counters: Counts,
+    elapsed: Array,
+    hint: str = "",
+) -> Steps:
+    """Tell what the counters in some columns counted between some rows of a table."""
+    try:
+        return steps(counters, elapsed)
+    except Backwards as error:
+        problem = error.problem(counters) + hint
+        raise table.error(int(rows[error.record]), names[error.counter], problem) from None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolSupply:
     """The supply counters of one pool, one element an interval between two records."""
@@ -186,11 +202,7 @@ def _pool(
     check_order(table, rows, times, f"pool {pool}")
     _check_marks(table, rows, marks, aliases)
     length = np.diff(times)
-    try:
-        found = steps(counters, length)
-    except Backwards as error:
-        name = (TRIES, FAILS)[error.counter]
-        raise table.error(int(rows[error.record]), name, error.problem(counters)) from None
+    found = steps_of(table, rows, (TRIES, FAILS), counters, length)
     anew = np.flatnonzero(found.restarted)
     if anew.size > 1 and anew.size > OFTEN * length.size:
         problem = f"begins anew in {anew.size} of {length.size} intervals: expected counters that rise"

@@ -23,7 +23,7 @@ from planner.quantity import column
 from planner.reports import schema
 from planner.reports.csv_table import CsvTable, read_csv
 from planner.reports.membership import BITS, Membership, device_words, members_of, with_pools
-from planner.reports.supply import OFTEN, Backwards, Counts, check_order, clock_after, places, steps
+from planner.reports.supply import OFTEN, Backwards, Counts, check_order, clock_after, places, steps, steps_of
 from planner.results import Array
 from planner.units import MILLISECOND, MONITOR_TIME
 
@@ -176,11 +176,7 @@ def _count(
                 int(rows[use][np.argmin(seconds[use])]), INTERVAL, "is 0: expected a time above 0"
             )
     else:
-        try:
-            step = steps(counted, length)
-        except Backwards as error:
-            name = (*BASE, *ALIAS)[error.counter]
-            raise table.error(int(rows[error.record]), name, error.problem(counted) + SAY_DELTAS) from None
+        step = steps_of(table, rows, (*BASE, *ALIAS), counted, length, SAY_DELTAS)
         counted, seconds = np.insert(step.counted, 0, 0, axis=1), np.concatenate([[0.0], length])
         use[1:] = ~step.restarted
         restarts = int(step.restarted.sum())

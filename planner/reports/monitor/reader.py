@@ -124,6 +124,9 @@ class RecordReader:
         raw = overlapping(records.chunk.data, f"V{form.itemsize}")[records.offset[which]]
         return raw.view(form)
 
+    def _refused(self, rows: Columns, row: int, problem: str) -> ReportError:
+        return ReportError(self.path, f"record {rows['line'][row]}: {problem}")
+
     def _error(self, records: Walk, record: int, problem: str) -> ReportError:
         number = records.first + record
         return ReportError(self.path, f"record {number} at byte {records.byte(record)}: {problem}")
@@ -285,12 +288,9 @@ class RecordReader:
             rows = {name: np.concatenate([held[name], rows[name]]) for name in rows}
         before, twice = previous(_keys(kind, rows), rows["sample"])
         if twice is not None:
-            row = int(twice[0])
-            raise ReportError(
-                self.path,
-                f"record {rows['line'][row]}: {kind.words} of {_who(kind, rows, row)} a second time in "
-                "a sample: expected one; the end of a sample (D1R11) is perhaps missing",
-            )
+            which = f"{kind.words} of {_who(kind, rows, int(twice[0]))} a second time in a sample"
+            wanted = "expected one; the end of a sample (D1R11) is perhaps missing"
+            raise self._refused(rows, int(twice[0]), f"{which}: {wanted}")
         self._come_and_go(kind, rows, before, span)
         if kind == Kind.ACTIVITY:
             before = devices.without_stopped(rows, before, span, self.notes)
@@ -304,11 +304,9 @@ class RecordReader:
         wrong |= (rows["time"] < span.times[at] - SECOND) & (span.known | (at > 0))
         if wrong.any():
             row = int(wrong.argmax())
-            raise ReportError(
-                self.path,
-                f"record {rows['line'][row]}: {kind.words} built at {moment(int(rows['time'][row]))} in the "
-                f"sample that ends at {moment(int(span.times[at[row] + 1]))}: expected a time within its interval",
-            )
+            built, end = moment(int(rows["time"][row])), moment(int(span.times[at[row] + 1]))
+            problem = f"{kind.words} built at {built} in the sample that ends at {end}"
+            raise self._refused(rows, row, f"{problem}: expected a time within its interval")
 
     def _come_and_go(self, kind: Kind, rows: Columns, before: Integers, span: SampleSpan) -> None:
         """Note what has no record in the sample before, or none in the one after."""
@@ -332,7 +330,7 @@ class RecordReader:
             common["time"] = span.times[rows["sample"][pairs.now] - span.first + 1] / SECOND
             if (wrong := devices.above_aliases(rows["rows"], pairs)) is not None:
                 row, problem = wrong
-                raise ReportError(self.path, f"record {rows['line'][pairs.now][row]}: D6R28, {problem}")
+                raise self._refused(rows, np.arange(before.size)[pairs.now][row], f"D6R28, {problem}")
             return devices.supply(rows["rows"], pairs, elapsed, span.usual(), common)
         _, fields, make = SIMPLE[kind]
         numbers, restarted = devices.rates(rows["rows"], pairs, elapsed, fields)
