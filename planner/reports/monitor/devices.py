@@ -215,17 +215,10 @@ def _unsampled(rows: Columns, pairs: Pairs, notes: Notes) -> None:
         )
 
 
-def table(rows: Columns, before: Integers, span: SampleSpan, notes: Notes) -> pl.DataFrame | None:
-    """Rows of the one table; `before` is the row of the same device one sample before, -1 without one."""
-    pairs = Pairs.of(before)
-    elapsed = span.elapsed(rows["sample"][pairs.now])
-    if not elapsed.size:
-        return None
-    rise, restarted = rises(rows, pairs, elapsed, wide=span.system.wide is True)
-    if restarted.any():
-        for row in pairs.drop(before, restarted):
-            notes.count(Kind.ACTIVITY.words, "restarted", f"{rows['RDEVDEV'][row]:04X}")
-        return table(rows, before, span, notes)
+def table(
+    rows: Columns, pairs: Pairs, elapsed: Array, rise: Mapping[str, Words], span: SampleSpan, notes: Notes
+) -> pl.DataFrame:
+    """Rows of the one table, from the rise of every counter."""
     numbers = times_of_ios(rise, elapsed)
     span.system.queue = span.system.queue or queue_fields(rows, pairs)
     if span.system.queue is None:

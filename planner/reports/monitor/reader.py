@@ -294,8 +294,7 @@ class RecordReader:
         self._come_and_go(kind, rows, before, span)
         if kind == Kind.ACTIVITY:
             before = devices.without_stopped(rows, before, span, self.notes)
-            return devices.table(rows, before, span, self.notes)
-        return self._simple(kind, rows, before, span)
+        return self._made(kind, rows, before, span)
 
     def _check_times(self, kind: Kind, rows: Columns, span: SampleSpan) -> None:
         """Records are built between the end of the sample before and that of their own, but for a second."""
@@ -319,26 +318,32 @@ class RecordReader:
             for row in np.flatnonzero(which).tolist():
                 self.notes.count(kind.words, reason, _who(kind, rows, row))
 
-    def _simple(self, kind: Kind, rows: Columns, before: Integers, span: SampleSpan) -> pl.DataFrame | None:
-        """Table of pools, data spaces or paging volumes."""
+    def _made(self, kind: Kind, rows: Columns, before: Integers, span: SampleSpan) -> pl.DataFrame | None:
+        """Table of what was counted between rows and those `before`, without the rows whose counters began anew."""
         pairs = Pairs.of(before)
         elapsed = span.elapsed(rows["sample"][pairs.now])
         if not elapsed.size:
             return None
-        common: dict[str, Any] = span.common(rows["sample"][pairs.now], rows["line"][pairs.now])
-        if kind == Kind.POOL_ACTIVITY:
-            common["time"] = span.times[rows["sample"][pairs.now] - span.first + 1] / SECOND
-            if (wrong := devices.above_aliases(rows["rows"], pairs)) is not None:
-                row, problem = wrong
-                raise self._refused(rows, np.arange(before.size)[pairs.now][row], f"D6R28, {problem}")
-            return devices.supply(rows["rows"], pairs, elapsed, span.usual(), common)
-        _, fields, make = SIMPLE[kind]
-        numbers, restarted = devices.rates(rows["rows"], pairs, elapsed, fields)
+        rise: dict[str, Any] = {}
+        restarted = np.zeros(elapsed.size, bool)
+        if kind == Kind.ACTIVITY:
+            rise, restarted = devices.rises(rows, pairs, elapsed, wide=span.system.wide is True)
+        elif kind in SIMPLE:
+            rise, restarted = devices.rates(rows["rows"], pairs, elapsed, SIMPLE[kind][1])
         if restarted.any():
             for row in pairs.drop(before, restarted):
                 self.notes.count(kind.words, "restarted", _who(kind, rows, row))
-            return self._simple(kind, rows, before, span)
-        return make(rows["rows"], pairs, numbers, common)
+            return self._made(kind, rows, before, span)
+        if kind == Kind.ACTIVITY:
+            return devices.table(rows, pairs, elapsed, rise, span, self.notes)
+        common: dict[str, Any] = span.common(rows["sample"][pairs.now], rows["line"][pairs.now])
+        if kind in SIMPLE:
+            return SIMPLE[kind][2](rows["rows"], pairs, rise, common)
+        common["time"] = span.times[rows["sample"][pairs.now] - span.first + 1] / SECOND
+        if (wrong := devices.above_aliases(rows["rows"], pairs)) is not None:
+            row, problem = wrong
+            raise self._refused(rows, np.arange(before.size)[pairs.now][row], f"D6R28, {problem}")
+        return devices.supply(rows["rows"], pairs, elapsed, span.usual(), common)
 
 
 def _with_paging_together(tables: MonitorTables) -> MonitorTables:
