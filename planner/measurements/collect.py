@@ -43,6 +43,7 @@ from planner.measurements.read import Data, options_of, read_parts
 from planner.quantity import column
 from planner.render.text import counted
 from planner.reports import schema
+from planner.reports.csv_table import first_true
 from planner.reports.moments import MOMENT, moment_of, with_moments
 
 if TYPE_CHECKING:
@@ -278,9 +279,8 @@ def _add(
 def _check_dates(frame: pl.DataFrame, table: str) -> None:
     """Refuse rows without date or length: nobody could tell when they were measured."""
     for name, wanted in (("start", "a date"), ("interval", "a length")):
-        missing = frame[name].is_null()
-        if missing.any():
-            row = frame.row(int(missing.arg_max() or 0), named=True)
+        if (missing := first_true(frame[name].is_null())) is not None:
+            row = frame.row(missing, named=True)
             problem = f"{table} whose interval has not {wanted}: expected {name} of each row, to keep it in an archive"
             raise ReportError(row["file"] or "data frame", problem, line=row["line"])
 
@@ -330,8 +330,7 @@ def _without_doubles(frame: pl.DataFrame) -> pl.DataFrame:
     equal = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift()) for name in measured)
     doubled = frame.select(_same_key() & equal).to_series().fill_null(False)
     wrong = overlaps & ~doubled & (frame[NEW] | frame[NEW].shift())
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
+    if (row := first_true(wrong)) is not None:
         pair = [frame.row(row, named=True), frame.row(row - 1, named=True)]
         new, old = pair if pair[0][NEW] else pair[::-1]
         raise _contradiction(new, old, "" if old[NEW] else f" (archive, {new['system']})")

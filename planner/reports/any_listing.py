@@ -22,6 +22,7 @@ from planner.reports.listing import (
     REPORTS,
     PageHead,
     PrintedListing,
+    head_columns,
     nothing_of,
     printed_table,
 )
@@ -264,17 +265,10 @@ def _heads(scanned: Scanned) -> dict[str, Any]:
     """What the head of each listing says: one value where all say the same, else a column."""
     import polars as pl
 
-    heads = [listing.head for listing in scanned.listings]
-    said: dict[str, list[Any]] = {
-        "system": [head.system or None for head in heads],
-        "source": [head.run or None for head in heads],
-        "start": [head.start if isinstance(head.start, datetime) else None for head in heads],
-        "interval": [head.interval for head in heads],
-    }
     types = schema.dtypes(schema.DEVICES)
-    of_row = np.repeat(np.arange(len(heads)), [listing.rows for listing in scanned.listings])
+    of_row = np.repeat(np.arange(len(scanned.listings)), [listing.rows for listing in scanned.listings])
     found: dict[str, Any] = {"file": str(scanned.path)}
-    for name, values in said.items():
+    for name, values in head_columns(listing.head for listing in scanned.listings).items():
         same = len(set(values)) == 1
         found[name] = values[0] if same else pl.Series(name, values, dtype=types[name]).gather(of_row)
     return found

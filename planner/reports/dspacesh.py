@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -25,6 +25,7 @@ from planner.reports.listing import (
     Page,
     PrintedListing,
     has_headings,
+    head_columns,
     nothing_of,
     printed_table,
 )
@@ -146,14 +147,8 @@ def data_spaces_of(path: Path, pages: Sequence[Page]) -> tuple[DataSpaceListing,
 def storage_frame(path: Path, pages: Sequence[Page]) -> pl.DataFrame:
     """Rows of the table of storage from DSPACESH pages."""
     rows = [(each, row) for each in data_spaces_of(path, pages) for row in each.rows]
-    data: dict[str, Any] = {
-        "system": [each.system or None for each, _ in rows],
-        "source": [each.run or None for each, _ in rows],
-        "start": [each.start if isinstance(each.start, datetime) else None for each, _ in rows],
-        "interval": [each.interval for each, _ in rows],
-        "release": [each.release for each, _ in rows],
-        "file": str(path),
-    }
+    data: dict[str, Any] = head_columns(each for each, _ in rows)
+    data |= {"release": [each.release for each, _ in rows], "file": str(path)}
     for name in ("owner", "name", "users", "line"):
         data[name] = [getattr(row, name) for _, row in rows]
     for name in (*RATES, *PAGES):

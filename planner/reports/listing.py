@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 from pathlib import Path
@@ -63,6 +63,16 @@ class PageHead:
     interval: float | None = None
     run: str = ""
     system: str = ""
+
+
+def head_columns(heads: Iterable[PageHead]) -> dict[str, list[Any]]:
+    """What heads say, as columns of the schema; a time of day has no date, hence is no start."""
+    rows = [
+        (head.system or None, head.run or None, head.start if isinstance(head.start, datetime) else None, head.interval)
+        for head in heads
+    ]  # fmt: skip
+    names = ("system", "source", "start", "interval")
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ from planner.reports.csv_table import (
     FrameTable,
     by_lines,
     check_width,
+    first_true,
     normal,
     read_cells,
     refuse,
@@ -371,9 +372,7 @@ def _offsets(table: CsvTable, shown: pl.Series) -> pl.Series:
 
     wanted = "expected seconds between -86400 and 86400, as the offset of start says"
     beside = table.mapped(OFFSET, _offset, wanted, pl.Int32)
-    wrong = (beside != shown).fill_null(False)
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
+    if (row := first_true(beside != shown)) is not None:
         raise table.error(row, OFFSET, f"{beside[row]}: {wanted}, {shown[row]}")
     return beside.fill_null(shown)
 
