@@ -194,26 +194,17 @@ def _system(archive: Archive, system: str, slack: float = 1.5) -> dict[str, Any]
     lazy = archive.scan("devices", systems=[system])
     supply = archive.scan("supply", systems=[system])
     volume = pl.col("kind").is_in([schema.BASE, schema.VOLUME])
-    name = pl.coalesce(pl.col("device"), pl.col("label"))
+    alias = pl.col("kind").is_in([schema.ALIAS, schema.CLASSIC_ALIAS])
+    name = pl.coalesce("device", "label")
+    found = lazy.select(
+        devices=name.n_unique(), volumes=name.filter(volume).n_unique(), aliases=name.filter(alias).n_unique(),
+        rows=pl.len(),
+    )  # fmt: skip
     files = archive.every_file
-    counts = collected(
-        lazy.select(
-            name.n_unique().alias("devices"),
-            name.filter(volume).n_unique().alias("volumes"),
-            name.filter(pl.col("kind").is_in([schema.ALIAS, schema.CLASSIC_ALIAS]))
-            .n_unique()
-            .alias("aliases"),
-            pl.len().alias("rows"),
-        ),
-        files,
-    ).row(0, named=True)
+    counts = collected(found, files).row(0, named=True)
     pools = collected(pl.concat([lazy.select("pool"), supply.select("pool")]).drop_nulls().unique(), files)
-    spans = [
-        collected(
-            archive.scan(table, systems=[system]).select("start", "utc_offset", "interval").unique(), files
-        )
-        for table in schema.TABLES
-    ]
+    times_of = [archive.scan(table, systems=[system]) for table in schema.TABLES]
+    spans = [collected(each.select("start", "utc_offset", "interval").unique(), files) for each in times_of]
     every = with_moments(pl.concat(spans)).group_by(MOMENT)
     times = every.agg(pl.col("start").first(), pl.col("interval").max()).sort(MOMENT)
     end = times[MOMENT] + (times["interval"] * 1e6).cast(pl.Int64).cast(pl.Duration("us"))
