@@ -63,33 +63,22 @@ def stored(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Lay rows out as the files hold them; `system` stays, since it says which folder they belong to."""
     import polars as pl
 
-    distances = [
-        distance
-        for name in schema.numbers_of(TABLES[table])
-        for distance in (
-            (pl.col(name) - pl.col(f"{name}_low")).round(DIGITS).alias(f"{name}{DOWN}"),
-            (pl.col(f"{name}_high") - pl.col(name)).round(DIGITS).alias(f"{name}{UP}"),
-        )
-    ]
+    numbers = schema.numbers_of(TABLES[table])
+    down = [(pl.col(name) - pl.col(f"{name}_low")).round(DIGITS).alias(f"{name}{DOWN}") for name in numbers]
+    up = [(pl.col(f"{name}_high") - pl.col(name)).round(DIGITS).alias(f"{name}{UP}") for name in numbers]
     words = [pl.col(KIND).cast(pl.String)] if KIND in frame.columns else []
-    return frame.with_columns(*distances, *words).select("system", *stored_columns(table))
+    return frame.with_columns(*down, *up, *words).select("system", *stored_columns(table))
 
 
 def restored(table: str, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Make the rows of files rows of the schema again."""
     import polars as pl
 
-    ends = [
-        end
-        for name in schema.numbers_of(TABLES[table])
-        for end in (
-            (pl.col(name) - pl.col(f"{name}{DOWN}")).clip(0.0).alias(f"{name}_low"),
-            (pl.col(name) + pl.col(f"{name}{UP}")).alias(f"{name}_high"),
-        )
-    ]
-    types = schema.dtypes(TABLES[table])
+    numbers, types = schema.numbers_of(TABLES[table]), schema.dtypes(TABLES[table])
+    low = [(pl.col(name) - pl.col(f"{name}{DOWN}")).clip(0.0).alias(f"{name}_low") for name in numbers]
+    high = [(pl.col(name) + pl.col(f"{name}{UP}")).alias(f"{name}_high") for name in numbers]
     kinds = [pl.col(KIND).cast(types[KIND])] if KIND in types else []
-    return frame.with_columns(*ends, *kinds).select(*types)
+    return frame.with_columns(*low, *high, *kinds).select(*types)
 
 
 def open_archive(path: Path | str) -> Archive:

@@ -420,9 +420,8 @@ def with_aliases(supply: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     key = ["system", "start", "utc_offset", "pool"]
-    known, volumes = pl.col("pool_aliases").max().cast(pl.UInt32), pl.len().cast(pl.UInt32)
     pooled = devices.filter(pl.col("pool_aliases").is_not_null()).group_by(key)
-    counts = pooled.agg(known.alias("known"), volumes.alias("volumes"))
+    counts = pooled.agg(known=pl.col("pool_aliases").max().cast(pl.UInt32), volumes=pl.len().cast(pl.UInt32))
     joined = supply.join(counts, on=key, how="left", nulls_equal=True, maintain_order="left")
     aliases = pl.coalesce("aliases", "known")
     free = pl.when(aliases >= pl.col("most_used")).then(aliases - pl.col("most_used"))
