@@ -140,8 +140,8 @@ MADE = {
         data_path("hyperpav", "pool-0-aliases.listing"), kind="volume"
     ),
 }
-# What is a list, or counts of rows: no picture helps.
-WITHOUT_PICTURE = {"ArchiveAnswer", "Collected"}
+# What is a list, or counts of rows: no picture helps. What is read of a listing is drawn as any measurement is.
+WITHOUT_PICTURE = {"ArchiveAnswer", "Collected", "DeviceListing", "DataSpaceListing"}
 BASES = {"Answer", "Calibration", "PrintedListing", "Result", "Tabular"}
 SUFFIX = re.compile(r"_(ms|us|s|gb|mb|bytes|percent)(_per_\w+)?$", re.IGNORECASE)
 

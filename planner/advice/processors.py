@@ -16,7 +16,14 @@ from planner.answer import Answer, record, tabled
 from planner.calibrate.data_file import Measurements, read_measurements
 from planner.calibrate.error_bar import interval
 from planner.calibrate.kinds import model_of_costs
-from planner.calibrate.processors import HEADINGS, NEEDED, PARAMETERS, TIMES, cpu_time, fit_scaling
+from planner.calibrate.processor_time import (
+    PARAMETERS,
+    PROCESSOR_HEADINGS,
+    PROCESSOR_NEEDED,
+    TIMES,
+    cpu_time,
+    fit_scaling,
+)
 from planner.devices.processors import Processors
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
@@ -103,7 +110,9 @@ def published(release: str = "5.3") -> tuple[MeasuredConfiguration, ...]:
 
 def read_configurations(path: Path) -> tuple[MeasuredConfiguration, ...]:
     """Read measured configurations from a CSV file."""
-    rows = read_measurements([path], HEADINGS, NEEDED, what=WANTED, one_of=TIMES, others=True)
+    rows = read_measurements(
+        [path], PROCESSOR_HEADINGS, PROCESSOR_NEEDED, what=WANTED, one_of=TIMES, others=True
+    )
     return tuple(_read(row) for row in rows)
 
 

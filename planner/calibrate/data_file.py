@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from planner.calibrate.least_squares import MeasuredFigure
-from planner.calibrate.problem import Figure, Observation, observe
+from planner.calibrate.problem import FIGURES, Figure, Observation, observe
 from planner.errors import InputError, ReportError
 from planner.measurements import Devices, Run, intervals, pool_runs, read, system_runs, volume_runs
 from planner.measurements.formats import is_folder
@@ -105,18 +105,13 @@ def _words(table: CsvTable, heading: Quantity, needed: Sequence[str]) -> list[st
     return found
 
 
-MEASURED: Final = {
-    "io_rate": Quantity("io_rate", unit="1/s"), "service_time": Quantity("service", unit="ms"),
-    "response_time": Quantity("response", unit="ms"), "wait_time": Quantity("wait", unit="ms", zero=True),
-    "queued": Quantity("queued", zero=True),
-}  # fmt: skip
 COUNTS: Final = tuple(
     Quantity(key, whole=True, zero=key == "aliases", high=10**6)
     for key in ("population", "aliases", "volumes")
 )
 ROLE: Final = Quantity("role", words=("base", "alias"))
 NAMES: Final = ("run", "device", "role")
-COLUMNS: Final = (*NAMES, *(each.file_key for each in (*COUNTS, *MEASURED.values())))
+COLUMNS: Final = (*NAMES, *(each.file_key for each in (*COUNTS, *FIGURES.values())))
 OF_DEVICES: Final = (*NAMES, "population", "io_rate", "service_ms", "queued")  # where a row is a device
 NEEDED: Final = {
     "device": ("io_rate", "service_ms"), "volume": ("aliases",), "pool": ("aliases", "volumes"),
@@ -228,10 +223,10 @@ def _csv_observations(path: Path, kind: str) -> list[Observation]:
     shape = "device" if table.has("role") else kind
     table.refuse_others(OF_DEVICES if shape == "device" else COLUMNS)
     table.require(NEEDED[shape], f"runs of a {kind} with the columns {', '.join(NEEDED[shape])}")
-    shown_as = [each.file_key for each in MEASURED.values()]
+    shown_as = [each.file_key for each in FIGURES.values()]
     if not any(map(table.has, shown_as)):
         raise table.missing(f"one of {', '.join(shown_as)}", f"what was measured of each run of a {kind}")
-    headings = (*COUNTS, *MEASURED.values())
+    headings = (*COUNTS, *FIGURES.values())
     if shape == "device":  # one without I/O counts as well
         headings = (ROLE, *(replace(each, zero=True) if each not in COUNTS else each for each in headings))
     rows = _measurements(table, [each for each in headings if table.has(each.file_key)], ("role",))
@@ -249,7 +244,7 @@ def _csv_observations(path: Path, kind: str) -> list[Observation]:
 
 def _figures(row: Measurements) -> dict[str, Figure]:
     """What a row measured, SI."""
-    known = {name: row.numbers.get(heading.file_key) for name, heading in MEASURED.items()}
+    known = {name: row.numbers.get(heading.file_key) for name, heading in FIGURES.items()}
     return {name: Figure(each.value, each.resolution) for name, each in known.items() if each is not None}
 
 
@@ -257,7 +252,7 @@ def _of_run(row: Measurements, needed: Sequence[str]) -> Observation:
     """One run a row; a cell of the columns `needed` must not be empty."""
     figures = _figures(row)
     if not figures:
-        expected = ", ".join(each.file_key for each in MEASURED.values())
+        expected = ", ".join(each.file_key for each in FIGURES.values())
         problem = f"nothing measured: expected a number in one of {expected}"
         raise ReportError(row.path, problem, line=row.line, column=1)
     for column in needed:

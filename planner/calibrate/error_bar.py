@@ -216,7 +216,7 @@ def intervals(
     """Bound every figure of a model's kind as `interval` does, by key."""
     # parameter sets that stand for all that are possible
     sets, given = possible(model, 64), dict(given or {})
-    best = _ask(model, {key: np.array([value]) for key, value in sets.best.items()}, given, scenarios)
+    best = _ask(model, sets.best, given, scenarios)
     drawn = _ask(model, sets.sets, given, scenarios)
     found = {}
     for shown in KINDS[model.kind].FIGURES:
@@ -231,13 +231,13 @@ def intervals(
 
 
 def _ask(
-    model: library.Model, values: Mapping[str, Array], given: Mapping[str, float], scenarios: Sequence[Scenario]
+    model: library.Model, values: Mapping[str, Array | float], given: Mapping[str, float],
+    scenarios: Sequence[Scenario],
 ) -> Figures:  # fmt: skip
-    """Figures of shape (sets, scenarios) by key."""
-    many = len(next(iter(values.values())))
-    replaced = {key: np.full(many, float(value)) for key, value in given.items()}
+    """Figures of shape (sets, scenarios) by key, of parameter sets or of one."""
+    sets = np.broadcast_arrays(*map(np.atleast_1d, {**values, **given}.values()))
     try:
-        return KINDS[model.kind].ask({**values, **replaced}, scenarios)
+        return KINDS[model.kind].ask(dict(zip({**values, **given}, sets, strict=True)), scenarios)
     except KeyError as error:
         key = error.args[0]
         known = {parameter.key: parameter.file_key for parameter in KINDS[model.kind].PARAMETERS}
@@ -271,8 +271,7 @@ def _open(
             continue
         if entry.status != "not determined" or entry.high is not None:
             continue
-        moved = {**sets.best, parameter.key: parameter.high}
-        further = _ask(model, {key: np.array([value]) for key, value in moved.items()}, given, scenarios)
+        further = _ask(model, {**sets.best, parameter.key: parameter.high}, given, scenarios)
         # relative change of a figure that counts as one
         found |= further[shown.key][0] > best[shown.key][0] * (1 + 1e-3)
     return found

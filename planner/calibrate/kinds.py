@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from msgspec import structs
 
 from planner import library
-from planner.calibrate import channel_program, disk, paging, processors
+from planner.calibrate import disks, processor_time
 from planner.calibrate.calibration import Calibration, Fit
 from planner.calibrate.cost_fit import CostFit
 from planner.calibrate.data_file import EVERYTHING, Chosen, Measurements, read_measurements, read_observations
@@ -184,10 +184,14 @@ class CostTable(NamedTuple):
 
 
 COSTS: Final[Mapping[str, CostTable]] = {
-    "paging": CostTable(paging.HEADINGS, paging.NEEDED, paging.fitted),
-    "disk": CostTable(disk.HEADINGS, disk.NEEDED, disk.fitted),
-    "channel-program": CostTable(channel_program.HEADINGS, channel_program.NEEDED, channel_program.fitted),
-    "processors": CostTable(processors.HEADINGS, processors.NEEDED, processors.fitted),
+    "paging": CostTable(disks.PAGING_HEADINGS, disks.PAGING_NEEDED, disks.fit_paging),
+    "disk": CostTable(disks.DISK_HEADINGS, disks.DISK_NEEDED, disks.fit_disk),
+    "channel-program": CostTable(
+        processor_time.CHANNEL_HEADINGS, processor_time.CHANNEL_NEEDED, processor_time.fit_channel_program
+    ),
+    "processors": CostTable(
+        processor_time.PROCESSOR_HEADINGS, processor_time.PROCESSOR_NEEDED, processor_time.fit_processors
+    ),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import cycle, pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -11,23 +11,22 @@ import numpy as np
 
 from planner import style
 from planner.calibrate.error_bar import interval
-from planner.units import MILLISECOND
+from planner.calibrate.problem import FIGURES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from planner.calibrate.calibration import Calibration, Fit
+    from planner.calibrate.calibration import Calibration, Comparison, Fit
     from planner.calibrate.problem import Observation
 
 WIDE: Final = 1.645  # standard deviations on each side: 90 %
-# Figure of an observation -> that of the law, how an axis names it, SI in its unit.
-SHOWN: Final = {
-    "io_rate": ("io_rate", "I/O rate [1/s]", 1.0),
-    "response_time": ("response", "response time [ms]", MILLISECOND),
-    "service_time": ("service", "service time [ms]", MILLISECOND),
-    "queued": ("queued", "I/Os queued", 1.0),
-    "wait_time": ("wait", "wait [ms]", MILLISECOND),
-}
+LIKELIEST: Final = (
+    "io_rate",
+    "response_time",
+    "service_time",
+    "queued",
+    "wait_time",
+)  # what is drawn of as many runs
 
 
 def draw_fit(found: Fit, axes: Axes | None) -> Axes:
@@ -36,9 +35,13 @@ def draw_fit(found: Fit, axes: Axes | None) -> Axes:
         return draw_costs(found, axes)
     axes, *below = style.begin(axes, found.headline, panels=2)
     runs = found.observations
-    key = max(SHOWN, key=lambda each: sum(each in run.figures for run in runs))
-    figure, label, unit = SHOWN[key]
+    key = max(LIKELIEST, key=lambda each: sum(each in run.figures for run in runs))
+    figure, unit = FIGURES[key], FIGURES[key].factor
     shown = [run for run in runs if key in run.figures]
+
+    def points(of: Sequence[Observation]) -> tuple[list[int], list[float]]:
+        return [run.aliases for run in of], [run.figures[key].value / unit for run in of]
+
     groups = sorted({run.volumes for run in shown})
     for volumes, color, line, (marker, _) in zip(
         groups, cycle(style.COLORS), cycle(style.LINES), cycle(style.MARKERS), strict=False
@@ -47,22 +50,20 @@ def draw_fit(found: Fit, axes: Axes | None) -> Axes:
         words = f", {volumes} volumes" if len(groups) > 1 else ""
         counts = _counts(of)
         asked = [{"aliases": float(k), "volumes": float(volumes)} for k in counts]
-        law = interval(figure, found.model, asked)
+        law = interval(figure.key, found.model, asked)
         low, high = np.asarray(law.low) / unit, np.minimum(law.high, 1e3 * np.max(law.value)) / unit
         style.band(axes, counts, low, high, color, style.NINETY if volumes == groups[0] else None)
         axes.plot(counts, np.asarray(law.value) / unit, line, color=color, label=f"law{words}")
         axes.plot(
-            [run.aliases for run in of], [run.figures[key].value / unit for run in of], marker, color=style.MEASURED,
-            markersize=7, fillstyle="none", zorder=style.ABOVE, clip_on=False, label=f"measured{words}",
+            *points(of), marker, color=style.MEASURED, markersize=7, fillstyle="none", zorder=style.ABOVE,
+            clip_on=False, label=f"measured{words}",
         )  # fmt: skip
-    left_out = [run for run in shown if run.name in found.outliers]
-    if left_out:
+    if left_out := [run for run in shown if run.name in found.outliers]:
         axes.plot(
-            [run.aliases for run in left_out], [run.figures[key].value / unit for run in left_out], "o", color="none",
-            markeredgecolor=style.COLORS[1], markeredgewidth=2, markersize=16, zorder=style.ABOVE, clip_on=False,
-            label="outlier, not fitted",
+            *points(left_out), "o", color="none", markeredgecolor=style.COLORS[1], markeredgewidth=2, markersize=16,
+            zorder=style.ABOVE, clip_on=False, label="outlier, not fitted",
         )  # fmt: skip
-    axes.set_ylabel(label)
+    axes.set_ylabel(f"{figure.label} [{figure.unit}]" if figure.unit else figure.label)
     if len(groups) > 1:
         style.logarithmic(axes, "y")
     else:
@@ -73,8 +74,9 @@ def draw_fit(found: Fit, axes: Axes | None) -> Axes:
         gap = min((b - a for a, b in pairwise(sorted(set(places)))), default=1.0)
         _residuals(found, places, 0.1 * max(gap, 0.5), below[0])
         axes.legend(frameon=False, fontsize="small")
-    (below[0] if below else axes).set_xlabel("aliases")
-    style.legend_below(below[0] if below else axes)
+    last = below[0] if below else axes
+    last.set_xlabel("aliases")
+    style.legend_below(last)
     return axes
 
 
@@ -86,37 +88,40 @@ def _counts(runs: Sequence[Observation]) -> list[int]:
     return sorted(grid | {run.aliases for run in runs})
 
 
-def _residuals(found: Calibration, places: Sequence[float], step: float, axes: Axes) -> None:
-    """Law less measurement in standard deviations, figures of a run side by side, with the strip that holds 90 %."""
-    rows = found.comparisons
-    axes.axhspan(-WIDE, WIDE, color=style.RANGE, zorder=0, label=f"{style.NINETY} of the figures")
-    axes.axhline(0, color="0.6", linewidth=1)
-    quantities = list(dict.fromkeys(each.quantity for each in rows))
-    for k, (quantity, color, (marker, _)) in enumerate(
-        zip(quantities, cycle(style.COLORS), cycle(style.MARKERS), strict=False)
-    ):
+def _by_quantity(
+    found: Calibration, places: Sequence[float], step: float
+) -> Iterator[tuple[str, str, str, list[float], list[Comparison]]]:
+    """Each quantity with its color and marker, and its figures beside those of other quantities of their runs."""
+    quantities = list(dict.fromkeys(each.quantity for each in found.comparisons))
+    looks = zip(quantities, cycle(style.COLORS), cycle(style.MARKERS), strict=False)
+    for k, (quantity, color, (marker, _)) in enumerate(looks):
+        aside = step * (k - (len(quantities) - 1) / 2)
         of = [
-            (x + _aside(k, quantities, step), each)
-            for x, each in zip(places, rows, strict=True)
+            (x + aside, each)
+            for x, each in zip(places, found.comparisons, strict=True)
             if each.quantity == quantity
         ]
-        axes.plot(
-            [x for x, _ in of], [each.off_by for _, each in of], marker, color=color, markersize=6, clip_on=False,
-            label=_words(quantity),
-        )  # fmt: skip
-        ringed = [(x, each.off_by) for x, each in of if each.run in found.outliers]
+        yield quantity, color, marker, [x for x, _ in of], [each for _, each in of]
+
+
+def _residuals(found: Calibration, places: Sequence[float], step: float, axes: Axes) -> None:
+    """Law less measurement in standard deviations, figures of a run side by side, with the strip that holds 90 %."""
+    axes.axhspan(-WIDE, WIDE, color=style.RANGE, zorder=0, label=f"{style.NINETY} of the figures")
+    axes.axhline(0, color="0.6", linewidth=1)
+    for quantity, color, marker, x, of in _by_quantity(found, places, step):
+        off = [each.off_by for each in of]
+        axes.plot(x, off, marker, color=color, markersize=6, clip_on=False, label=_words(quantity))
+        ringed = [
+            (place, each.off_by) for place, each in zip(x, of, strict=True) if each.run in found.outliers
+        ]
         if ringed:
             axes.plot(
                 *zip(*ringed, strict=True), "o", color="none", markeredgecolor=style.COLORS[1], markersize=16,
                 clip_on=False,
             )  # fmt: skip
-    most = max(2.0, *(1.2 * abs(each.off_by) for each in rows if math.isfinite(each.off_by)))
+    known = [1.2 * abs(each.off_by) for each in found.comparisons if math.isfinite(each.off_by)]
+    most = max(2.0, *known)
     axes.set(ylabel="law less measurement [sigma]", ylim=(-most, most))
-
-
-def _aside(k: int, quantities: Sequence[str], step: float) -> float:
-    """How far a figure of a run is drawn from the middle."""
-    return step * (k - (len(quantities) - 1) / 2)
 
 
 def _words(quantity: str) -> str:
@@ -139,13 +144,10 @@ def draw_costs(found: Calibration, axes: Axes | None) -> Axes:
     axes, *below = style.begin(axes, found.headline, panels=2)
     rows = found.comparisons
     names = list(dict.fromkeys(each.run for each in rows))
+    places = [float(names.index(each.run)) for each in rows]
     quantities = list(dict.fromkeys(each.quantity for each in rows))
     seen: list[float] = []
-    for k, (quantity, color, (marker, _)) in enumerate(
-        zip(quantities, cycle(style.COLORS), cycle(style.MARKERS), strict=False)
-    ):
-        of = [each for each in rows if each.quantity == quantity]
-        x = [names.index(each.run) + _aside(k, quantities, 0.1) for each in of]
+    for quantity, color, marker, x, of in _by_quantity(found, places, 0.1):
         law, measured = (np.array([getattr(each, key) for each in of]) for key in ("predicted", "measured"))
         if len(quantities) > 1:  # of several units: in percent of the law
             measured, law = (100.0 * each / np.where(law == 0.0, np.nan, law) for each in (measured, law))
@@ -153,11 +155,11 @@ def draw_costs(found: Calibration, axes: Axes | None) -> Axes:
         half = WIDE * found.model_error * np.abs(law)
         axes.errorbar(
             x, law, half, fmt="_", color=color, markersize=10, capsize=3, linewidth=1.2,
-            label=f"law, {style.NINETY}" if k == 0 else None,
+            label=f"law, {style.NINETY}" if quantity == quantities[0] else None,
         )  # fmt: skip
         axes.plot(
             x, measured, marker, color=style.MEASURED, markersize=6, fillstyle="none", zorder=style.ABOVE,
-            label="measured" if k == 0 else None,
+            label="measured" if quantity == quantities[0] else None,
         )  # fmt: skip
     if max(seen) > 30.0 * min(seen):  # ratio of numbers from which their axis is logarithmic
         style.logarithmic(axes, "y")
@@ -170,7 +172,7 @@ def draw_costs(found: Calibration, axes: Axes | None) -> Axes:
     rotation, ha = (30, "right") if turned else (0, "center")
     last.set_xticks(range(len(names)), names, rotation=rotation, ha=ha, fontsize="small")
     if below:
-        _residuals(found, [float(names.index(each.run)) for each in rows], 0.1, last)
+        _residuals(found, places, 0.1, last)
         axes.legend(frameon=False, fontsize="small")
     style.legend_below(last)
     return axes

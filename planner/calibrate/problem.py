@@ -18,11 +18,15 @@ from planner.errors import CalibrationError, ConvergenceError, InputError
 from planner.measurements import Run
 from planner.quantity import Quantity
 from planner.results import Array
-from planner.units import MILLISECOND
 
-LOGARITHMIC: Final = ("io_rate", "service_time", "response_time")
-ABSOLUTE: Final = ("wait_time", "queued")
-FIGURES: Final = (*LOGARITHMIC, *ABSOLUTE)
+FIGURES: Final = {  # what may be measured of a run, as files and pictures have it
+    "io_rate": Quantity("io_rate", unit="1/s", label="I/O rate"),
+    "service_time": Quantity("service", unit="ms", label="service time"),
+    "response_time": Quantity("response", unit="ms", label="response time"),
+    "wait_time": Quantity("wait", unit="ms", label="wait", zero=True),
+    "queued": Quantity("queued", label="I/Os queued", zero=True),
+}
+LOGARITHMIC: Final = ("io_rate", "service_time", "response_time")  # compared so, the others plainly
 
 
 class Figure(NamedTuple):
@@ -145,17 +149,6 @@ def observe(run: Run) -> Observation:
     )
 
 
-def shown(figure: str) -> str:
-    """Name a figure as listings do, with the unit as a suffix.
-
-    Examples
-    --------
-    >>> shown("service_time")
-    'service_ms'
-    """
-    return figure.removesuffix("_time") + "_ms" if figure.endswith("_time") else figure
-
-
 PARAMETERS: Final[tuple[Quantity, ...]] = (SERVICE_TIME, THINK_TIME, INFLATION, REDRIVE_TIME)
 KEYS: Final = tuple(parameter.key for parameter in PARAMETERS)
 
@@ -218,7 +211,7 @@ class Problem(LeastSquares):
         """Every figure of every run."""
         return tuple(
             MeasuredFigure(
-                run=run.name, quantity=shown(name), factor=MILLISECOND if name.endswith("_time") else 1.0,
+                run=run.name, quantity=FIGURES[name].file_key, factor=FIGURES[name].factor,
                 value=value, half=half, scale=run.scale(name),
             )
             for run in self.observations

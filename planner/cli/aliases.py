@@ -215,7 +215,7 @@ def supply(
     from planner import units
     from planner.demand import Law
     from planner.measurements import intervals, pool_runs, read
-    from planner.measurements.supplies import read_supplies
+    from planner.measurements.over_time import read_supplies
     from planner.supply import judge
 
     share = units.share("1%" if no_alias is None else no_alias, "--no-alias", zero=False)

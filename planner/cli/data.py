@@ -73,7 +73,8 @@ def read(
 def _listings(report: Path, content: bytes | None, form: options.PlotForm) -> None:
     """Listings, one line a printed row; damaged rows are named below."""
     from planner import render
-    from planner.reports.any_listing import listing_table, read_with_notes
+    from planner.reports.any_listing import read_with_notes
+    from planner.reports.listing import printed_table
 
     found, notes = read_with_notes(report, content)
     if form.csv and len(found) > 1:
@@ -83,7 +84,7 @@ def _listings(report: Path, content: bytes | None, form: options.PlotForm) -> No
         from planner.measurements.shown import MeasuredAnswer
 
         options.beside(MeasuredAnswer(read_any(report if content is None else content)), form)
-    tables = {name: listing_table(name, listings) for name, listings in found.items()}
+    tables = {name: printed_table(type(listings[0]), listings) for name, listings in found.items()}
     every = [] if form.csv or form.json else [each for listings in found.values() for each in listings]
     parts = [f"{listing}\n{render.to_text(listing.table())}" for listing in every]
     text = "\n\n".join([*parts, *(["\n".join(map(render.wrap, notes))] if notes else [])])

@@ -81,16 +81,12 @@ def names_of(archive: Path) -> Names:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(handle, "w") as file:
                 file.write(secrets.token_hex(KEY_BYTES) + "\n")
-        text = path.read_text(encoding="ascii").strip()
+        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except OSError as error:
         raise InputError(
             "anonymize", str(path), f"a key file that can be made or read ({error.strerror})"
         ) from error
-    except UnicodeDecodeError as error:
-        raise ReportError(path, "damaged: expected the key that planner collect --anonymize made") from error
-    try:
-        key = bytes.fromhex(text)
-    except ValueError:
+    except ValueError:  # no text, or no hexadecimal digits
         key = b""
     if len(key) != KEY_BYTES:
         raise ReportError(path, "damaged: expected the key that planner collect --anonymize made")

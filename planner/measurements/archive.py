@@ -24,13 +24,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 VERSION: Final = 4  # 2 has no utilization, 3 no rows that could not be read
+OLDEST: Final = 2
 ABOUT: Final = "archive.toml"  # makes a folder an archive
 PARTS: Final = "parts.sha256"  # the list of its parts, as sha256sum writes it
 SINCE_VERSION_3: Final = ("utilization", "together")
-UNLISTED: Final = 1  # version whose parts are the files that there are
-# Of that version: moves that are still to be made, if a run was killed while it made them.
-JOURNAL: Final = ".journal"
-STAGING: Final = ".staging"  # and where its parts were written first
 WAY_OUT: Final = f"expected a part of the archive; restore it, or take it out and its line out of {PARTS}"
 KIND: Final = "kind"
 UNKNOWN: Final = "unknown"
@@ -38,7 +35,7 @@ SUFFIX: Final = ".parquet"
 DIGEST: Final = 16  # hexadecimal digits of the sha256 of a part, which are its name
 LOST: Final = "missing"  # table of rows that could not be read
 TABLES: Final = {**schema.TABLES, LOST: schema.LOST}
-_STEM: Final = re.compile(f"[0-9a-f]{{{DIGEST}}}")
+_PART: Final = re.compile(rf"(?P<folder>.*)/(?P<stem>[0-9a-f]{{{DIGEST}}})\{SUFFIX}")
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 DOWN, UP = "_down", "_up"
 DIGITS: Final = 12  # decimals of a distance to an end, so that equal ones are stored as one
@@ -66,33 +63,22 @@ def stored(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Lay rows out as the files hold them; `system` stays, since it says which folder they belong to."""
     import polars as pl
 
-    distances = [
-        distance
-        for name in schema.numbers_of(TABLES[table])
-        for distance in (
-            (pl.col(name) - pl.col(f"{name}_low")).round(DIGITS).alias(f"{name}{DOWN}"),
-            (pl.col(f"{name}_high") - pl.col(name)).round(DIGITS).alias(f"{name}{UP}"),
-        )
-    ]
+    numbers = schema.numbers_of(TABLES[table])
+    down = [(pl.col(name) - pl.col(f"{name}_low")).round(DIGITS).alias(f"{name}{DOWN}") for name in numbers]
+    up = [(pl.col(f"{name}_high") - pl.col(name)).round(DIGITS).alias(f"{name}{UP}") for name in numbers]
     words = [pl.col(KIND).cast(pl.String)] if KIND in frame.columns else []
-    return frame.with_columns(*distances, *words).select("system", *stored_columns(table))
+    return frame.with_columns(*down, *up, *words).select("system", *stored_columns(table))
 
 
 def restored(table: str, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Make the rows of files rows of the schema again."""
     import polars as pl
 
-    ends = [
-        end
-        for name in schema.numbers_of(TABLES[table])
-        for end in (
-            (pl.col(name) - pl.col(f"{name}{DOWN}")).clip(0.0).alias(f"{name}_low"),
-            (pl.col(name) + pl.col(f"{name}{UP}")).alias(f"{name}_high"),
-        )
-    ]
-    types = schema.dtypes(TABLES[table])
+    numbers, types = schema.numbers_of(TABLES[table]), schema.dtypes(TABLES[table])
+    low = [(pl.col(name) - pl.col(f"{name}{DOWN}")).clip(0.0).alias(f"{name}_low") for name in numbers]
+    high = [(pl.col(name) + pl.col(f"{name}{UP}")).alias(f"{name}_high") for name in numbers]
     kinds = [pl.col(KIND).cast(types[KIND])] if KIND in types else []
-    return frame.with_columns(*ends, *kinds).select(*types)
+    return frame.with_columns(*low, *high, *kinds).select(*types)
 
 
 def open_archive(path: Path | str) -> Archive:
@@ -115,14 +101,13 @@ def open_archive(path: Path | str) -> Archive:
         version = library.parse_toml(text).get("schema")
     except ValueError as error:
         raise ReportError(about, f"damaged ({error}): expected schema = {VERSION}") from error
-    if not isinstance(version, int) or version < 1:
-        raise ReportError(about, f"schema = {version!r}: expected a whole number, {VERSION} or below")
+    if not isinstance(version, int) or version < OLDEST:
+        raise ReportError(about, f"schema = {version!r}: expected a whole number, {OLDEST} to {VERSION}")
     if version > VERSION:
         raise ReportError(
             about, f"schema {version} is newer than this planner reads, {VERSION}: expected a newer planner"
         )
-    parts = _unlisted(path) if version == UNLISTED else _listed(path)
-    return Archive(path, version, tuple(sorted(parts, key=lambda part: part.name)))
+    return Archive(path, version, tuple(sorted(_listed(path), key=lambda part: part.name)))
 
 
 def own(archive: Path, name: str) -> Path:
@@ -167,11 +152,10 @@ def folder_named(name: str) -> Folder | None:
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """A file of rows: its `name` within the archive, its sha256 or the first digits of it, and the path to it there."""
+    """A file of rows: its `name`, which is its path within the archive, and its sha256."""
 
     name: str
     digest: str
-    place: str
 
     @property
     def folder(self) -> Folder:
@@ -181,13 +165,14 @@ class StoredPart:
         return found
 
 
-def part_named(name: str, digest: str = "") -> StoredPart | None:
-    """The part of a name; None where no part has such a name, or not one of that sha256."""
-    folder, _, file = name.rpartition("/")
-    stem = file.removesuffix(SUFFIX)
-    if file == stem or not _STEM.fullmatch(stem) or folder_named(folder) is None:
-        return None
-    return StoredPart(name, digest or stem, name) if digest[:DIGEST] in {"", stem} else None
+def is_part(name: str, digest: str = "") -> bool:
+    """Whether a part, of that sha256 where it is given, may have such a name."""
+    match = _PART.fullmatch(name)
+    return (
+        match is not None
+        and match["stem"].startswith(digest[:DIGEST])
+        and folder_named(match["folder"]) is not None
+    )
 
 
 def _listed(path: Path) -> Iterator[StoredPart]:
@@ -195,44 +180,11 @@ def _listed(path: Path) -> Iterator[StoredPart]:
     seen = set()
     for number, line in enumerate(own_text(path, PARTS).splitlines(), 1):
         digest, _, name = line.partition("  ")
-        part = part_named(name, digest) if _SHA256.fullmatch(digest) else None
-        if part is None or name in seen:
+        if not _SHA256.fullmatch(digest) or not is_part(name, digest) or name in seen:
             wanted = "the sha256 of a part, two blanks, and once its name, as `planner collect` wrote them"
             raise ReportError(path / PARTS, f"{line[:200]!r}: expected {wanted}", line=number)
         seen.add(name)
-        yield part
-
-
-def _unlisted(path: Path) -> Iterator[StoredPart]:
-    """Parts of an archive without a list: files named after their content, and those that are still to move."""
-    yield from pending(path)
-    for table in schema.TABLES:
-        for file in sorted((path / table).glob(f"system=*/date=*/*{SUFFIX}")):
-            name = file.relative_to(path).as_posix()
-            if folder_named(name.rpartition("/")[0]) is None:
-                problem = "no day of a system: expected a folder such as system=VMPROD1/date=2026-03-01"
-                raise ReportError(file.parent, problem)
-            part = part_named(name)
-            if part is not None:
-                yield part
-
-
-def pending(path: Path) -> list[StoredPart]:
-    """Parts that a killed run of an older planner did not move any more; its journal may name parts only."""
-    found: list[StoredPart] = []
-    if not os.path.lexists(path / JOURNAL):
-        return found
-    for number, line in enumerate(own_text(path, JOURNAL).splitlines(), 1):
-        staged, _, name = line.partition("\t")
-        part, folder = part_named(name), re.escape(f"{STAGING}/{name.rpartition('/')[0]}")
-        if part is None or not re.fullmatch(f"{folder}/(all|[0-9]+){SUFFIX}", staged):
-            problem = f"{line[:200]!r}: expected a part of the archive that was to be moved to its place"
-            raise ReportError(path / JOURNAL, problem, line=number)
-        if not own(path, name).exists():
-            if not own(path, staged).is_file():
-                raise ReportError(path / JOURNAL, f"{staged} is missing: expected a part", line=number)
-            found.append(StoredPart(name, part.digest, staged))
-    return found
+        yield StoredPart(name, digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +228,7 @@ class Archive:
 
     def file(self, part: StoredPart) -> Path:
         """File of a part; refused where it is missing or its content is another one than the list says."""
-        place = own(self.path, part.place)
+        place = own(self.path, part.name)
         try:
             status = place.stat()
             problem = "no file" if not stat.S_ISREG(status.st_mode) else _damage(
@@ -342,7 +294,7 @@ def _damage(file: Path, part: StoredPart, _size: int, _changed: int) -> str:
     """What is wrong with a part, or nothing; found once for a file that does not change."""
     import polars as pl
 
-    if not sha256_of(file).startswith(part.digest):
+    if sha256_of(file) != part.digest:
         return "damaged (its content is another one than its name says)"
     try:
         columns = pl.read_parquet_schema(file)

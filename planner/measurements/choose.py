@@ -56,13 +56,8 @@ def groups_of(frame: pl.LazyFrame) -> list[Group]:
 
     columns = ("system", "device", "label", "kind", "alias_of", "pool")
     about = frame.select(columns).filter(pl.col("kind") != schema.OTHER).unique().collect()
-    found = (
-        group_keys(about.lazy())
-        .select(pl.col("system").fill_null(""), *GROUP_KEYS)
-        .unique()
-        .sort("system", GROUP_KEYS[1])
-    ).collect()
-    return [Group(system, kind, name) for system, kind, name in found.rows()]
+    found = group_keys(about.lazy()).select(pl.col("system").fill_null(""), *GROUP_KEYS).unique()
+    return [Group(*each) for each in found.sort("system", GROUP_KEYS[1]).collect().rows()]
 
 
 def rows_of(frame: pl.LazyFrame, groups: Sequence[Group]) -> pl.DataFrame:
@@ -78,9 +73,8 @@ def rows_of(frame: pl.LazyFrame, groups: Sequence[Group]) -> pl.DataFrame:
     near = pl.col("pool").is_in(pools)
     if len(pools) < len(groups):
         near = near | pl.col("pool").is_null()
-    found = frame.filter(near & (pl.col("kind") != schema.OTHER)).with_columns(
-        pl.col("system").fill_null("").alias("_system")
-    )
+    disks = frame.filter(near & (pl.col("kind") != schema.OTHER))
+    found = disks.with_columns(_system=pl.col("system").fill_null(""))
     return group_keys(found).join(wanted.lazy(), on=["_system", *GROUP_KEYS], how="semi").collect()
 
 
@@ -179,9 +173,9 @@ def _worst(devices: pl.DataFrame) -> pl.DataFrame:
     chosen = (
         grouped.group_by(keys)
         .agg(
-            pl.col("queued").sum().alias("_queued"),
-            (pl.col("io_rate") * pl.col("service").fill_null(0.0)).sum().alias("_busy"),
-            pl.col("line").min().alias("_line"),
+            _queued=pl.col("queued").sum(),
+            _busy=(pl.col("io_rate") * pl.col("service").fill_null(0.0)).sum(),
+            _line=pl.col("line").min(),
         )
         .sort("_queued", "_busy", MOMENT, "_line", descending=[True, True, False, False])
         .unique(["system", *GROUP_KEYS], keep="first", maintain_order=True)
@@ -198,17 +192,12 @@ def means(devices: pl.DataFrame) -> pl.DataFrame:
     about = ["system", "device", "kind", "label", "alias_of", "pool"]
     seconds = pl.col("interval").fill_null(1.0)
     ios = pl.col("io_rate").fill_null(0.0) * seconds
-    means = [
-        _mean(f"{name}{end}", seconds if name in BY_TIME else ios)
-        for name in schema.DEVICE_NUMBERS
-        for end in schema.ENDS
-    ]
-    firsts = [pl.col(name).first() for name in ("source", "utc_offset", "file", "line")]
-    lasts = [
-        pl.col(name).drop_nulls().last() for name in ("type", "pool_aliases", "together", "links", "paths")
-    ]
+    weights = {name: seconds if name in BY_TIME else ios for name in schema.DEVICE_NUMBERS}
+    means = [_mean(f"{name}{end}", weight) for name, weight in weights.items() for end in schema.ENDS]
+    firsts = pl.col("source", "utc_offset", "file", "line").first()
+    lasts = pl.col("type", "pool_aliases", "together", "links", "paths").drop_nulls().last()
     found = devices.group_by(about, maintain_order=True).agg(
-        *means, *firsts, *lasts, pl.col("start").min(), pl.col("interval").sum()
+        *means, firsts, lasts, pl.col("start").min(), pl.col("interval").sum()
     )
     return found.select(*schema.dtypes(schema.DEVICES))
 

@@ -18,14 +18,11 @@ from planner.errors import InputError, ReportError
 from planner.measurements.archive import (
     ABOUT,
     DIGEST,
-    JOURNAL,
     LOST,
     PARTS,
-    STAGING,
     SUFFIX,
     TABLES,
     UNKNOWN,
-    UNLISTED,
     VERSION,
     Archive,
     Folder,
@@ -33,11 +30,10 @@ from planner.measurements.archive import (
     about_text,
     collected,
     folder_of,
+    is_part,
     list_text,
     open_archive,
     own,
-    part_named,
-    pending,
     scan_files,
     sha256_of,
     stored,
@@ -47,6 +43,7 @@ from planner.measurements.read import Data, options_of, read_parts
 from planner.quantity import column
 from planner.render.text import counted
 from planner.reports import schema
+from planner.reports.csv_table import first_true
 from planner.reports.moments import MOMENT, moment_of, with_moments
 
 if TYPE_CHECKING:
@@ -171,9 +168,6 @@ def _locked(path: Path) -> Iterator[Archive]:
             own(path, PARTS).touch()
             _replace(path, ABOUT, about_text())
         archive = open_archive(path)
-        if archive.version == UNLISTED:
-            _upgrade(archive)
-            archive = open_archive(path)
         if archive.version < VERSION:  # columns that it does not know come with the first new part
             _replace(path, ABOUT, about_text())
     except OSError as error:
@@ -244,31 +238,16 @@ def _staging(archive: Archive) -> Iterator[Path]:
         ) from error
 
 
-def _upgrade(archive: Archive) -> None:
-    """List the parts of an archive that has no list yet; the moves that its journal asks for are made before."""
-    path = archive.path
-    for part in archive.parts:
-        archive.file(part)  # sound, or nothing is moved
-    for part in pending(path):
-        place = own(path, part.name)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        own(path, part.place).replace(place)
-    (path / JOURNAL).unlink(missing_ok=True)
-    named = [StoredPart(part.name, sha256_of(path / part.name), part.name) for part in archive.parts]
-    _replace(path, PARTS, list_text(named))
-    _replace(path, ABOUT, about_text())
-
-
 def _sweep(archive: Archive) -> None:
     """Where a run was ended, take away what it left: files not yet in their place, and parts that are not listed."""
     path = archive.path
-    left = [each for each in path.iterdir() if each.name.startswith(BESIDE) or each.name == STAGING]
+    left = [each for each in path.iterdir() if each.name.startswith(BESIDE)]
     if not left:
         return
     known, top = {part.name for part in archive.parts}, path.resolve()
     for file in (file for table in TABLES for file in path.glob(f"{table}/*/*/*{SUFFIX}")):
         name = file.relative_to(path).as_posix()
-        if name not in known and part_named(name) is not None and file.resolve() == top / name:
+        if name not in known and is_part(name) and file.resolve() == top / name:
             file.unlink()
     for each in left:
         if each.is_dir() and not each.is_symlink():
@@ -300,9 +279,8 @@ def _add(
 def _check_dates(frame: pl.DataFrame, table: str) -> None:
     """Refuse rows without date or length: nobody could tell when they were measured."""
     for name, wanted in (("start", "a date"), ("interval", "a length")):
-        missing = frame[name].is_null()
-        if missing.any():
-            row = frame.row(int(missing.arg_max() or 0), named=True)
+        if (missing := first_true(frame[name].is_null())) is not None:
+            row = frame.row(missing, named=True)
             problem = f"{table} whose interval has not {wanted}: expected {name} of each row, to keep it in an archive"
             raise ReportError(row["file"] or "data frame", problem, line=row["line"])
 
@@ -352,8 +330,7 @@ def _without_doubles(frame: pl.DataFrame) -> pl.DataFrame:
     equal = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift()) for name in measured)
     doubled = frame.select(_same_key() & equal).to_series().fill_null(False)
     wrong = overlaps & ~doubled & (frame[NEW] | frame[NEW].shift())
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
+    if (row := first_true(wrong)) is not None:
         pair = [frame.row(row, named=True), frame.row(row - 1, named=True)]
         new, old = pair if pair[0][NEW] else pair[::-1]
         raise _contradiction(new, old, "" if old[NEW] else f" (archive, {new['system']})")
@@ -472,7 +449,7 @@ def _commit(run: _Run) -> None:
             place = own(path, name)
             place.parent.mkdir(parents=True, exist_ok=True)
             file.replace(place)
-            new.append(StoredPart(name, digest, name))
+            new.append(StoredPart(name, digest))
     if new:
         _replace(path, PARTS, list_text((*run.archive.parts, *new)))
 

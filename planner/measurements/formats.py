@@ -18,9 +18,9 @@ from planner.reports.lines import TWO_BYTES, unreadable
 if TYPE_CHECKING:
     import polars as pl
 
-    from planner.reports.any_table import TableHead
     from planner.reports.csv_table import CsvTable
     from planner.reports.membership import Membership
+    from planner.reports.volumes import TableHead
 
 NEARLY: Final = (  # how what is no measurement begins, and the way out
     (rb"\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|LZIP", "compressed: expected it unpacked (gunzip, bunzip2, xz -d)"),
@@ -157,17 +157,17 @@ def _supply(source: Source, options: Options) -> schema.Tables:
 
 def _volumes(source: Source, options: Options) -> schema.Tables:
     """Tables of volumes."""
-    from planner.reports.any_table import read_any_frame, read_any_table
+    from planner.reports.volumes import read_any_table, read_volumes
 
     if source.frame is not None:
-        return read_any_frame(source.cells("a table of volumes"), options.map)
+        return read_volumes(source.cells("a table of volumes"), options.map)
     return read_any_table(source.path, source.data, options.map)
 
 
 def _layout(source: Source) -> TableHead | None:
     """Where the headings of a table of volumes stand."""
-    from planner.reports.any_table import TableHead, layout_of
     from planner.reports.column_names import plan_of
+    from planner.reports.volumes import TableHead, layout_of
 
     if source.frame is not None:
         return TableHead(0, "", plan_of(source.frame.columns))

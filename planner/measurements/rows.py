@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.measurements.choose import refuse_twice
 from planner.measurements.read import Measured
@@ -142,6 +142,10 @@ class Rows:
         found = np.asarray(index)
         found = found.nonzero()[0] if found.dtype == bool else found.astype(np.int64, copy=False)
         return Rows(self.table, found if self.index is None else self.index[found], self.known)
+
+    def error(self, row: int, problem: str) -> ReportError:
+        """Say what is wrong with a row."""
+        return ReportError(self.file, problem, line=int(self.line[row]))
 
     @property
     def names(self) -> list[str]:

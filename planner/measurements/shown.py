@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from planner import render
+from planner import render, style
 from planner.answer import Answer, tabled
 from planner.errors import InputError
 from planner.measurements.archive import Archive
@@ -17,7 +17,7 @@ from planner.quantity import Quantity, column
 from planner.render.text import counted, listed
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
-from planner.reports.pictures import PARTS, bars, stacked_times
+from planner.reports.volumes import PARTS
 from planner.units import MILLISECOND, readable
 
 if TYPE_CHECKING:
@@ -28,22 +28,17 @@ MOST_ROWS: Final = 60  # that people see; programs get all
 ROWS: Final = {"devices": "rows", "supply": "supply", "storage": "data_spaces"}  # what --json calls them
 HEADINGS: Final = {"source": "run"}  # where a column has another name in a table than in the schema
 SHOWN: Final = {
-    "devices": (
-        "system",
-        "start",
-        "device",
-        "label",
-        "kind",
-        "pool",
-        "io_rate",
-        "service",
-        "response",
-        "queued",
-    ),
-    "supply": ("system", "start", "pool", "tries", "fails", "fewest_free", "aliases"),
-    "storage": ("system", "start", "owner", "name", "total", "resident", "dasd"),
+    "devices": "system start device label kind pool io_rate service response queued",
+    "supply": "system start pool tries fails fewest_free aliases",
+    "storage": "system start owner name total resident dasd",
 }
 MEASURED: Final = 6  # digits of what was measured
+SIDE_BY_SIDE: Final = 10  # names of devices that fit beside each other
+FEWEST: Final = 6  # devices that a picture has room for, twice as many as rows
+MOST_BARS: Final = 60
+CAVEAT: Final = (
+    "With HyperPAV aliases at work the printed response, and so the wait, is not that of the volume."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +84,7 @@ class MeasuredAnswer(Answer):
         """What people look at first, of every table."""
         found = []
         for name, frame in self.tables.items():
-            table = frame_table(frame.head(MOST_ROWS), name, resolution=False, only=SHOWN[name])
+            table = frame_table(frame.head(MOST_ROWS), name, resolution=False, only=SHOWN[name].split())
             left = frame.height - MOST_ROWS
             more = f"{left} more rows: --csv or --json" if left > 0 else ""
             found.append(render.Section(table=table, caption=more))
@@ -199,26 +194,17 @@ def _system(archive: Archive, system: str, slack: float = 1.5) -> dict[str, Any]
     lazy = archive.scan("devices", systems=[system])
     supply = archive.scan("supply", systems=[system])
     volume = pl.col("kind").is_in([schema.BASE, schema.VOLUME])
-    name = pl.coalesce(pl.col("device"), pl.col("label"))
+    alias = pl.col("kind").is_in([schema.ALIAS, schema.CLASSIC_ALIAS])
+    name = pl.coalesce("device", "label")
+    found = lazy.select(
+        devices=name.n_unique(), volumes=name.filter(volume).n_unique(), aliases=name.filter(alias).n_unique(),
+        rows=pl.len(),
+    )  # fmt: skip
     files = archive.every_file
-    counts = collected(
-        lazy.select(
-            name.n_unique().alias("devices"),
-            name.filter(volume).n_unique().alias("volumes"),
-            name.filter(pl.col("kind").is_in([schema.ALIAS, schema.CLASSIC_ALIAS]))
-            .n_unique()
-            .alias("aliases"),
-            pl.len().alias("rows"),
-        ),
-        files,
-    ).row(0, named=True)
+    counts = collected(found, files).row(0, named=True)
     pools = collected(pl.concat([lazy.select("pool"), supply.select("pool")]).drop_nulls().unique(), files)
-    spans = [
-        collected(
-            archive.scan(table, systems=[system]).select("start", "utc_offset", "interval").unique(), files
-        )
-        for table in schema.TABLES
-    ]
+    times_of = [archive.scan(table, systems=[system]) for table in schema.TABLES]
+    spans = [collected(each.select("start", "utc_offset", "interval").unique(), files) for each in times_of]
     every = with_moments(pl.concat(spans)).group_by(MOMENT)
     times = every.agg(pl.col("start").first(), pl.col("interval").max()).sort(MOMENT)
     end = times[MOMENT] + (times["interval"] * 1e6).cast(pl.Int64).cast(pl.Duration("us"))
@@ -253,10 +239,11 @@ def draw(found: MeasuredAnswer, axes: Axes | None) -> Axes:
 
     latest = table.sort("start", maintain_order=True).group_by("owner", "name", maintain_order=True).last()
     rows = latest.filter(pl.col("resident").is_not_null()).select("name", "resident").rows()
-    return bars(found.headline, rows, "resident pages of 4 KB, last interval", "data space", axes)
+    return _bars(found.headline, rows, "resident pages of 4 KB, last interval", "data space", axes)
 
 
 def _devices(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
+    """Of what the response time of each device consists, from below; of many devices the longest."""
     import polars as pl
 
     wait = (pl.col("response") - pl.col("service")).clip(lower_bound=0.0)
@@ -264,9 +251,21 @@ def _devices(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
     known = means(table).with_columns(wait=wait, name=pl.coalesce("device", "label"))
     apart = known.select(pl.any_horizontal(pl.col(part).is_not_null().any() for part in PARTS)).item()
     shown = (*PARTS, "wait") if apart else ("service", "wait")
-    heights = {part: [(value or 0.0) / MILLISECOND for value in known[part].to_list()] for part in shown}
-    aliases = bool((table["kind"].cast(pl.String) == schema.ALIAS).any())
-    return stacked_times(headline, known["name"].to_list(), heights, aliases=aliases, axes=axes)
+    known = known.select("name", *(pl.col(part).fill_null(0.0) / MILLISECOND for part in shown))
+    if known.height > MOST_BARS:
+        headline = f"{headline} The {MOST_BARS} longest of {known.height} devices."
+        order = pl.arg_sort_by(pl.sum_horizontal(shown), descending=True, maintain_order=True)
+        known = known[known.select(order.head(MOST_BARS).sort()).to_series()]
+    aliases = (table["kind"].cast(pl.String) == schema.ALIAS).any()
+    names = known["name"].to_list()
+    (axes,) = style.begin(axes, f"{headline} {CAVEAT}" if aliases else headline)
+    style.stacked(axes, names, {part: known[part].to_list() for part in shown})
+    aside = 0.8 + max(FEWEST - len(names), 0) / 2
+    axes.set_xlim(-aside, len(names) - 1 + aside)
+    axes.tick_params(axis="x", rotation=90 if len(names) > SIDE_BY_SIDE else 0)
+    axes.set(xlabel="device", ylabel="time of an I/O [ms]")
+    style.legend_below(axes)
+    return axes
 
 
 def _supply(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
@@ -274,4 +273,19 @@ def _supply(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
 
     sums = table.group_by("pool", maintain_order=True).agg(pl.col("tries").sum(), pl.col("fails").sum())
     rows = [(f"{pool}", 100 * fails / tries if tries else 0.0) for pool, tries, fails in sums.rows()]
-    return bars(headline, rows, "tries without alias [%]", "pool", axes)
+    return _bars(headline, rows, "tries without alias [%]", "pool", axes)
+
+
+def _bars(headline: str, rows: Sequence[tuple[str, float]], what: str, of: str, axes: Axes | None) -> Axes:
+    """Draw one number of each row as a bar across, the first on top; `what` and `of` say what numbers and names are."""
+    shown = rows[:MOST_BARS]
+    if len(rows) > len(shown):
+        headline = f"{headline} The first {MOST_BARS} of {len(rows)}."
+    (axes,) = style.begin(axes, headline, height=1.4 + 0.24 * max(len(shown), FEWEST / 2))
+    drawn = axes.barh(
+        [name for name, _ in shown], [number for _, number in shown], height=0.6, color=style.COLORS[0]
+    )
+    axes.bar_label(drawn, [readable(each) for _, each in shown], padding=4, fontsize="small")
+    axes.margins(x=0.12)
+    axes.set(xlabel=what, ylabel=of, ylim=(max(len(shown), 2) - 0.4, -0.6))
+    return axes

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.errors import InputError, ReportError
+from planner.errors import InputError
 from planner.interval import Interval
 from planner.measurements.rows import Devices, Index, Rows, shown
 from planner.measurements.run import (
@@ -76,14 +76,18 @@ def volume_runs(rows: Rows, only: Devices | None = None, exclude: Devices | None
     if only is None:
         bases = bases[np.nan_to_num(rates[bases]) > 0]
         if not bases.size:
-            raise InputError("listing", str(rows.file), f"an ECKD base device with I/O; {_none(rows)}")
+            raise _wanted(rows, f"an ECKD base device with I/O; {_none(rows)}")
     if rows.is_alias.any():
-        raise InputError(
-            "listing", str(rows.file),
-            "no HyperPAV aliases: they work for every base of the pool, so ask `planner aliases pool`",
-        )  # fmt: skip
+        raise _wanted(
+            rows, "no HyperPAV aliases: they work for every base of the pool, so ask `planner aliases pool`"
+        )
     found = [_volume(rows, int(base)) for base in bases]
     return sorted(found, key=lambda run: -float(run.queued.value[0]))
+
+
+def _wanted(rows: Rows, expected: str, argument: str = "listing") -> InputError:
+    """Make the error of an interval that holds something else."""
+    return InputError(argument, str(rows.file), expected)
 
 
 def _none(rows: Rows) -> str:
@@ -123,10 +127,8 @@ def _volume(rows: Rows, base: int) -> Run:
     name = rows.names[base]
     if rows.words["kind"][base] == VOLUME:
         if rows.words["pool"][base] is not None:
-            raise InputError(
-                "FILE", str(rows.file),
-                f"volumes in no pool; for pool {rows.words['pool'][base]} ask `planner aliases pool`",
-            )  # fmt: skip
+            wanted = f"volumes in no pool; for pool {rows.words['pool'][base]} ask `planner aliases pool`"
+            raise _wanted(rows, wanted, "FILE")
         return _run(rows[[base]], name, pool=False, aliases=_aliases_of(rows, base))
     own = np.flatnonzero(rows.of_kind(CLASSIC_ALIAS) & (rows.words["alias_of"].astype(str) == name))
     members = rows[np.concatenate([[base], own]).astype(np.int64)]
@@ -183,13 +185,13 @@ def pool_runs(
     if exclude is not None:
         working = working & ~exclude.chosen(rows)
     if not volumes.size:
-        raise InputError("listing", str(rows.file), f"an ECKD base device; {_none(rows)}")
+        raise _wanted(rows, f"an ECKD base device; {_none(rows)}")
     used = np.flatnonzero(working)
     numbers = sorted(rows.names[k] for k in volumes)
     name = f"{numbers[0]}-{numbers[-1]}"
     run = _listed_pool(rows, f"pool {name}", volumes, used)
     if run is None:
-        raise InputError("listing", str(rows.file), "a base device with I/O; there is none")
+        raise _wanted(rows, "a base device with I/O; there is none")
     return [PoolRun(name=name, volumes=len(volumes), aliases=len(used), run=run)], _taken(rows, volumes, used)
 
 
@@ -276,7 +278,7 @@ def _named_pools(rows: Rows) -> tuple[list[PoolRun], list[str]]:
         run = _listed_pool(rows, f"pool {pool}", volumes, used, absent=count - len(used))
         found.append(PoolRun(name=str(pool), volumes=len(volumes), aliases=count, run=run))
     if not found:
-        raise InputError("members", str(rows.file), f"pools with base devices of {rows.file.name}")
+        raise _wanted(rows, f"pools with base devices of {rows.file.name}", "members")
     outside = [name for name, pool in zip(rows.names, pools, strict=True) if pool is None]
     notes = []
     if outside:
@@ -295,10 +297,8 @@ def _listed_pool(rows: Rows, name: str, volumes: Index, used: Index, absent: int
         classic &= np.isin(rows.words["alias_of"].astype(str), names)
     if classic.any():
         which = ", ".join(rows.names[k] for k in np.flatnonzero(classic))
-        raise InputError(
-            "listing", str(rows.file), f"no classic PAV aliases in a HyperPAV pool ({which}); "
-            "ask `planner aliases volume`",
-        )  # fmt: skip
+        wanted = f"no classic PAV aliases in a HyperPAV pool ({which}); ask `planner aliases volume`"
+        raise _wanted(rows, wanted)
     in_use = len(used) + absent
     if len(volumes) + in_use > ADDRESSES:
         raise InputError(
@@ -339,21 +339,17 @@ def _table_pools(
     else:
         for k, pool in enumerate(pools):
             if pool is None:
-                raise ReportError(
-                    rows.file, f"{rows.names[k]} is in no pool: expected its pool; ask for one pool by its name, or "
-                    "`planner aliases volume`",
-                    line=int(rows.line[k]),
-                )  # fmt: skip
+                wanted = "expected its pool; ask for one pool by its name, or `planner aliases volume`"
+                raise rows.error(k, f"{rows.names[k]} is in no pool: {wanted}")
         groups = {str(pool): np.flatnonzero(pools == pool) for pool in dict.fromkeys(pools)}
     found = []
     for name, members in groups.items():
         aliases = _same_aliases(rows, name, members)
         room = ADDRESSES - aliases
         if len(members) > room:
-            raise ReportError(
-                rows.file, f"pool {name} has {len(members)} volumes and {aliases} aliases: expected at most "
-                f"{ADDRESSES} addresses, one logical control unit", line=int(rows.line[members[room]]),
-            )  # fmt: skip
+            found_here = f"pool {name} has {len(members)} volumes and {aliases} aliases"
+            wanted = f"expected at most {ADDRESSES} addresses, one logical control unit"
+            raise rows.error(members[room], f"{found_here}: {wanted}")
         busy = _working(rows, members)
         idle = len(members) - len(busy)
         run = _run(rows[busy], f"pool {name}", pool=True, aliases=aliases, idle=idle) if busy.size else None
@@ -367,11 +363,9 @@ def _same_aliases(rows: Rows, pool: str, members: Index) -> int:
     counts = np.nan_to_num(rows.pool_aliases[members])
     other = np.flatnonzero(counts != counts[0])
     if other.size:
-        k, first = int(members[other[0]]), int(members[0])
-        raise ReportError(
-            rows.file, f"{counts[other[0]]:.0f} aliases of pool {pool} are not {counts[0]:.0f} as in line "
-            f"{rows.line[first]}: expected one number", line=int(rows.line[k]),
-        )  # fmt: skip
+        before = f"{counts[0]:.0f} as in line {rows.line[members[0]]}"
+        problem = f"{counts[other[0]]:.0f} aliases of pool {pool} are not {before}: expected one number"
+        raise rows.error(members[other[0]], problem)
     return int(counts[0])
 
 
@@ -397,10 +391,8 @@ def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> R
     )
     missing = np.isinf(queue.high).nonzero()[0]
     if missing.size and missing.size < len(rows):
-        raise ReportError(
-            rows.file, f"{rows.names[missing[0]]}: expected queued or response_ms, the mean queue of each volume",
-            line=int(rows.line[missing[0]]),
-        )  # fmt: skip
+        problem = "expected queued or response_ms, the mean queue of each volume"
+        raise rows.error(missing[0], f"{rows.names[missing[0]]}: {problem}")
     shown_queue = rows.numbers["queued"].value
     return run(
         service=rows.column("service time", lambda whole: _widened(whole, _printed_service(whole))), queued=queue,

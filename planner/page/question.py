@@ -182,7 +182,7 @@ def report(
     elif there.rows:
         found += [_now(replace(asked, system=name)) for name in there.systems]
     if there.supply:
-        from planner.measurements.supplies import read_supplies
+        from planner.measurements.over_time import read_supplies
 
         pools = read_supplies(asked.source, system=system, start=start, end=end)
         found.append(Answered(answer=judge(pools, no_alias=no_alias)))

@@ -9,8 +9,7 @@ from planner import library, style
 from planner.advice.disk import Setting, disk_rates
 from planner.calibrate.cost_fit import CostFit
 from planner.calibrate.data_file import Measurements
-from planner.calibrate.disk import fitted as fit_disk
-from planner.calibrate.paging import fitted as fit_paging
+from planner.calibrate.disks import fit_disk, fit_paging
 from planner.devices.disk import DiskPath
 from planner.devices.paging import PagingDevice
 from planner.published.report import (
@@ -109,36 +108,30 @@ def _iozone(kind: str) -> library.Model:
     """Elapsed time of each phase, and processor time of the four phases together."""
     found = table(FOLDER, "table-1")
     off, on = IOZONE_RUNS[kind]
-    rows = _phases(found, kind, off, "off", (None, None), None)
-    if on is not None:
-        rows += _phases(found, kind, on, "on", (0.0, 1.0), IOZONE_HIT_RATIO)
+    rows = _phases(found, kind, off, "off") + ([] if on is None else _phases(found, kind, on, "on"))
     path = fit_disk(rows)
     law = DiskPath.from_model(_disk_model("iozone", kind, found, path, []))
     return _disk_model("iozone", kind, found, path, _phase_rates(found, kind, law))
 
 
-def _phases(
-    found: PublishedTable,
-    kind: str,
-    name: str,
-    cache: str,
-    hits: tuple[float | None, float | None],
-    mean: float | None,
-) -> list[Measurements]:
+def _phases(found: PublishedTable, kind: str, name: str, cache: str) -> list[Measurements]:
     """Four phases with their rates, in transactions of two of them, and the run that they make with its costs."""
     size, words = 2 * _phase_bytes(), {"cache": cache}
     whole, nothing = exactly(size), exactly(0.0)
-    ratios = (*[None] * len(WRITES), *hits)
+
+    def hits(share: float) -> Printed | None:
+        """Share of the reads that the cache answers; none without it."""
+        return exactly(share) if cache == "on" else None
+
     rows = [
         run(
             f"{name} {phase}", found, words, rate=found.printed(phase, name, KILOBYTE / size),
-            hit_ratio=exactly(ratio or 0.0) if cache == "on" else None,
-            write_kb=whole if phase in WRITES else nothing, read_kb=nothing if phase in WRITES else whole,
-            channel_mb_per_s=_channel(kind),
+            hit_ratio=hits(float(phase == "RR")), write_kb=whole if phase in WRITES else nothing,
+            read_kb=nothing if phase in WRITES else whole, channel_mb_per_s=_channel(kind),
         )
-        for phase, ratio in zip((*WRITES, *READS), ratios, strict=True)
+        for phase in (*WRITES, *READS)
     ]  # fmt: skip
-    total = run(name, found, words, hit_ratio=None if mean is None else exactly(mean), write_kb=whole, read_kb=whole,
+    total = run(name, found, words, hit_ratio=hits(IOZONE_HIT_RATIO), write_kb=whole, read_kb=whole,
                 channel_mb_per_s=_channel(kind), **_costs(found, name))  # fmt: skip
     return [*rows, total]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from planner import library
 from planner.advice.channel_program import WAYS, channel_programs, token
-from planner.calibrate.channel_program import fitted as fit_channel_program
+from planner.calibrate.processor_time import fit_channel_program
 from planner.published.report import (
     Cell,
     PublishedFigure,

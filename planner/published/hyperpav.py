@@ -16,6 +16,7 @@ from planner.measurements import Run, intervals, read, system_runs
 from planner.published.report import Origin, PublishedFigure, PublishedReport, known, printed
 from planner.queueing import PoolSteady
 from planner.reports import Device, DeviceListing, Printed, read_devices
+from planner.reports.volumes import PARTS
 from planner.units import MILLISECOND, ends, given
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ FOLDER: Final = "hyperpav"
 ALL_RUNS: Final = "hyperpav"
 OUTLIER: Final = "Y040181P"
 HAND_CORRECTED: Final = "response-hand-corrected"
-PARTS: Final = ("pend", "disconnect", "connect")
 TIMES: Final = (*PARTS, "service", "response", "cu_wait")
 COUNTS: Final = ("links", "paths")
 QUEUES_AT_BASES: Final = "I/Os queue at bases only"

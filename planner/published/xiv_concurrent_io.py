@@ -12,9 +12,9 @@ import numpy as np
 from planner import library, style
 from planner.advice.storage import guest_frame_budget
 from planner.calibrate.cost_fit import CostLaw, fit_costs
+from planner.calibrate.disks import fit_paging
 from planner.calibrate.error_bar import interval
 from planner.calibrate.least_squares import MeasuredFigure
-from planner.calibrate.paging import fitted as fit_paging
 from planner.devices.paging import SYSTEM_KIND, SYSTEM_PARAMETERS, PagingDevice
 from planner.published.report import (
     Cell,

@@ -8,20 +8,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from planner import render
 from planner.reports import schema
 from planner.reports.device_rows import MEASURED, ColumnRows, Device
-from planner.reports.dspacesh import DataSpaceListing, data_space_table, data_spaces_of, storage_frame
+from planner.reports.dspacesh import DataSpaceListing, data_spaces_of, storage_frame
 from planner.reports.listing import (
     DEVICE,
     DSPACESH,
     REPORTS,
     PageHead,
     PrintedListing,
+    head_columns,
     nothing_of,
     printed_table,
 )
@@ -30,34 +31,27 @@ from planner.reports.printed import Printed
 
 if TYPE_CHECKING:
     import polars as pl
-    from matplotlib.axes import Axes
-
-SHOWN: Final = {
-    "device": "device", "type": "type", "label": "label", "io_rate": "I/O rate", "pend": "pend",
-    "disconnect": "disc", "connect": "conn", "service": "service", "response": "response", "queued": "queued",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceListing(PrintedListing):
     """One DEVICE listing, with its devices as `rows` in the order of the listing."""
 
-    FIRST: ClassVar = SHOWN
+    WORDS: ClassVar = {
+        "interval": "interval", "device": "address", "type": "type", "alias_of": "alias_of", "label": "label",
+        "links": "links", "paths": "paths",
+    }  # fmt: skip
+    NUMBERS: ClassVar = {name: (unit, factor) for name, (_, unit, factor) in MEASURED.items()}
+    DECIMALS: ClassVar = True
+    FIRST: ClassVar = {
+        "device": "device", "type": "type", "label": "label", "io_rate": "I/O rate", "pend": "pend",
+        "disconnect": "disc", "connect": "conn", "service": "service", "response": "response", "queued": "queued",
+    }  # fmt: skip
 
     rows: tuple[Device, ...]
 
-    def everything(self) -> render.Table:
-        """Lay out every number, without resolutions."""
-        return device_table([self], resolution=False)
-
     def _repr_html_(self) -> str:
         return render.to_html(self.everything())
-
-    def plot(self) -> Axes:
-        """Draw of what the response time of each device consists."""
-        from planner.reports.pictures import device_times
-
-        return device_times(f"{self}.", self.rows)
 
 
 def read_devices(path: Path | str, data: bytes | None = None) -> tuple[DeviceListing, ...]:
@@ -86,9 +80,11 @@ def read_devices(path: Path | str, data: bytes | None = None) -> tuple[DeviceLis
     >>> listing.run, listing.rows[0].io_rate
     ('Y040180P', Printed(value=755.0, resolution=0.5))
     """
-    scanned = scan(Path(path), data, strict=True)
+    scanned = scan(Path(path), data)
     if not scanned.listings:
         raise nothing_of(scanned.path, scanned.reports, DEVICE)
+    if damaged := [error for each in scanned.listings for error, _ in each.damaged]:
+        raise damaged[0]
     return listings_of(scanned)
 
 
@@ -141,18 +137,10 @@ def device_table(listings: Sequence[DeviceListing], *, resolution: bool = True) 
     >>> device_table([]).columns[0].name
     'run'
     """
-    same = ("interval", "type", "alias_of", "label", "links", "paths")
-    words = {"interval": "interval", "device": "address", **{name: name for name in same}}
-    numbers = {name: (unit, factor) for name, (_, unit, factor) in MEASURED.items()}
-    return printed_table(listings, words, numbers, resolution=resolution, decimals=True)
+    return printed_table(DeviceListing, listings, resolution=resolution)
 
 
 Listing = DeviceListing | DataSpaceListing
-
-
-def listing_table(report: str, listings: Sequence[Any]) -> render.Table:
-    """Lay out everything that the listings of one report print."""
-    return (data_space_table if report == DSPACESH else device_table)(listings)
 
 
 def read_with_notes(
@@ -277,17 +265,10 @@ def _heads(scanned: Scanned) -> dict[str, Any]:
     """What the head of each listing says: one value where all say the same, else a column."""
     import polars as pl
 
-    heads = [listing.head for listing in scanned.listings]
-    said: dict[str, list[Any]] = {
-        "system": [head.system or None for head in heads],
-        "source": [head.run or None for head in heads],
-        "start": [head.start if isinstance(head.start, datetime) else None for head in heads],
-        "interval": [head.interval for head in heads],
-    }
     types = schema.dtypes(schema.DEVICES)
-    of_row = np.repeat(np.arange(len(heads)), [listing.rows for listing in scanned.listings])
+    of_row = np.repeat(np.arange(len(scanned.listings)), [listing.rows for listing in scanned.listings])
     found: dict[str, Any] = {"file": str(scanned.path)}
-    for name, values in said.items():
+    for name, values in head_columns(listing.head for listing in scanned.listings).items():
         same = len(set(values)) == 1
         found[name] = values[0] if same else pl.Series(name, values, dtype=types[name]).gather(of_row)
     return found

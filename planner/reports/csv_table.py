@@ -180,7 +180,7 @@ class CsvTable:
             if name and name not in names:
                 problem = f"unknown column {heading!r}: known are {', '.join(known)}"
                 raise self.error_at(self.header_line, index, problem)
-            full = None if name else _first(self.cells.to_series(index) != "")
+            full = None if name else first_true(self.cells.to_series(index) != "")
             if full is not None:
                 problem = f"a cell in a column without a heading: known are {', '.join(known)}"
                 raise self.error_at(int(self.line_numbers[full]), index, problem)
@@ -220,7 +220,7 @@ class CsvTable:
     def text_series(self, name: str) -> pl.Series:
         """Read a column of words or nothing; control characters in them are an error."""
         column = self.series(name)
-        bad = _first(column.str.contains(_CONTROL.pattern))
+        bad = first_true(column.str.contains(_CONTROL.pattern))
         if bad is not None:
             cell = column[bad]
             raise self.error(bad, name, f"{shown(cell)}: expected text without control characters")
@@ -232,7 +232,7 @@ class CsvTable:
 
         column = self.series(name)
         values = column.cast(pl.Int64, strict=False)
-        bad = _first(~column.str.contains(r"^[0-9]+$") | values.is_null() | (values > most))
+        bad = first_true(~column.str.contains(r"^[0-9]+$") | values.is_null() | (values > most))
         if bad is not None:
             problem = f"{shown(column[bad])}: expected a whole number from 0 to {most}"
             raise self.error(bad, name, problem)
@@ -241,7 +241,7 @@ class CsvTable:
     def numbers(self, name: str) -> Array:
         """Read a column of numbers, zero or above."""
         values, _ = self.printed(name)
-        if (row := _first(values.is_null())) is not None:
+        if (row := first_true(values.is_null())) is not None:
             raise self.error(row, name, f"'': {ZERO_OR_ABOVE.expected(name)}")
         return values.to_numpy().astype(np.float64, copy=False)
 
@@ -293,7 +293,7 @@ class CsvTable:
         return column.replace_strict(list(known), list(known.values()), return_dtype=dtype)
 
 
-def _first(mask: pl.Series) -> int | None:
+def first_true(mask: pl.Series) -> int | None:
     """Index of the first true element."""
     found = mask.fill_null(False).arg_max() if mask.len() else None
     return int(found) if found is not None and mask[found] else None
@@ -508,6 +508,6 @@ class FrameTable(CsvTable):
         if not self.has(name) or not (column := super().series(name)).dtype.is_numeric():
             return super().printed(name, allowed)
         values = column.cast(pl.Float64).fill_nan(None)
-        if (row := _first(allowed.refuses(values))) is not None:
+        if (row := first_true(allowed.refuses(values))) is not None:
             raise self.error(row, name, f"{values[row]}: {allowed.expected(name)}")
         return values, values * 0.0

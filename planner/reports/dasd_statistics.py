@@ -28,38 +28,25 @@ CLASSES: Final = 32
 EDGES: Final = np.array([0.0, *(2.0 ** (k + 1) for k in range(1, CLASSES)), np.inf]) * MICROSECOND  # s
 # Mean of a class over its lower end, all logarithms in it equally likely.
 LOG_UNIFORM: Final = 1 / np.log(2.0)
-TOTALS: Final = {
-    "total_requests": "requests",
-    "total_sectors": "sectors",
-    "total_pav": "via_alias",
-    "total_hpf": "high_performance",
+TOTALS: Final = {  # attribute: label in debugfs, what dasdstat prints
+    "requests": ("total_requests", r"([0-9]{1,20}) dasd I/O requests"),
+    "sectors": ("total_sectors", r"with ([0-9]{1,20}) sectors\(512B each\)"),
+    "via_alias": ("total_pav", r"([0-9]{1,20}) requests used a PAV alias device"),
+    "high_performance": ("total_hpf", r"([0-9]{1,20}) requests used HPF"),
 }
-HISTOGRAMS: Final = {
-    "histogram_io_times": "response",
-    "histogram_time_build_to_ssch": "wait",
-    "histogram_time_ssch_to_irq": "service",
-    "histogram_time_irq_to_end": "end",
-    "histogram_ccw_queue_length": "queue",
+HISTOGRAMS: Final = {  # part of a request: label in debugfs, title that dasdstat prints, label of the average
+    "response": ("histogram_io_times", "Histogram of I/O times (microseconds)", "avg_total"),
+    "wait": ("histogram_time_build_to_ssch", "Histogram of I/O time till ssch", "avg_build_to_ssch"),
+    "service": (
+        "histogram_time_ssch_to_irq",
+        "Histogram of I/O time between ssch and irq",
+        "avg_ssch_to_irq",
+    ),
+    "end": ("histogram_time_irq_to_end", "Histogram of I/O time between irq and end", "avg_irq_to_end"),
+    "queue": ("histogram_ccw_queue_length", "# of req in chanq at enqueuing", ""),
 }
-AVERAGES: Final = {
-    "avg_total": "response",
-    "avg_build_to_ssch": "wait",
-    "avg_ssch_to_irq": "service",
-    "avg_irq_to_end": "end",
-}
-PRINTED_TOTALS: Final = {  # of dasdstat: pattern, attribute
-    r"([0-9]{1,20}) dasd I/O requests": "requests",
-    r"with ([0-9]{1,20}) sectors\(512B each\)": "sectors",
-    r"([0-9]{1,20}) requests used a PAV alias device": "via_alias",
-    r"([0-9]{1,20}) requests used HPF": "high_performance",
-}
-PRINTED_HISTOGRAMS: Final = {
-    "Histogram of I/O times (microseconds)": "response",
-    "Histogram of I/O time till ssch": "wait",
-    "Histogram of I/O time between ssch and irq": "service",
-    "Histogram of I/O time between irq and end": "end",
-    "# of req in chanq at enqueuing": "queue",
-}
+KEYS: Final = {label: key for table in (TOTALS, HISTOGRAMS) for key, (label, *_) in table.items()}
+TITLES: Final = {title: key for key, (_, title, _) in HISTOGRAMS.items()}
 BLOCK_DEVICE: Final = re.compile(r"dasd[a-z]+")
 WHAT: Final = "statistics of the DASD driver"
 
@@ -122,7 +109,7 @@ class DasdStatistics:
         }
         if self.requests < before.requests or any((each < 0).any() for each in differences.values()):
             raise InputError("before", before.requests, f"at most {self.requests} requests, as counters rise")
-        pairs = {name: (getattr(self, name), getattr(before, name)) for name in TOTALS.values()}
+        pairs = {name: (getattr(self, name), getattr(before, name)) for name in TOTALS}
         totals: Any = {name: None if None in pair else pair[0] - pair[1] for name, pair in pairs.items()}
         return replace(self, start=None, histograms=differences, averages=_since(self, before), **totals)
 
@@ -227,7 +214,7 @@ def _line(path: Path, section: _Section, number: int, text: str, open_key: str |
         if open_key is not None:
             section.values.setdefault(open_key, []).extend(int(word) for word in words)
         return open_key
-    for pattern, key in PRINTED_TOTALS.items():
+    for key, (_, pattern) in TOTALS.items():
         if match := re.fullmatch(pattern, text.strip()):
             section.values[key] = [int(match[1])]
             section.printed = True
@@ -237,12 +224,12 @@ def _line(path: Path, section: _Section, number: int, text: str, open_key: str |
     title = re.sub(r"\([0-9]+\.\.[0-9]+\)$", "", text.strip()).rstrip()
     if text.lstrip().startswith("_"):  # headings of the classes
         return open_key
-    return PRINTED_HISTOGRAMS.get(title, "" if title.startswith("Histogram") else None)
+    return TITLES.get(title, "" if title.startswith("Histogram") else None)
 
 
 def _labelled(path: Path, section: _Section, number: int, words: list[str]) -> None:
     """A row of debugfs: a label and one number, or 32."""
-    key = TOTALS.get(words[0]) or words[0]
+    key = KEYS.get(words[0], words[0])
     wanted = CLASSES if words[0].startswith("histogram") else 1
     values = [int(word) for word in words[1:]]
     if len(values) != wanted or max(values) >= COUNTER_SIZE:
@@ -251,7 +238,7 @@ def _labelled(path: Path, section: _Section, number: int, words: list[str]) -> N
         )
     if key in section.values:
         raise ReportError(path, f"{words[0]} a second time for {section.name or 'a device'}", line=number)
-    section.values[HISTOGRAMS.get(key, key)] = values
+    section.values[key] = values
 
 
 def _statistics(path: Path, section: _Section) -> DasdStatistics:
@@ -259,7 +246,7 @@ def _statistics(path: Path, section: _Section) -> DasdStatistics:
     if "requests" not in values:
         raise ReportError(path, f"no number of requests for {section.name or 'a device'}", line=section.line)
     histograms = {}
-    for key in HISTOGRAMS.values():
+    for key in HISTOGRAMS:
         if key in values:
             if len(values[key]) != CLASSES:
                 raise ReportError(
@@ -269,16 +256,16 @@ def _statistics(path: Path, section: _Section) -> DasdStatistics:
                     line=section.line,
                 )
             histograms[key] = np.array(values[key], np.int64) * section.scale
-    totals: Any = {key: values[key][0] if key in values else None for key in TOTALS.values()}
+    totals: Any = {key: values[key][0] if key in values else None for key in TOTALS}
     if (totals["via_alias"] or 0) > totals["requests"]:
         problem = (
             f"{totals['via_alias']} requests used an alias, of {totals['requests']}: expected at most as many"
         )
         raise ReportError(path, problem, line=section.line)
     averages = {
-        part: (Interval(0.0, 0.5, 1.0) + values[key][0]) * MICROSECOND
-        for key, part in AVERAGES.items()
-        if key in values
+        part: (Interval(0.0, 0.5, 1.0) + values[label][0]) * MICROSECOND
+        for part, (_, _, label) in HISTOGRAMS.items()
+        if label and label in values
     }
     return DasdStatistics(
         name=section.name, start=section.start, histograms=histograms, averages=averages, line=section.line,
@@ -306,13 +293,10 @@ def tables(path: Path | str, data: bytes | None = None, *, interval: float | Non
         notes.append(
             f"{path}: the statistics do not say how long they counted: there are times, and no rates"
         )
-    rates = [None if interval is None else each.requests / interval for each in blocks]
-    by_alias = [
-        None if interval is None or each.via_alias is None else each.via_alias / interval for each in blocks
-    ]
     numbers: dict[str, Any] = {}
-    for name, values in (("io_rate", rates), ("alias_rate", by_alias)):
-        numbers |= schema.exact(name, values)
+    for name, counted in (("io_rate", "requests"), ("alias_rate", "via_alias")):
+        counts = np.array([getattr(each, counted) for each in blocks], dtype=np.float64)  # nan for None
+        numbers |= schema.exact(name, counts / (np.nan if interval is None else interval))
     for name in ("service", "response"):
         means = [each.mean(name) for each in blocks]
         for end, part in zip(schema.ENDS, ("value", "low", "high"), strict=True):

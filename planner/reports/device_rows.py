@@ -66,7 +66,7 @@ class Device:
     `label` volume label or owner, empty where blank; `links` and `paths` are counts. `io_rate` and `avoided` are I/Os
     started and avoided by minidisk caching; `pend`, `disconnect`, `connect`, `service`, `response` and `cu_wait` mean
     times of one I/O, `queued` is the mean number waiting; `line` is that of the file. Performance Toolkit adds up
-    `service` from its rounded parts (see `service_from_parts`), and does not print the response time of a volume once
+    `service` from its rounded parts, and does not print the response time of a volume once
     an alias serves it.
     """
 
@@ -101,13 +101,6 @@ class Device:
     def is_hyperpav_alias(self) -> bool:
         """Whether label is blank and type names no base: a HyperPAV alias has no volume of its own."""
         return not self.label and not self.is_classic_alias
-
-    @property
-    def service_from_parts(self) -> Printed | None:
-        """Pend + disconnect + connect [s], with the resolution that a sum of three rounded numbers has."""
-        if self.pend is None or self.disconnect is None or self.connect is None:
-            return None
-        return self.pend + self.disconnect + self.connect
 
 
 def is_header(line: Line) -> bool:

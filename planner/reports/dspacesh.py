@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -25,6 +25,7 @@ from planner.reports.listing import (
     Page,
     PrintedListing,
     has_headings,
+    head_columns,
     nothing_of,
     printed_table,
 )
@@ -33,32 +34,11 @@ from planner.reports.printed import SUFFIXES, Columns, Printed, is_number
 
 if TYPE_CHECKING:
     import polars as pl
-    from matplotlib.axes import Axes
 
-RATES: Final = {  # field: heading
-    "steal_rate": "Pgstl",
-    "read_rate": "Pgrds",
-    "write_rate": "Pgwrt",
-    "expanded_read_rate": "X-rds",
-    "expanded_write_rate": "X-wrt",
-    "migration_rate": "X-mig",
-}
-PAGES: Final = {
-    "total": "Total",
-    "resident": "Resid",
-    "resident_below_2gb": "R<2GB",
-    "locked": "Lock",
-    "locked_below_2gb": "L<2GB",
-    "aliases": "Count",
-    "aliases_locked": "Lockd",
-    "expanded": "XSTOR",
-    "dasd": "DASD",
-}
-SHOWN: Final = {  # column: label
-    "owner": "owner", "name": "data space", "users": "users", "read_rate": "read", "write_rate": "written",
-    "total": "total", "resident": "resident", "resident_below_2gb": "below 2 GB", "dasd": "on DASD",
-}  # fmt: skip
-
+RATES: Final = dict(
+    zip(schema.STORAGE_RATES, LEFT[-len(schema.STORAGE_RATES) :], strict=True)
+)  # field: heading
+PAGES: Final = dict(zip(schema.STORAGE_PAGES, RIGHT, strict=True))
 RELEASE: Final = re.compile(r"z/VM +V\.([0-9]+\.[0-9]+)\.[0-9]+")
 _PTRM: Final = re.compile(r"PTRM[0-9A-F]{4}")
 
@@ -104,21 +84,16 @@ class DataSpace:
 class DataSpaceListing(PrintedListing):
     """One DSPACESH listing: `rows` in its order, and z/VM version and `release` such as ``5.3``, None without."""
 
-    FIRST: ClassVar = SHOWN
+    WORDS: ClassVar = {name: name for name in ("release", "owner", "name", "users")}
+    NUMBERS: ClassVar = dict.fromkeys(RATES, ("1/s", 1.0)) | dict.fromkeys(PAGES, ("pages", 1.0))
+    DECIMALS: ClassVar = False
+    FIRST: ClassVar = {
+        "owner": "owner", "name": "data space", "users": "users", "read_rate": "read", "write_rate": "written",
+        "total": "total", "resident": "resident", "resident_below_2gb": "below 2 GB", "dasd": "on DASD",
+    }  # fmt: skip
 
     rows: tuple[DataSpace, ...]
     release: str | None
-
-    def everything(self) -> render.Table:
-        """Lay out every number, without resolutions."""
-        return data_space_table([self], resolution=False)
-
-    def plot(self) -> Axes:
-        """Draw how many pages of each data space are resident."""
-        from planner.reports.pictures import bars
-
-        rows = [(row.name, row.resident.value) for row in self.rows if row.resident is not None]
-        return bars(f"{self}.", rows, "resident pages of 4 KB", "data space")
 
 
 def read_data_spaces(path: Path | str, data: bytes | None = None) -> tuple[DataSpaceListing, ...]:
@@ -172,14 +147,8 @@ def data_spaces_of(path: Path, pages: Sequence[Page]) -> tuple[DataSpaceListing,
 def storage_frame(path: Path, pages: Sequence[Page]) -> pl.DataFrame:
     """Rows of the table of storage from DSPACESH pages."""
     rows = [(each, row) for each in data_spaces_of(path, pages) for row in each.rows]
-    data: dict[str, Any] = {
-        "system": [each.system or None for each, _ in rows],
-        "source": [each.run or None for each, _ in rows],
-        "start": [each.start if isinstance(each.start, datetime) else None for each, _ in rows],
-        "interval": [each.interval for each, _ in rows],
-        "release": [each.release for each, _ in rows],
-        "file": str(path),
-    }
+    data: dict[str, Any] = head_columns(each for each, _ in rows)
+    data |= {"release": [each.release for each, _ in rows], "file": str(path)}
     for name in ("owner", "name", "users", "line"):
         data[name] = [getattr(row, name) for _, row in rows]
     for name in (*RATES, *PAGES):
@@ -349,6 +318,4 @@ def data_space_table(listings: Sequence[DataSpaceListing], *, resolution: bool =
     >>> data_space_table([]).columns[0].name
     'run'
     """
-    words = {name: name for name in ("release", "owner", "name", "users")}
-    numbers = dict.fromkeys(RATES, ("1/s", 1.0)) | dict.fromkeys(PAGES, ("pages", 1.0))
-    return printed_table(listings, words, numbers, resolution=resolution, decimals=False)
+    return printed_table(DataSpaceListing, listings, resolution=resolution)

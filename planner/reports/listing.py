@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 from pathlib import Path
@@ -65,6 +65,16 @@ class PageHead:
     system: str = ""
 
 
+def head_columns(heads: Iterable[PageHead]) -> dict[str, list[Any]]:
+    """What heads say, as columns of the schema; a time of day has no date, hence is no start."""
+    rows = [
+        (head.system or None, head.run or None, head.start if isinstance(head.start, datetime) else None, head.interval)
+        for head in heads
+    ]  # fmt: skip
+    names = ("system", "source", "start", "interval")
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """A page of a report: what its `head` says, its `first` line, and all `lines` below that."""
@@ -78,6 +88,13 @@ class Page:
 class PrintedListing(PageHead, Tabular):
     """One listing: what its head says, its `rows`, the file `path` and the `line` where it begins."""
 
+    WORDS: ClassVar[
+        Mapping[str, str]
+    ]  # columns, and the attribute of a row or of the listing that each shows
+    NUMBERS: ClassVar[
+        Mapping[str, tuple[str, float]]
+    ]  # fields of a row with their unit, and SI units in one of it
+    DECIMALS: ClassVar[bool]  # whether numbers have as many decimals as were printed
     FIRST: ClassVar[
         Mapping[str, str]
     ]  # columns that people look at first, within 80 characters, and their labels
@@ -102,7 +119,7 @@ class PrintedListing(PageHead, Tabular):
 
     def everything(self) -> render.Table:
         """Lay out every number, without resolutions."""
-        raise NotImplementedError
+        return printed_table(type(self), [self], resolution=False)
 
     def to_frame(self) -> pd.DataFrame:
         """Return every number of the listing as a pandas data frame."""
@@ -110,31 +127,26 @@ class PrintedListing(PageHead, Tabular):
 
 
 def printed_table(
-    listings: Sequence[PrintedListing],
-    words: Mapping[str, str],
-    numbers: Mapping[str, tuple[str, float]],
-    *,
-    resolution: bool,
-    decimals: bool,
+    kind: type[PrintedListing], listings: Sequence[PrintedListing], *, resolution: bool = True
 ) -> render.Table:
-    """Lay out listings one below the other: `words` with the field of the row or listing; `numbers` by field."""
+    """Lay out listings of one kind one below the other."""
     pairs = [(listing, row) for listing in listings for row in listing.rows]
     values: dict[str, list[Any]] = {
         "run": [listing.run or None for listing, _ in pairs],
         "start": [None if listing.start is None else listing.start.isoformat() for listing, _ in pairs],
         "end": [None if listing.end is None else listing.end.isoformat() for listing, _ in pairs],
     }
-    for name, each in words.items():
+    for name, each in kind.WORDS.items():
         values[name] = [getattr(row if hasattr(row, each) else listing, each) for listing, row in pairs]
     columns = {column(name, "s" if name == "interval" else ""): found for name, found in values.items()}
-    for name, (unit, factor) in numbers.items():
+    for name, (unit, factor) in kind.NUMBERS.items():
         printed = [getattr(row, name) for _, row in pairs]
         found, halves = (  # in the printed unit, without the digits that converting there and back adds
             [None if item is None else round(getattr(item, part) / factor, 9) for item in printed]
             for part in ("value", "resolution")
         )
         finest = min((half for half in halves if half is not None), default=WHOLE)
-        digits = round(math.log10(WHOLE / finest)) if decimals else None
+        digits = round(math.log10(WHOLE / finest)) if kind.DECIMALS else None
         columns[column(name, unit, decimals=digits, digits=None)] = found
         if resolution:
             digits = None if digits is None else digits + 1

@@ -79,14 +79,10 @@ class Scanned:
 
 
 def scan(
-    path: Path,
-    data: bytes | None = None,
-    *,
-    strict: bool = False,
-    take: Callable[[ColumnRows, Scanned], None] | None = None,
+    path: Path, data: bytes | None = None, take: Callable[[ColumnRows, Scanned], None] | None = None
 ) -> Scanned:
-    """Read a file of listings; a damaged row is an error where `strict`; `take` gets the rows of each block at once."""
-    scanner = Scanner(path, strict=strict)
+    """Read a file of listings; `take` gets the rows of each block at once."""
+    scanner = Scanner(path)
     found = scanner.found
     for lines in read_lines(path, data):
         scanner.feed(lines)
@@ -108,8 +104,8 @@ def _kind(raw: bytes) -> str:
 class Scanner:
     """Takes blocks of lines in order."""
 
-    def __init__(self, path: Path, *, strict: bool) -> None:
-        self.path, self.strict = path, strict
+    def __init__(self, path: Path) -> None:
+        self.path = path
         self.found = Scanned(path, [], [], Words(TYPE.fullmatch), Words(str.isprintable), [], [])
         self.listings, self.types, self.labels = self.found.listings, self.found.types, self.found.labels
         self.page: OpenPage | None = None
@@ -334,7 +330,7 @@ class Scanner:
         except ReportError as error:
             cut = self.lines.is_open and index == self.lines.starts.size - 1  # the file ends within the row
             one = not _SECOND_ROW.search(line.text) and device.looks_like_row(columns, line)
-            if self.strict or cut or not one:
+            if cut or not one:
                 raise
             listing.damaged.append((error, line.text.strip()))
             page.damaged += 1

@@ -86,15 +86,15 @@ def read_membership(path: Path | str) -> Membership:
 def members_of(table: CsvTable) -> dict[str, Member]:
     """Take members from the IODDEV bits of a table; a device may stand in it often, always with the same part."""
     base, alias = table.counts(IS_BASE, 1), table.counts(IS_ALIAS, 1)
-    members: dict[str, Member] = {}
-    for row, (devices, pool) in enumerate(zip(_devices(table), table.texts(POOL), strict=True)):
+    parts: list[Member | None] = []
+    for row, pool in enumerate(table.texts(POOL)):
         if base[row] and alias[row]:
             raise table.error(row, IS_ALIAS, f"and {IS_BASE} are both 1: expected a base or an alias")
-        if base[row] or alias[row]:
-            if not pool:
-                raise table.error(row, POOL, "is empty: expected the number of the pool")
-            _add(table, row, members, devices, Member("base" if base[row] else "alias", pool), again=True)
-    return members
+        if (base[row] or alias[row]) and not pool:
+            raise table.error(row, POOL, "is empty: expected the number of the pool")
+        role: Role = "base" if base[row] else "alias"
+        parts.append(Member(role, pool) if base[row] or alias[row] else None)
+    return _members(table, parts, again=True)
 
 
 def device_words(table: CsvTable) -> list[str]:
@@ -108,16 +108,27 @@ def device_words(table: CsvTable) -> list[str]:
 
 
 def _by_role(table: CsvTable) -> dict[str, Member]:
-    members: dict[str, Member] = {}
     roles, pools = table.words("role"), table.words("pool")
-    shares = table.texts(TOGETHER) if table.has(TOGETHER) else [None] * len(roles)
-    for row, (devices, role) in enumerate(zip(_devices(table), roles, strict=True)):
+    parts: list[Member | None] = []
+    for row, (role, text) in enumerate(zip(roles, table.texts(TOGETHER), strict=True)):
         if role.lower() not in ("base", "alias"):
             raise table.error(row, "role", f"{role!r}: expected base or alias")
-        member = Member(
-            "base" if role.lower() == "base" else "alias", pools[row], _together(table, row, shares[row])
-        )
-        _add(table, row, members, devices, member, again=False)
+        known: Role = "base" if role.lower() == "base" else "alias"
+        parts.append(Member(known, pools[row], _together(table, row, text)))
+    return _members(table, parts, again=False)
+
+
+def _members(table: CsvTable, parts: Sequence[Member | None], *, again: bool) -> dict[str, Member]:
+    """Devices of each row with its part; one that stands there `again` must have the same, where it may stand again."""
+    members: dict[str, Member] = {}
+    for row, (devices, member) in enumerate(zip(_devices(table), parts, strict=True)):
+        if member is None:
+            continue
+        for device in devices:
+            known = members.setdefault(device, member)
+            if known is not member and not (again and known == member):
+                problem = f"{device} a second time: it is {known.role} in pool {known.pool}"
+                raise table.error(row, "device", problem)
     return members
 
 
@@ -138,30 +149,12 @@ def share_together(given: str | float | None, argument: str = TOGETHER) -> float
     return found
 
 
-def _together(table: CsvTable, row: int, text: str | None) -> float | None:
+def _together(table: CsvTable, row: int, text: str) -> float | None:
     """The same of a cell; None where it is empty."""
     try:
         return share_together(text or None)
     except InputError as error:
-        raise table.error(row, TOGETHER, f"{shown(str(text))}: expected {error.expected}") from None
-
-
-def _add(
-    table: CsvTable,
-    row: int,
-    members: dict[str, Member],
-    devices: Sequence[str],
-    member: Member,
-    *,
-    again: bool,
-) -> None:
-    """Add devices; one that is there already must have the same part, and stand there twice only where it may."""
-    for device in devices:
-        known = members.setdefault(device, member)
-        if known is not member and not (again and known == member):
-            raise table.error(
-                row, "device", f"{device} a second time: it is {known.role} in pool {known.pool}"
-            )
+        raise table.error(row, TOGETHER, f"{shown(text)}: expected {error.expected}") from None
 
 
 def _devices(table: CsvTable) -> Iterator[Sequence[str]]:
@@ -183,22 +176,20 @@ def with_pools(frame: pl.DataFrame, membership: Membership | None) -> pl.DataFra
     if membership is None or not membership.members:
         return frame
     members = membership.members
-    pool = {device: member.pool for device, member in members.items()}
     counts = {name: len(membership.of(name, "alias")) for name in membership.pools}
-    device = pl.col("device")
-    role = pl.Series([members[name].role for name in members], dtype=pl.Enum(schema.KINDS))
+    own = {
+        "device": list(members), "pool": [each.pool for each in members.values()],
+        "pool_aliases": [counts[each.pool] for each in members.values()],
+        "together": [each.together for each in members.values()], "kind": [each.role for each in members.values()],
+    }  # fmt: skip
+    types = schema.dtypes(schema.DEVICES)
+    known = pl.DataFrame(own, schema_overrides={name: types[name] for name in own})
     plain = pl.col("kind").is_in([schema.BASE, schema.ALIAS, schema.OTHER])
-    return frame.with_columns(
-        pl.coalesce(device.replace_strict(list(pool), list(pool.values()), default=None, return_dtype=pl.String),
-                    pl.col("pool")).alias("pool"),
-        pl.coalesce(device.replace_strict(list(pool), [counts[name] for name in pool.values()], default=None,
-                                          return_dtype=pl.UInt16), pl.col("pool_aliases")).alias("pool_aliases"),
-        pl.coalesce(device.replace_strict(list(members), [member.together for member in members.values()],
-                                          default=None, return_dtype=pl.Float64), pl.col("together")).alias("together"),
-        pl.when(plain & device.is_in(list(members)))
-        .then(device.replace_strict(list(members), role, default=None, return_dtype=pl.Enum(schema.KINDS)))
-        .otherwise(pl.col("kind")).alias("kind"),
-    )  # fmt: skip
+    joined = frame.join(known, on="device", how="left", maintain_order="left", suffix="_own")
+    return joined.with_columns(
+        *(pl.coalesce(f"{name}_own", name).alias(name) for name in ("pool", "pool_aliases", "together")),
+        pl.when(plain).then(pl.coalesce("kind_own", "kind")).otherwise("kind").alias("kind"),
+    ).select(frame.columns)
 
 
 ALIAS: Final = "alias"

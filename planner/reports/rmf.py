@@ -21,10 +21,9 @@ import numpy as np
 from planner.errors import ReportError
 from planner.render.text import counted
 from planner.reports import schema
-from planner.reports.any_table import NOTHING, cleaned
 from planner.reports.column_names import Plan, heading_words, listed, plan_of
 from planner.reports.csv_table import Allowed, CsvTable, check_width, frame_of, shown
-from planner.reports.volumes import NUMBERS, SHOWN, read_volumes
+from planner.reports.volumes import NOTHING, NUMBERS, SHOWN, read_volumes
 from planner.units import half_digit
 
 if TYPE_CHECKING:
@@ -211,55 +210,54 @@ NUMBER: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?|\.[0-9]{1,9}")
 SUMS: Final = re.compile(r"(?i)total|lcu\b|sum\b|average|avg\b")
 NOT_DISK: Final = re.compile(r"(?i)tape|communication|graphic|character|unit record")
 LCU: Final = ("lcu", "logicalcontrolunit")
-WAIT: Final = ("hpavwait", "hyperpavwait", "hpavwaitratio", "hwait")
-MOST: Final = ("hpavmax", "hyperpavmax", "hmax")
+POOL_FIGURES: Final = (  # headings of an IOQ report: ratio of waits, most aliases in use, I/Os of a channel path
+    (("hpavwait", "hyperpavwait", "hpavwaitratio", "hwait"), Allowed(most=1)),
+    (("hpavmax", "hyperpavmax", "hmax"), Allowed(most=2**16 - 1, whole=True)),
+    (
+        ("chpidtaken", "channelpathtaken", "chpathtaken", "taken", "pathtaken"),
+        Allowed(most=schema.LARGEST["1/s"]),
+    ),
+)
 ELSEWHERE: Final = (  # where the time may go if not into the queue: report, heading, which row, words
     ("CHAN", re.compile(r"(?i)(?=.*total)(?=.*util)"), max, "the busiest channel path"),
     ("CACHE", re.compile(r"(?i)read.*(?:h/r|hit)"), min, "the lowest share of reads in the cache"),
 )
-TAKEN: Final = ("chpidtaken", "channelpathtaken", "chpathtaken", "taken", "pathtaken")
 
 
 def read_rmf(path: Path, data: bytes) -> schema.Tables:
     """Read every report of a file."""
     every = list(reports(path, data))
-    notes: dict[str, None] = {}
-    missing: list[schema.Missing] = []
-    parts: list[pl.DataFrame | None] = []
-    columns: dict[str, None] = {}
-    for report in every:
-        for table in report.tables if report.metric == "DEVICE" else ():
-            plan = plan_of(table.headings)
-            if plan.missing or NOT_DISK.search(table.segment):
-                continue
-            found = _devices(path, report, table, plan, notes)
-            parts.append(found.devices)
-            missing += found.missing
-            columns[found.columns] = None
-    supply = _supply(path, every, [part for part in parts if part is not None], notes)
+    notes: list[str] = []
+    read = [
+        _devices(path, report, table, plan, notes)
+        for report in every if report.metric == "DEVICE"
+        for table in report.tables if not NOT_DISK.search(table.segment)
+        for plan in [plan_of(table.headings)] if not plan.missing
+    ]  # fmt: skip
+    parts = [found.devices for found in read if found.devices is not None]
+    supply = _supply(path, every, parts, notes)
     metrics = list(dict.fromkeys(report.metric or "without a name" for report in every))
-    if not parts and supply is None:
+    if not read and supply is None:
         raise ReportError(path, f"RMF reports {listed(metrics) or 'none'} without a table of devices or of HyperPAV "
                           f"pools; {WANTED}")  # fmt: skip
     others = [
         metric for metric in metrics if metric not in ("DEVICE", "IOQ", *_elsewhere(path, every, notes))
     ]
     if others:
-        notes[f"{path}: nothing is taken from the reports {listed(others)}."] = None
-    devices = schema.join(schema.DEVICES, [part for part in parts if part is not None])
+        notes.append(f"{path}: nothing is taken from the reports {listed(others)}.")
+    devices = schema.join(schema.DEVICES, parts)
     if supply is not None and devices.height:
         devices = _with_most_used(devices, supply)
     if devices.height and not devices["pool_aliases"].count():
-        notes[
-            f"{path}: a DEVICE report does not say how many aliases a pool has; give the IOQ report of the time too."
-        ] = None
+        wanted = "give the IOQ report of the time too"
+        notes.append(f"{path}: a DEVICE report does not say how many aliases a pool has; {wanted}.")
     return schema.Tables(
-        devices=devices if parts else None, supply=supply, notes=tuple(notes), what="RMF reports in XML",
-        missing=tuple(missing), columns=next(iter(columns), ""),
+        devices=devices if read else None, supply=supply, notes=tuple(dict.fromkeys(notes)), what="RMF reports in XML",
+        missing=tuple(each for found in read for each in found.missing), columns=read[0].columns if read else "",
     )  # fmt: skip
 
 
-def _elsewhere(path: Path, every: Sequence[RmfReport], notes: dict[str, None]) -> set[str]:
+def _elsewhere(path: Path, every: Sequence[RmfReport], notes: list[str]) -> set[str]:
     """Note the figures of channels and cache that say most of response times; the reports that they are from."""
     used = set()
     for metric, heading, worst, words in ELSEWHERE:
@@ -272,14 +270,12 @@ def _elsewhere(path: Path, every: Sequence[RmfReport], notes: dict[str, None]) -
         ]  # fmt: skip
         if found:
             value, line, of, name = worst(found)
-            notes[f"{path}, line {line}: {words}: {of}, {name} {value:g}."] = None
+            notes.append(f"{path}, line {line}: {words}: {of}, {name} {value:g}.")
             used |= {report.metric for report in every if report.metric.startswith(metric)}
     return used
 
 
-def _devices(
-    path: Path, report: RmfReport, table: XmlTable, plan: Plan, notes: dict[str, None]
-) -> schema.Tables:
+def _devices(path: Path, report: RmfReport, table: XmlTable, plan: Plan, notes: list[str]) -> schema.Tables:
     """Rows of volumes of a DEVICE report; devices without any number are offline, sums are compared."""
     place = {name.upper(): index for index, name in enumerate(table.headings)}
     at = {name: place[each.heading.upper()] for name, each in plan.taken.items()}
@@ -294,22 +290,22 @@ def _devices(
         else:
             rows.append((line, cells))
     if offline:
-        notes[f"{path}: without any number, offline, left out: {listed(offline, SHOWN)}."] = None
+        notes.append(f"{path}: without any number, offline, left out: {listed(offline, SHOWN)}.")
     if not rows:
         return schema.Tables(devices=None)
     begin, seconds = report.begin, report.seconds
     if report.start and begin is None:
-        notes[
+        notes.append(
             f"{path}: {report.start!r} is no time with one meaning: the days of its intervals are unknown."
-        ] = None
+        )
     header = [*table.headings, "system", "start", "interval_s", "run"]
     said = [report.system, "" if begin is None else begin.isoformat(), "" if seconds is None else f"{seconds!r}",
             "" if begin is not None else report.start]  # fmt: skip
     lines = np.array([line for line, _ in rows], dtype=np.int64)
     frame = frame_of([[*cells, *said] for _, cells in rows], len(header))
     whole = CsvTable(path, b"", tuple(header), rows[0][0], frame, lines)
-    found = read_volumes(*cleaned(whole, plan_of(header)))
-    notes.update(dict.fromkeys(found.notes))
+    found = read_volumes(whole, {})
+    notes += found.notes
     assert found.devices is not None
     lost = _unlike_sums(path, found.devices, sums, at, notes) if not found.missing else ()
     return schema.Tables(devices=found.devices, missing=(*found.missing, *lost), columns=found.columns)
@@ -320,7 +316,7 @@ def _unlike_sums(
     devices: pl.DataFrame,
     sums: Sequence[list[str]],
     at: Mapping[str, int],
-    notes: dict[str, None],
+    notes: list[str],
 ) -> tuple[schema.Missing, ...]:
     """Compare the rates of devices with the sums that the report prints of them."""
     import polars as pl
@@ -336,16 +332,16 @@ def _unlike_sums(
         low, high = float(some["io_rate_low"].sum()), float(some["io_rate_high"].sum())
         if low - half > said or said > high + half:
             of = f"LCU {pool}" if pool else "all"
-            notes[
+            notes.append(
                 f"{path}: the devices of {of} add up to {some['io_rate'].sum():.6g} I/Os a second, the report says "
                 f"{said:.6g}: rows are missing."
-            ] = None
+            )
             lost.append(schema.Missing(name=None, pool=pool or None))
     return tuple(lost)
 
 
 def _supply(
-    path: Path, reports: Sequence[RmfReport], devices: Sequence[pl.DataFrame], notes: dict[str, None]
+    path: Path, reports: Sequence[RmfReport], devices: Sequence[pl.DataFrame], notes: list[str]
 ) -> pl.DataFrame | None:
     """Rows of the table of pools from IOQ reports: the ratio of I/Os that found no alias, of the I/Os of the unit."""
     found = [
@@ -369,12 +365,12 @@ def _supply(
             "most_used": most, "line": line,
         })  # fmt: skip
     untold = sorted({row["pool"] for row in rows if row["tries"] is None})
-    notes[
+    notes.append(
         f"{path}: requests for an alias are taken as all I/Os of the control unit, fails as HPAV WAIT of them; its "
         "aliases as the most that were in use at once (HPAV MAX): it may have more."
-    ] = None
+    )
     if untold:
-        notes[f"{path}: no I/O rate of LCU {listed(untold)}: give its DEVICE report."] = None
+        notes.append(f"{path}: no I/O rate of LCU {listed(untold)}: give its DEVICE report.")
     types = {name: type_ for name, type_ in schema.dtypes(schema.SUPPLY).items() if name in rows[0]}
     aliases = pl.col("most_used").cast(pl.Int64).fill_null(0).max().over("pool")
     whole = pl.DataFrame(rows, schema=types, strict=False).with_columns(
@@ -402,9 +398,20 @@ def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:
     def place(names: Sequence[str]) -> int | None:
         return next((words.index(name) for name in names if name in words), None)
 
-    lcu_at, wait_at, most_at, taken_at = place(LCU), place(WAIT), place(MOST), place(TAKEN)
-    if lcu_at is None or wait_at is None or most_at is None:
+    lcu_at, places = place(LCU), [place(names) for names, _ in POOL_FIGURES]
+    if lcu_at is None or None in places[:2]:
         return {}
+
+    def number(line: int, cells: Sequence[str], at: int | None, allowed: Allowed) -> float | None:
+        """A number of the report; None where there is none."""
+        if at is None or cells[at].lower() in ("", *NOTHING):
+            return None
+        try:
+            return allowed.read(cells[at])
+        except ValueError:
+            problem = f"{table.headings[at]} {shown(cells[at])}: {allowed.expected(table.headings[at])}"
+            raise ReportError(path, problem, line=line) from None
+
     found: dict[str, list[Any]] = {}
     lcu = ""
     for line, kind, cells in table.rows:
@@ -412,27 +419,13 @@ def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:
         if not re.fullmatch(r"[0-9A-Fa-f]{1,4}", lcu):
             continue
         unit = found.setdefault(lcu.upper().zfill(4), [line, None, None, None])
-        wait = _number(path, line, table, cells, wait_at, Allowed(most=1))
-        most = _number(path, line, table, cells, most_at, Allowed(most=2**16 - 1, whole=True))
-        taken = _number(path, line, table, cells, taken_at, Allowed(most=schema.LARGEST["1/s"]))
-        unit[1] = wait if unit[1] is None else unit[1]
-        unit[2] = most if unit[2] is None else unit[2]
+        *marks, taken = (
+            number(line, cells, at, allowed) for at, (_, allowed) in zip(places, POOL_FIGURES, strict=True)
+        )
+        unit[1:3] = [mark if known is None else known for mark, known in zip(marks, unit[1:3], strict=True)]
         if kind != SUM and taken is not None:
             unit[3] = (unit[3] or 0.0) + taken
     return {lcu: tuple(unit) for lcu, unit in found.items() if unit[1] is not None or unit[2] is not None}
-
-
-def _number(
-    path: Path, line: int, table: XmlTable, cells: Sequence[str], at: int | None, allowed: Allowed
-) -> float | None:
-    """A number of an IOQ report; None where there is none."""
-    if at is None or cells[at].lower() in ("", *NOTHING):
-        return None
-    try:
-        return allowed.read(cells[at])
-    except ValueError:
-        heading, cell = table.headings[at], shown(cells[at])
-        raise ReportError(path, f"{heading} {cell}: {allowed.expected(heading)}", line=line) from None
 
 
 def _with_most_used(devices: pl.DataFrame, supply: pl.DataFrame) -> pl.DataFrame:

@@ -18,7 +18,6 @@ import numpy as np
 from planner.errors import ReportError
 from planner.quantity import Quantity
 from planner.reports.moments import clock_of_zone
-from planner.results import Array
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,9 +72,9 @@ def exact(name: str, values: Any) -> dict[str, Any]:
     return dict.fromkeys([f"{name}{end}" for end in ENDS], values)
 
 
-def within(name: str, values: Array, halves: Array | float) -> dict[str, Array]:
-    """Columns of a number, zero or above, that lies half a unit of its last digit to either side."""
-    return {name: values, f"{name}_low": np.maximum(values - halves, 0.0), f"{name}_high": values + halves}
+def within(name: str, values: Any, halves: Any) -> dict[str, Any]:
+    """Columns of a number, zero or above, half a unit of its last digit to either side: arrays, series, expressions."""
+    return {name: values, f"{name}_low": (values - halves).clip(0.0), f"{name}_high": values + halves}
 
 
 WHEN: Final = (

@@ -100,6 +100,22 @@ def steps(counters: Counts, elapsed: Array) -> Steps:
     return Steps(counted, restarted, np.asarray(wrapped & ~restarted))
 
 
+def steps_of(
+    table: CsvTable,
+    rows: NDArray[np.int64],
+    names: Sequence[str],
+    counters: Counts,
+    elapsed: Array,
+    hint: str = "",
+) -> Steps:
+    """Tell what the counters in some columns counted between some rows of a table."""
+    try:
+        return steps(counters, elapsed)
+    except Backwards as error:
+        problem = error.problem(counters) + hint
+        raise table.error(int(rows[error.record]), names[error.counter], problem) from None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolSupply:
     """The supply counters of one pool, one element an interval between two records."""
@@ -155,17 +171,20 @@ def places(words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
     return {word: np.array(each) for word, each in found.items()}
 
 
+def first(mask: NDArray[np.bool_]) -> int | None:
+    """Place of the first true element."""
+    return int(mask.argmax()) if mask.any() else None
+
+
 def check_order(table: CsvTable, rows: NDArray[np.int64], times: Array, what: str) -> None:
     """Refuse records of one pool or device that are doubled or out of order."""
-    wrong = np.flatnonzero(np.diff(times) <= 0)
-    if wrong.size:
-        row, before = int(rows[wrong[0] + 1]), int(rows[wrong[0]])
-        how = "the same as" if times[wrong[0] + 1] == times[wrong[0]] else "earlier than"
-        text = table.texts("time")[row]
-        line = table.lines[before]
-        raise table.error(
-            row, "time", f"{text} of {what} is {how} in line {line}: expected records in order of time"
+    if (k := first(np.diff(times) <= 0)) is not None:
+        row, line = int(rows[k + 1]), table.lines[int(rows[k])]
+        how = "the same as" if times[k + 1] == times[k] else "earlier than"
+        problem = (
+            f"{table.texts('time')[row]} of {what} is {how} in line {line}: expected records in order of time"
         )
+        raise table.error(row, "time", problem)
 
 
 def _pool(
@@ -183,20 +202,14 @@ def _pool(
     check_order(table, rows, times, f"pool {pool}")
     _check_marks(table, rows, marks, aliases)
     length = np.diff(times)
-    try:
-        found = steps(counters, length)
-    except Backwards as error:
-        name = (TRIES, FAILS)[error.counter]
-        raise table.error(int(rows[error.record]), name, error.problem(counters)) from None
+    found = steps_of(table, rows, (TRIES, FAILS), counters, length)
     anew = np.flatnonzero(found.restarted)
     if anew.size > 1 and anew.size > OFTEN * length.size:
         problem = f"begins anew in {anew.size} of {length.size} intervals: expected counters that rise"
         raise table.error(int(rows[anew[0] + 1]), TRIES, problem)
     tries, fails = found.counted
     _check_fails(table, rows, counters, found.wrapped[0])
-    wrong = np.flatnonzero(fails > tries)
-    if wrong.size:
-        step = wrong[0]
+    if (step := first(fails > tries)) is not None:
         problem = f"rose by {fails[step]}, {TRIES} by {tries[step]} only: expected no more fails than tries"
         raise table.error(int(rows[step + 1]), FAILS, problem)
     plain = (length > USUAL[0] * usual) & (length < USUAL[1] * usual) & ~found.restarted
@@ -212,12 +225,9 @@ def _check_marks(table: CsvTable, rows: NDArray[np.int64], marks: Counts, aliase
     """No request can find more free aliases than there were since the record before."""
     there = np.maximum(aliases, np.concatenate([aliases[:1], aliases[:-1]]))
     for name, mark in zip((FEWEST, MOST), marks, strict=True):
-        wrong = np.flatnonzero(mark > there)
-        if wrong.size:
-            k = wrong[0]
-            raise table.error(
-                int(rows[k]), name, f"{mark[k]} is above the number of aliases: expected at most {there[k]}"
-            )
+        if (k := first(mark > there)) is not None:
+            problem = f"{mark[k]} is above the number of aliases: expected at most {there[k]}"
+            raise table.error(int(rows[k]), name, problem)
 
 
 def _check_fails(
@@ -225,11 +235,10 @@ def _check_fails(
 ) -> None:
     """FAILS cannot stand above TRIES, unless TRIES has wrapped within the file."""
     unwrapped = np.concatenate([[True], np.cumsum(wrapped) == 0])
-    wrong = np.flatnonzero((counters[1] > counters[0]) & unwrapped)
-    if wrong.size:
-        tries, fails = counters[:, wrong[0]]
+    if (k := first((counters[1] > counters[0]) & unwrapped)) is not None:
+        tries, fails = counters[:, k]
         problem = f"{fails} is above {TRIES}, {tries}: expected no more fails than tries"
-        raise table.error(int(rows[wrong[0]]), FAILS, problem)
+        raise table.error(int(rows[k]), FAILS, problem)
 
 
 def by_number(pool: str) -> tuple[bool, int, str]:

@@ -7,7 +7,7 @@ already: they are no volumes, and are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ from planner.quantity import column
 from planner.reports import schema
 from planner.reports.csv_table import CsvTable, read_csv
 from planner.reports.membership import BITS, Membership, device_words, members_of, with_pools
-from planner.reports.supply import OFTEN, Backwards, Counts, check_order, clock_after, places, steps
+from planner.reports.supply import OFTEN, Backwards, Counts, check_order, clock_after, places, steps, steps_of
 from planner.results import Array
 from planner.units import MILLISECOND, MONITOR_TIME
 
@@ -35,6 +35,7 @@ ALIAS: Final = ("IODDEV_PAVSSCH", "IODDEV_PAVFPTIM", "IODDEV_PAVCNTIM", "IODDEV_
 COLUMNS: Final = ("time", "device", *BASE, *ALIAS)
 WHAT: Final = "volume counters (MRIODDEV)"
 INTERVAL: Final = "interval_s"
+SAY_DELTAS: Final = "; where each row holds what was counted since the row before, say --deltas"
 QUEUES: Final = ("queue", "queued", "qued", "base_queue", "req_qued")
 TOTALS: Final = (
     column("device", label="device"), column("pool", label="pool"), column("pool_aliases", "", "aliases", 0),
@@ -55,36 +56,29 @@ class VolumeTotals:
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceSteps:
-    """What one device counted in its intervals.
+class CountedVolumes:
+    """Intervals of volume counters, one device after the other, and how they were read.
 
-    `counted` (8, intervals) are I/Os and times [s] of base and aliases, `seconds` the length of each interval, `ends`
-    and `rows` its end and the row of the file that closes it, `queued` the queue in it; `restarts` were left out.
+    `devices` are the names, each interval `of` one of them; `counted` (8, intervals) are I/Os and times [s] of base and
+    aliases, `seconds` the length of each interval, `ends` and `rows` its end and the row of the file that closes it,
+    `queued` the queue in it. Times count from `start`; `notes` say how rows were taken.
     """
 
+    table: CsvTable
+    devices: list[str]
+    of: NDArray[np.int64]
     counted: Array
     seconds: Array
     ends: Array
     rows: NDArray[np.int64]
     queued: Array | None
-    restarts: int
-
-    @property
-    def total(self) -> Array:
-        """Everything counted, shape (8,)."""
-        return np.asarray(self.counted.sum(axis=1))
-
-
-@dataclass(frozen=True, slots=True)
-class CountedVolumes:
-    """A file of volume counters: steps by device, what its clock counts from, its members where they are known."""
-
-    table: CsvTable
-    devices: dict[str, DeviceSteps]
     start: datetime | None
     membership: Membership | None
-    inferred: bool
-    by_clock: bool
+    notes: tuple[str, ...]
+
+    def totals(self, values: Array) -> Array:
+        """Add up the intervals of each device, the last axis."""
+        return np.add.reduceat(values, np.searchsorted(self.of, np.arange(len(self.devices))), axis=-1)
 
 
 def count_volumes(
@@ -97,33 +91,43 @@ def count_volumes(
     """Read volume counters interval by interval; arguments and errors are those of `read_volume_totals`."""
     table = read_csv(path, COLUMNS, WHAT) if table is None else table
     table.require(COLUMNS, f"{WHAT} with the columns {', '.join(COLUMNS)}")
-    devices = device_words(table)
+    members = dict(sorted(places(device_words(table)).items()))
     times, start = table.times("time")
     counters = np.array([table.counts(name) for name in (*BASE, *ALIAS)])
     queue = _queue_column(table)
     queued = None if queue is None else table.numbers(queue)
     lengths = table.numbers(INTERVAL) if table.has(INTERVAL) else None
-    members = dict(sorted(places(devices).items()))
     for device, of_device in members.items():
         check_order(table, of_device, times[of_device], f"device {device}")
-    inferred = (
-        deltas is None and lengths is None and _look_like_deltas(counters, times, list(members.values()))
-    )
-    as_deltas = bool(deltas) or (deltas is None and (lengths is not None or inferred))
-    found = {
-        device: _count(table, device, of_device, times, counters, lengths, queued, deltas=as_deltas)
+    notes = []
+    as_deltas = lengths is not None if deltas is None else deltas
+    if deltas is None and lengths is None and _look_like_deltas(counters, times, list(members.values())):
+        as_deltas = True
+        notes.append(
+            "The I/Os fall too often for counters that rise: rows are read as counted since the row before."
+        )
+    parts = [
+        _count(table, device, of_device, times, counters, lengths, deltas=as_deltas)
         for device, of_device in members.items()
-    }
-    if not any(each.counted.any() for each in found.values()):
-        hint = (
-            "" if as_deltas else "; where each row holds what was counted since the row before, say --deltas"
+    ]
+    counted = np.concatenate([each for each, *_ in parts], axis=1)
+    if not counted.any():
+        problem = "no device counted anything: expected counters that rise" + (
+            "" if as_deltas else SAY_DELTAS
         )
-        raise ReportError(
-            table.path, f"no device counted anything: expected counters that rise{hint}", line=1, column=1
-        )
+        raise ReportError(table.path, problem, line=1, column=1)
+    if as_deltas and lengths is None:
+        notes.append("The first row of each device only starts the clock.")
+    if restarts := sum(each for *_, each in parts):
+        notes.append(f"{restarts} intervals in which counters started again are left out.")
     if membership is None and all(map(table.has, BITS)):
         membership = Membership(table.path, members_of(table))
-    return CountedVolumes(table, found, start, membership, inferred, by_clock=as_deltas and lengths is None)
+    rows = np.concatenate([each for _, _, each, _ in parts])
+    return CountedVolumes(
+        table, list(members), np.repeat(np.arange(len(parts)), [each.size for _, _, each, _ in parts]), counted,
+        np.concatenate([each for _, each, _, _ in parts]), times[rows], rows, None if queued is None else queued[rows],
+        start, membership, tuple(notes),
+    )  # fmt: skip
 
 
 def _queue_column(table: CsvTable) -> str | None:
@@ -153,11 +157,10 @@ def _count(
     times: Array,
     counters: Counts,
     lengths: Array | None,
-    queued: Array | None,
     *,
     deltas: bool,
-) -> DeviceSteps:
-    """Take the rows of one device as intervals."""
+) -> tuple[Array, Array, NDArray[np.int64], int]:
+    """What one device counted in its intervals, their lengths, the rows that close them, and how many restarted."""
     counted, length = counters[:, rows], np.diff(times[rows])
     use = np.ones(rows.size, dtype=bool)
     restarts = 0
@@ -173,61 +176,37 @@ def _count(
                 int(rows[use][np.argmin(seconds[use])]), INTERVAL, "is 0: expected a time above 0"
             )
     else:
-        try:
-            step = steps(counted, length)
-        except Backwards as error:
-            name = (*BASE, *ALIAS)[error.counter]
-            hint = "; where each row holds what was counted since the row before, say --deltas"
-            raise table.error(int(rows[error.record]), name, error.problem(counted) + hint) from None
+        step = steps_of(table, rows, (*BASE, *ALIAS), counted, length, SAY_DELTAS)
         counted, seconds = np.insert(step.counted, 0, 0, axis=1), np.concatenate([[0.0], length])
         use[1:] = ~step.restarted
         restarts = int(step.restarted.sum())
     if not use.any():
         raise table.error(int(rows[0]), "device", f"{device} started again between its only records")
-    steps_counted = counted[:, use].astype(np.float64)
-    steps_counted[[1, 2, 3, 5, 6, 7]] *= MONITOR_TIME
-    return DeviceSteps(
-        steps_counted,
-        seconds[use],
-        times[rows][use],
-        rows[use],
-        None if queued is None else queued[rows[use]],
-        restarts,
-    )
+    found = counted[:, use].astype(np.float64)
+    found[[1, 2, 3, 5, 6, 7]] *= MONITOR_TIME
+    return found, seconds[use], rows[use], restarts
 
 
 def alias_devices(counted: CountedVolumes) -> tuple[list[str], list[str]]:
     """List the devices that are aliases, as members or their counts say, and notes on how that is known."""
-    found = {device: each.total for device, each in counted.devices.items()}
-    roles = counted.membership.members if counted.membership else {}
-    aliases = [device for device in found if device in roles and roles[device].role == "alias"]
+    devices, roles = counted.devices, counted.membership.members if counted.membership else {}
+    aliases = [device for device in devices if device in roles and roles[device].role == "alias"]
     notes = []
     if counted.membership is None:
-        idle = [device for device, each in found.items() if each[4] == 0 and each[0] > 0]
-        by_aliases = sum(each[4] for each in found.values())
-        if idle and by_aliases and by_aliases == sum(found[device][0] for device in idle):
+        own, by_aliases = counted.totals(counted.counted[[0, 4]])
+        alone = (by_aliases == 0) & (own > 0)
+        idle = [device for device, each in zip(devices, alone, strict=True) if each]
+        if idle and by_aliases.any() and by_aliases.sum() == own[alone].sum():
             aliases = idle
             notes.append(
                 f"{', '.join(idle)} did just what the bases say of their aliases: left out as aliases."
             )
-        elif idle and by_aliases:
+        elif idle and by_aliases.any():
             notes.append("Nothing says which devices are aliases: those in the file are shown like volumes; name them "
                          "by --pools.")  # fmt: skip
-    elif outside := [device for device in found if device not in roles]:
+    elif outside := [device for device in devices if device not in roles]:
         notes.append(f"In no pool: {', '.join(outside)}.")
-    if counted.inferred:
-        notes.append(
-            "The I/Os fall too often for counters that rise: rows are read as counted since the row before."
-        )
-    if counted.by_clock:
-        notes.append("The first row of each device only starts the clock.")
-    if restarts := sum(each.restarts for each in counted.devices.values()):
-        notes.append(f"{restarts} intervals in which counters started again are left out.")
-    return aliases, notes
-
-
-def _volumes(counted: CountedVolumes, aliases: Sequence[str]) -> Iterator[tuple[str, DeviceSteps]]:
-    return ((device, each) for device, each in counted.devices.items() if device not in aliases)
+    return aliases, [*notes, *counted.notes]
 
 
 def numbers_of(counted: Array, seconds: Array, queued: Array | None) -> dict[str, Array]:
@@ -250,37 +229,37 @@ def read_volume_totals(
     """Read volume counters, leave the aliases out and add up the intervals of each volume."""
     counted = count_volumes(path, membership, deltas=deltas)
     aliases, notes = alias_devices(counted)
-    membership = counted.membership
-    roles = membership.members if membership else {}
+    members = counted.membership
+    seconds = counted.totals(counted.seconds)
+    queued = None if counted.queued is None else counted.totals(counted.queued * counted.seconds) / seconds
+    numbers = {"interval": seconds, **numbers_of(counted.totals(counted.counted), seconds, queued)}
     volumes: list[dict[str, Any]] = []
-    for device, each in _volumes(counted, aliases):
-        pool = roles[device].pool if device in roles else None
-        queued = None if each.queued is None else np.average(each.queued, weights=each.seconds, keepdims=True)
-        seconds = each.seconds.sum(keepdims=True)
-        numbers = numbers_of(each.counted.sum(axis=1, keepdims=True), seconds, queued)
-        own = len(membership.of(pool, "alias")) if membership and pool is not None else None
-        found = {name: None if np.isnan(each[0]) else float(each[0]) for name, each in numbers.items()}
-        volumes.append(
-            {"device": device, "pool": pool, "pool_aliases": own, "interval": float(seconds[0]), **found}
-        )
+    for k, device in enumerate(counted.devices):
+        if device not in aliases:
+            pool = members.members[device].pool if members and device in members.members else None
+            own = len(members.of(pool, "alias")) if members and pool is not None else None
+            found = {name: None if np.isnan(each[k]) else float(each[k]) for name, each in numbers.items()}
+            volumes.append({"device": device, "pool": pool, "pool_aliases": own, **found})
     return VolumeTotals(volumes=tuple(volumes), aliases=tuple(aliases), notes=tuple(notes))
 
 
 def volumes_frame(counted: CountedVolumes) -> tuple[pl.DataFrame, list[str]]:
     """Intervals of volume counters, those of devices that are aliases left out, and notes on how they were read."""
     aliases, notes = alias_devices(counted)
-    parts = []
-    for device, each in _volumes(counted, aliases):
-        data: dict[str, Any] = {
-            "device": device, "kind": schema.VOLUME, "interval": each.seconds, "file": str(counted.table.path),
-            "line": counted.table.line_numbers[each.rows], **clock_after(counted.start, each.ends - each.seconds),
-        }  # fmt: skip
-        numbers = numbers_of(each.counted, each.seconds, each.queued)
-        del numbers["base_rate"]
-        for name, values in numbers.items():
-            data |= schema.exact(name, values)
-        parts.append(schema.frame(schema.DEVICES, data, each.seconds.size))
-    return with_pools(schema.join(schema.DEVICES, parts), counted.membership), notes
+    names = np.array(counted.devices)[counted.of]
+    kept = np.flatnonzero(~np.isin(names, aliases))
+    seconds = counted.seconds[kept]
+    queued = None if counted.queued is None else counted.queued[kept]
+    data: dict[str, Any] = {
+        "device": names[kept].tolist(), "kind": schema.VOLUME, "interval": seconds, "file": str(counted.table.path),
+        "line": counted.table.line_numbers[counted.rows[kept]],
+        **clock_after(counted.start, counted.ends[kept] - seconds),
+    }  # fmt: skip
+    numbers = numbers_of(counted.counted[:, kept], seconds, queued)
+    del numbers["base_rate"]
+    for name, values in numbers.items():
+        data |= schema.exact(name, values)
+    return with_pools(schema.frame(schema.DEVICES, data, kept.size), counted.membership), notes
 
 
 def totals_table(volumes: Sequence[Mapping[str, Any]]) -> render.Table:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.csv_table import check_width
+from planner.reports.csv_table import check_width, first_true
 from planner.reports.moments import MOMENT, clock, clock_of_zone, read_length, read_moment, with_moments
 from planner.reports.volumes import FASTEST, SHOWN, SLOWEST
 from planner.units import MICROSECOND, MONITOR_TIME
@@ -29,9 +29,12 @@ DEVICE_NEEDED: Final = {  # column: what it is
     "num": "device number", "ssc": "SSCH count", "mec": "measurement events", "cnn": "connect time",
     "pen": "pending time", "dis": "disconnect time", "int": "length of the interval",
 }  # fmt: skip
-DEVICE_USEFUL: Final = (  # any of the columns, what is missing without
+WHEN: Final = (  # any of the columns, what is missing without
     (("snm", "sid"), "the name of the system"),
     (("ist", "timestamp"), "the time of the interval"),
+)
+DEVICE_USEFUL: Final = (
+    *WHEN,
     (("ser",), "volume serials"),
     (("lcu",), "alias pools"),
     (("hpv",), "which volumes are HyperPAV bases, so alias pools"),
@@ -43,8 +46,7 @@ POOL_NEEDED: Final = {
     "int": "length of the interval",
 }  # fmt: skip
 POOL_USEFUL: Final = (
-    (("snm", "sid"), "the name of the system"),
-    (("ist", "timestamp"), "the time of the interval"),
+    *WHEN,
     (("r783haiu",), "the most aliases in use"),
     (("r783xanc",), "how often an alias was needed (SuperPAV)"),
 )
@@ -66,19 +68,19 @@ DASD: Final = re.compile(r"[0-9A-F]{4}20[0-9A-F]{2}")  # UCBTYP: the third byte 
 DASD_3390: Final = re.compile(r"[0-9A-F]{4}200F")
 
 
-def plain_names(names: Sequence[str]) -> dict[str, str]:
+def plain_names(names: Iterable[str]) -> dict[str, str]:
     """Short lower-case name of each column."""
     return {name: re.sub(r"^smf7[48]", "", name.lower()) for name in names}
 
 
 def is_devices(headings: frozenset[str]) -> bool:
     """Tell whether headings are those of SMF 74-1."""
-    return frozenset(plain_names(sorted(headings)).values()) >= DEVICE_KEY
+    return set(plain_names(headings).values()) >= DEVICE_KEY
 
 
 def is_pools(headings: frozenset[str]) -> bool:
     """Tell whether headings are those of SMF 78-3, HyperPAV section."""
-    return frozenset(plain_names(sorted(headings)).values()) >= POOL_KEY
+    return set(plain_names(headings).values()) >= POOL_KEY
 
 
 def read_csv(path: Path, data: bytes) -> pl.DataFrame:
@@ -141,9 +143,7 @@ def _typed(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
 
 def _refuse(path: Path, frame: pl.DataFrame, wrong: pl.Series, name: str, expected: str) -> None:
     """Refuse a column with cells that are not as expected."""
-    wrong = wrong.fill_null(value=False)
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
+    if (row := first_true(wrong)) is not None:
         problem = f"{name} is {frame[name][row]!r}: expected {expected}"
         raise ReportError(path, problem, line=int(frame["line"][row]))
 
@@ -345,12 +345,11 @@ def _device_rows(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
     pooled = pl.col("hpv").fill_null(value=False)
     named = pl.when(typ.str.contains(f"^{DASD_3390.pattern}$")).then(pl.lit("3390"))
     widths = {"pend": 1, "connect": 1, "disconnect": 1, "service": 3, "response": 3}
-    numbers = []
-    for name in set(schema.DEVICE_NUMBERS) & set(frame.columns):
-        value, half = pl.col(name), pl.col("half") * widths.get(name, 0)
-        numbers += [(value - half).clip(0.0).alias(f"{name}_low"), (value + half).alias(f"{name}_high")]
+    numbers: dict[str, pl.Expr] = {}
+    for name in schema.DEVICE_NUMBERS.keys() & set(frame.columns):
+        numbers |= schema.within(name, pl.col(name), pl.col("half") * widths.get(name, 0))
     found = frame.with_columns(
-        *numbers,
+        **numbers,
         device=pl.col("num").str.to_uppercase().str.replace("^0(.{4})$", "${1}"),  # of subchannel set 0
         kind=pl.when(disk).then(pl.lit(schema.VOLUME)).otherwise(pl.lit(schema.OTHER)),
         label=pl.col("ser"),
@@ -369,9 +368,7 @@ def _once(path: Path, frame: pl.DataFrame, key: list[str], notes: list[str]) -> 
     different = frame.filter(pl.struct(others).is_first_distinct())
     if different.height < frame.height:
         notes.append(f"{path}: {frame.height - different.height} rows repeat others and are left out")
-    twice = different.select(~pl.struct(key).is_first_distinct()).to_series()
-    if twice.any():
-        row = int(twice.arg_max() or 0)
+    if (row := first_true(different.select(~pl.struct(key).is_first_distinct()).to_series())) is not None:
         name, line = key[-1], int(different["line"][row])
         problem = f"{name} {different[name][row]} a second time in an interval: expected one row of each"
         raise ReportError(path, problem, line=line)
@@ -411,8 +408,7 @@ def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     whole = (found["tries"] == found["tries"].round()) & (found["fails"] == found["fails"].round())
     wrong = ~whole.fill_null(value=False) | (found["fails"] < 0) | (found["fails"] > found["tries"])
     wrong |= (found["tries"] > 2**53).fill_null(value=False)  # a float tells whole numbers apart up to there
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
+    if (row := first_true(wrong)) is not None:
         some = f"{found['fails'][row]} of {found['tries'][row]} requests without a free alias"
         problem = f"{some}: expected whole numbers, no more fails than requests"
         raise ReportError(path, problem, line=int(found["line"][row]))
@@ -424,9 +420,8 @@ def with_aliases(supply: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     key = ["system", "start", "utc_offset", "pool"]
-    known, volumes = pl.col("pool_aliases").max().cast(pl.UInt32), pl.len().cast(pl.UInt32)
     pooled = devices.filter(pl.col("pool_aliases").is_not_null()).group_by(key)
-    counts = pooled.agg(known.alias("known"), volumes.alias("volumes"))
+    counts = pooled.agg(known=pl.col("pool_aliases").max().cast(pl.UInt32), volumes=pl.len().cast(pl.UInt32))
     joined = supply.join(counts, on=key, how="left", nulls_equal=True, maintain_order="left")
     aliases = pl.coalesce("aliases", "known")
     free = pl.when(aliases >= pl.col("most_used")).then(aliases - pl.col("most_used"))

@@ -15,9 +15,8 @@ from planner import parallel, units
 from planner.demand import Target
 from planner.errors import InputError, PlannerError
 from planner.measurements.choose import POOL, VOLUME, Group
-from planner.measurements.over_time import RunsOverTime, over_time
+from planner.measurements.over_time import RunsOverTime, over_time, pool_supplies
 from planner.measurements.read import Data
-from planner.measurements.supplies import pool_supplies
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.pool_need import (
     VERDICTS,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from planner.calibrate.data_file import read_measurements
-from planner.calibrate.paging import HEADINGS, NEEDED
+from planner.calibrate.disks import PAGING_HEADINGS, PAGING_NEEDED
 from planner.cli import main
 from planner.devices import PagingDevice
 from planner.errors import ReportError
@@ -65,7 +65,7 @@ def test_scatter_of_the_runs_is_their_error(table: Path) -> None:
 def test_bad_tables_are_told(table: Path, content: str, problem: str) -> None:
     table.write_text(content, encoding="utf-8")
     with pytest.raises(ReportError, match=problem):
-        read_measurements([table], HEADINGS, NEEDED)
+        read_measurements([table], PAGING_HEADINGS, PAGING_NEEDED)
 
 
 def test_a_guest_that_thinks_between_its_faults(table: Path) -> None:

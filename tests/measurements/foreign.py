@@ -43,22 +43,6 @@ def rows(system: str, day: int = 1, rate: float = 100.0) -> pl.DataFrame:
     return pl.DataFrame(data)
 
 
-def make_old(archive: Path, *, moves: int) -> None:
-    """Make an archive of the first version of it, with so many moves that a killed run did not make."""
-    (archive / "archive.toml").write_text("schema = 1\n")
-    for written in ("parts.sha256", "archive.lock"):
-        (archive / written).unlink(missing_ok=True)
-    lines = []
-    for k, part in enumerate(sorted(archive.rglob("*.parquet"))[:moves]):
-        name = part.relative_to(archive)
-        staged = Path(".staging") / name.parent / f"{k}.parquet"
-        (archive / staged).parent.mkdir(parents=True)
-        part.replace(archive / staged)
-        lines.append(f"{staged.as_posix()}\t{name.as_posix()}\n")
-    if lines:
-        (archive / ".journal").write_text("".join(lines))
-
-
 def state(folder: Path) -> dict[str, tuple[object, ...]]:
     """What stands where in a folder: names, kinds, times of change, contents; links are not followed."""
     found: dict[str, tuple[object, ...]] = {}
@@ -98,16 +82,14 @@ def _moved_out(place: Path, random: Random) -> None:
 
 
 def _rewrite(place: Path, random: Random) -> None:
-    """Text with names that lead elsewhere, in the way of a list or of a journal, beside lines that were there."""
+    """Text with names that lead elsewhere, in the way of a list, beside lines that were there."""
     old = place.read_text(errors="replace").splitlines() if place.is_file() else []
-    staged = [line.partition("\t")[0] for line in old if "\t" in line] + [*HOSTILE]
     digests = [line.partition("  ")[0] for line in old if "  " in line]
     digests.append(hashlib.sha256(b"mine").hexdigest())
     for _ in range(1 + random.randrange(3)):
         name = random.choice(HOSTILE)
-        pairs = (f"{random.choice(staged)}\t{name}", f"{name}\t{random.choice(staged)}",
-                 f"{random.choice(digests)}  {name}", name)  # fmt: skip
-        old.insert(random.randrange(len(old) + 1), random.choice(pairs))
+        line = random.choice((f"{random.choice(digests)}  {name}", name))
+        old.insert(random.randrange(len(old) + 1), line)
     _gone(place)
     place.write_text("\n".join(old) + "\n")
 
@@ -126,13 +108,11 @@ def _other_content(place: Path, random: Random) -> None:
     _gone(place)
     new = place.with_name(f"{digest[:16]}.parquet")
     new.write_bytes(content)
-    for name in ("parts.sha256", ".journal"):
-        file = archive / name
-        if file.is_file():
-            lines = file.read_text(errors="replace").splitlines()
-            lines = [f"{digest}  {line[66:-24]}{new.name}" if place.name in line and name[0] == "p"
-                     else line.replace(place.name, new.name) for line in lines]  # fmt: skip
-            file.write_text("\n".join(lines) + "\n")
+    file = archive / "parts.sha256"
+    if file.is_file():
+        lines = file.read_text(errors="replace").splitlines()
+        lines = [f"{digest}  {line[66:-24]}{new.name}" if place.name in line else line for line in lines]
+        file.write_text("\n".join(lines) + "\n")
 
 
 def _damaged(place: Path, random: Random) -> None:
@@ -176,10 +156,7 @@ def variants(number: int, seed: int) -> dict[str, int]:
     random, counts = Random(seed), {"read": 0, "refused": 0, "added": 0, "not added": 0}
     with tempfile.TemporaryDirectory() as folder:
         top, sound = Path(folder), Path(folder) / "sound"
-        for name, moves in (("new", None), ("old", 0), ("killed", 2)):
-            collect([rows("A"), rows("A", 2), rows("..")], sound / name)
-            if moves is not None:
-                make_old(sound / name, moves=moves)
+        collect([rows("A"), rows("A", 2), rows("..")], sound)
         more = rows("A", 3)
         for case in range(number):
             shutil.rmtree(top / "outside", ignore_errors=True)
@@ -188,7 +165,7 @@ def variants(number: int, seed: int) -> dict[str, int]:
             archive = top / "archive"
             if archive.exists():
                 _gone(archive)
-            shutil.copytree(sound / random.choice(("new", "old", "killed")), archive)
+            shutil.copytree(sound, archive)
             done = []
             for _ in range(1 + random.randrange(3)):
                 places = [
@@ -196,9 +173,7 @@ def variants(number: int, seed: int) -> dict[str, int]:
                     for root, folders, files in os.walk(archive)
                     for name in (*folders, *files)
                 ]
-                places += [
-                    archive / name for name in ("parts.sha256", ".journal", ".staging", "archive.lock")
-                ]
+                places += [archive / name for name in ("parts.sha256", "archive.lock")]
                 place = random.choice(sorted(places))
                 change = (
                     _other_content

@@ -26,7 +26,7 @@ from planner.measurements.archive import VERSION, open_archive
 from planner.measurements.collect import collect
 from planner.reports import schema
 from tests.checkout import ROOT
-from tests.measurements.foreign import make_old, state, variants
+from tests.measurements.foreign import state, variants
 from tests.reports.printing import page, row
 
 HYPERPAV = sorted((ROOT / "data" / "hyperpav").glob("*.listing"))
@@ -180,6 +180,10 @@ def broken_folders(folder: Path) -> Iterator[tuple[str, Path, str]]:
     collect([volumes()], strange)
     (strange / "archive.toml").write_text("schema = 'x'\n")
     yield "strange", strange, "schema = 'x'"
+    unlisted = folder / "unlisted"
+    collect([volumes()], unlisted)
+    (unlisted / "archive.toml").write_text("schema = 1\n")
+    yield "unlisted", unlisted, "schema = 1: expected a whole number, 2 to 4"
     damaged = folder / "damaged"
     collect([volumes()], damaged)
     (part,) = damaged.rglob("*.parquet")
@@ -243,7 +247,7 @@ collect([Path(each) for each in sys.argv[4:]], top)
 
 
 @pytest.mark.parametrize("how", ["kill", "full"])
-@pytest.mark.parametrize("begin", ["none", "there", "old"])
+@pytest.mark.parametrize("begin", ["none", "there"])
 @pytest.mark.parametrize(
     "when",
     [
@@ -258,13 +262,11 @@ collect([Path(each) for each in sys.argv[4:]], top)
 def test_a_run_that_ends_at_any_change_of_a_file_leaves_all_or_nothing(
     archive: Path, how: str, begin: str, when: int
 ) -> None:
-    """Ended by a signal or a full disk, while it makes, adds to, or upgrades an archive; the next run completes it."""
+    """Ended by a signal or a full disk, while it makes or adds to an archive; the next run completes it."""
     there = 0
     if begin != "none":
         collect([volumes()], archive)
         there = 6
-    if begin == "old":
-        make_old(archive, moves=1)
     command = [sys.executable, "-c", ENDED, str(archive), how, str(when), *map(str, HYPERPAV)]
     done = subprocess.run(
         command,
@@ -332,58 +334,18 @@ def test_a_part_that_is_gone_is_named(archive: Path) -> None:
         rows(archive)
 
 
-@pytest.mark.parametrize("old", [False, True])
-def test_what_is_no_part_does_not_count(archive: Path, *, old: bool) -> None:
+def test_what_is_no_part_does_not_count(archive: Path) -> None:
     collect([volumes()], archive)
-    if old:
-        make_old(archive, moves=0)
     (part,) = archive.rglob("*.parquet")
     shutil.copy(part, part.with_name("copy.parquet"))
     shutil.copy(part, part.with_name("part (1).parquet"))
-    if not old:
-        other = part.parents[1] / "date=2026-03-09" / part.name
-        other.parent.mkdir()
-        shutil.copy(part, other)
+    other = part.parents[1] / "date=2026-03-09" / part.name
+    other.parent.mkdir()
+    shutil.copy(part, other)
     assert rows(archive).height == 6
     collect([volumes(system="B")], archive)
     assert rows(archive).height == 12
     assert part.with_name("copy.parquet").exists()  # whoever put it there may want it
-
-
-def test_an_archive_without_a_list_is_read_and_gets_one(archive: Path) -> None:
-    """What a killed run of an older planner left is read as it would have been; by reading, nothing moves."""
-    collect([volumes(), volumes(system="B/.."), volumes(system="C")], archive)
-    expected = rows(archive)
-    for moves in (0, 1, 3):
-        other = archive.with_name(f"old{moves}")
-        shutil.copytree(archive, other)
-        make_old(other, moves=moves)
-        before = state(other)
-        assert_frame_equal(rows(other).sort("system", "start", "device"), expected, check_row_order=False)
-        assert main(["read", str(other)]) == 0
-        assert state(other) == before
-        assert not any(collect([volumes()], other).added.values())
-        assert files_of(other) == files_of(archive)
-
-
-@pytest.mark.parametrize(
-    "name", ["../outside", "/tmp/../outside", "devices\\..\\..\\outside", "devices/\0", "."]
-)
-def test_a_journal_moves_nothing_but_parts(archive: Path, tmp_path: Path, name: str) -> None:
-    collect([volumes()], archive)
-    make_old(archive, moves=1)
-    (tmp_path / "outside").write_text("mine")
-    staged, final = (archive / ".journal").read_text().strip().split("\t")
-    for line in (f"{name}\t{final}", f"{staged}\t{name}", name):
-        (archive / ".journal").write_text(f"{staged}\t{final}\n{line}\n")
-        before = state(tmp_path)
-        for run in (rows, lambda folder: collect([volumes(system="B")], folder)):
-            with pytest.raises(
-                ReportError, match="expected a part of the archive that was to be moved"
-            ) as caught:
-                run(archive)
-            assert (caught.value.path, caught.value.line) == (archive / ".journal", 2)
-        assert state(tmp_path) == before
 
 
 def test_what_a_link_leads_out_of_the_archive_to_is_not_read(archive: Path, tmp_path: Path) -> None:

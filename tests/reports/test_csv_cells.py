@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner.advice.processors import read_configurations
 from planner.calibrate.data_file import read_measurements, read_observations
-from planner.calibrate.disk import HEADINGS, NEEDED
+from planner.calibrate.disks import DISK_HEADINGS, DISK_NEEDED
 from planner.cli import main
 from planner.errors import ReportError
 from planner.reports import read_table
@@ -30,7 +30,7 @@ READERS: dict[str, tuple[Callable[[Path], object], str]] = {
         "run,role,population,io_rate,service_ms\na,base,3,755,1.3\na,alias,,80,1.7\n",
     ),
     "costs": (
-        lambda path: read_measurements([path], HEADINGS, NEEDED),
+        lambda path: read_measurements([path], DISK_HEADINGS, DISK_NEEDED),
         "run,cache,hit_ratio,rate,read_kb,channel_mb_per_s\na,on,1,400,400,100\nb,off,,6,400,100\n",
     ),
     "configurations": (read_configurations, "run,processors,cpu_ms\na,1,2\nb,2,2.1\n"),
@@ -124,7 +124,7 @@ def test_it_reads_the_same(reader: str, change: str, tmp_path: Path) -> None:
         ]
         return
     if reader == "costs":  # they know their places in the file
-        rows = read_measurements([written(tmp_path, SAME[change](text))], HEADINGS, NEEDED)
+        rows = read_measurements([written(tmp_path, SAME[change](text))], DISK_HEADINGS, DISK_NEEDED)
         assert [(row.name, row.words, row.value("rate")) for row in rows] == [
             ("a", {"cache": "on"}, 400.0),
             ("b", {"cache": "off"}, 6.0),

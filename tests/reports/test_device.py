@@ -146,7 +146,7 @@ def test_dots_are_not_available(file: Path) -> None:
         name: "...." for name in ("rate", "avoid", "pend", "disc", "conn", "serv", "resp", "cuwt", "qued")
     }
     (device,) = one(file, page(row(**dots, links="...", paths="..."))).rows
-    names = ["links", "paths", *MEASURED, "service_from_parts"]
+    names = ["links", "paths", *MEASURED]
     assert {getattr(device, name) for name in names} == {None}
     assert device.address == "522A"
 

@@ -464,6 +464,7 @@ class TestDasdStatistics:
             ("total_pav 10", "total_pav 41", "41 requests used an alias, of 40"),
             (f"io_times {histogram(at_8=30, at_9=10)}", "io_times 1 2 3", "line 7: .* has 3 numbers: expected 32"),
             ("total_sectors 320", "total_requests 40", "a second time"),
+            ("histogram_sectors", "histogram_io_times", "histogram_io_times a second time"),
             ("total_requests 40\n", "", "no number of requests"),
         ],
     )  # fmt: skip

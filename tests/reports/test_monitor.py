@@ -21,7 +21,7 @@ from planner.reports.monitor.records import is_capture, is_monwrite
 from planner.reports.monitor.system import RecordedSystem, SampleSpan, moment
 from tests.checkout import ROOT
 from tests.reports.monitor_site import ALIAS_BIT, BASE_BIT, TIMES, UNIT, Site, example, written
-from tests.reports.monitor_writer import LAYOUTS, PRINTED, Run, capture, layout, monwrite, records, rows
+from tests.reports.monitor_writer import PRINTED, Run, capture, layout, monwrite, records, rows
 
 
 def read(tmp_path: Path, content: bytes, **options: bool) -> MonitorTables:
@@ -66,9 +66,9 @@ def check_last(site: Site, found: MonitorTables, seconds: float = 60.0) -> None:
 def test_writer_and_reader_agree_on_every_offset_and_printed_length() -> None:
     for record, length in PRINTED.items():
         assert layout(record).itemsize == length
-    for record in LAYOUTS:
-        fields = layout(record).fields or {}
-        for name, (offset, _) in layouts.LAYOUTS[layouts.Kind(record[0] << 16 | record[1])][1].items():
+    for kind, (_, wanted) in layouts.LAYOUTS.items():
+        fields = layout((kind >> 16, kind & 0xFFFF)).fields or {}
+        for name, (offset, _) in wanted.items():
             assert name == "RDEVSER2" or fields[name][1] == offset
     moved = layouts.dtype(layouts.Kind.ACTIVITY, 4).fields or {}
     aligned = layout((6, 3), aligned=True)
@@ -102,7 +102,7 @@ def test_names_times_roles_and_pools(tmp_path: Path) -> None:
     assert frame["label"].null_count() == 7
 
 
-def test_supply_counters_pools_storage_paging_and_emulated_devices(tmp_path: Path) -> None:
+def test_supply_counters_pools_storage_and_paging(tmp_path: Path) -> None:
     site = Site()
     found = read(tmp_path, written(site))
     supply = last(found.supply)
@@ -118,9 +118,7 @@ def test_supply_counters_pools_storage_paging_and_emulated_devices(tmp_path: Pat
     ]  # fmt: skip
     np.testing.assert_allclose(spaces["read_rate"], site.rise["spaces"][1] / 60)
     np.testing.assert_allclose(last(found.paging)["page_write_rate"], site.rise["spaces"][1, :1] / 60)
-    disk = last(found.emulated)
-    np.testing.assert_allclose(disk["transfer_rate"], site.rise["spaces"][2, :1] / 60)
-    assert disk["block_size"].to_list() == [512] and disk["device"].to_list() == ["7000"]
+    assert last(found.paging)["device"].to_list() == ["6000"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Monitor records as tables: device activity (D6R3), pools (D6R28), data spaces (D3R14), paging (D3R4), FBA (D6R24)."""
+"""Monitor records as tables: device activity (D6R3), pools (D6R28), data spaces (D3R14), paging (D3R4)."""
 
 from __future__ import annotations
 
@@ -215,17 +215,10 @@ def _unsampled(rows: Columns, pairs: Pairs, notes: Notes) -> None:
         )
 
 
-def table(rows: Columns, before: Integers, span: SampleSpan, notes: Notes) -> pl.DataFrame | None:
-    """Rows of the one table; `before` is the row of the same device one sample before, -1 without one."""
-    pairs = Pairs.of(before)
-    elapsed = span.elapsed(rows["sample"][pairs.now])
-    if not elapsed.size:
-        return None
-    rise, restarted = rises(rows, pairs, elapsed, wide=span.system.wide is True)
-    if restarted.any():
-        for row in pairs.drop(before, restarted):
-            notes.count(Kind.ACTIVITY.words, "restarted", f"{rows['RDEVDEV'][row]:04X}")
-        return table(rows, before, span, notes)
+def table(
+    rows: Columns, pairs: Pairs, elapsed: Array, rise: Mapping[str, Words], span: SampleSpan, notes: Notes
+) -> pl.DataFrame:
+    """Rows of the one table, from the rise of every counter."""
     numbers = times_of_ios(rise, elapsed)
     span.system.queue = span.system.queue or queue_fields(rows, pairs)
     if span.system.queue is None:
@@ -299,30 +292,15 @@ PAGING_RATES: Final = {
     "page_read_rate": "EXPCTPRD", "page_write_rate": "EXPCTPWR", "spool_read_rate": "EXPCTSRD",
     "spool_write_rate": "EXPCTSWR",
 }  # fmt: skip
-DEVICE: Final = Quantity("device", "device number, four hexadecimal digits", dtype="String")
 PAGING: Final = (
     *schema.WHEN,
-    DEVICE,
+    Quantity("device", "device number, four hexadecimal digits", dtype="String"),
     Quantity("label", "volume label", dtype="String"),
     *(
         Quantity(name, f"pages {name.split('_')[1]}, {name.split('_')[0]} space", "1/s")
         for name in PAGING_RATES
     ),
     Quantity("queued", "requests queued when the sample was taken"),
-    *schema.WHERE,
-)
-EMULATED_RATES: Final = {
-    "transfer_rate": "DSKXFERS",
-    "read_block_rate": "DSKBLKSR",
-    "write_block_rate": "DSKBLKSW",
-}
-EMULATED: Final = (
-    *schema.WHEN,
-    DEVICE,
-    Quantity("transfer_rate", "transfers of the disk", "1/s"),
-    Quantity("read_block_rate", "blocks read", "1/s"),
-    Quantity("write_block_rate", "blocks written", "1/s"),
-    Quantity("block_size", "bytes of a block", "bytes", dtype="UInt32"),
     *schema.WHERE,
 )
 
@@ -409,17 +387,6 @@ def spaces(rows: Records, pairs: Pairs, numbers: dict[str, Array], common: dict[
 def paging(rows: Records, pairs: Pairs, numbers: dict[str, Array], common: dict[str, Any]) -> pl.DataFrame:
     """Rows of paging and spooling volumes."""
     now = rows[pairs.now]
-    data = common | numbers | {"device": _hexadecimal(now), "label": text(now["CALVSER"])}
+    devices = [f"{number:04X}" for number in now["RDEVDEV"].tolist()]
+    data = common | numbers | {"device": devices, "label": text(now["CALVSER"])}
     return schema.frame(PAGING, data | {"queued": now["EXPCURQC"].astype(float)}, now.size)
-
-
-def emulated(rows: Records, pairs: Pairs, numbers: dict[str, Array], common: dict[str, Any]) -> pl.DataFrame:
-    """Rows of emulated devices."""
-    now = rows[pairs.now]
-    data = common | numbers | {"device": _hexadecimal(now), "block_size": now["DSKBLKSZ"].astype(np.int64)}
-    return schema.frame(EMULATED, data, now.size)
-
-
-def _hexadecimal(rows: Records) -> list[str]:
-    """Device numbers as four hexadecimal digits."""
-    return [f"{number:04X}" for number in rows["RDEVDEV"].tolist()]

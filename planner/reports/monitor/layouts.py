@@ -43,7 +43,6 @@ class Kind(IntEnum):
     DATA_SPACE = 3 << 16 | 14
     ACTIVITY = 6 << 16 | 3
     MEASUREMENT_OFF = 6 << 16 | 14
-    EMULATED = 6 << 16 | 24
     POOL_ACTIVITY = 6 << 16 | 28
 
     @property
@@ -109,10 +108,6 @@ LAYOUTS: Final[dict[int, tuple[int, Fields]]] = {  # kind: bytes that are needed
     ),
     Kind.ACTIVITY: (ACTIVITY_BYTES, _DEVICE_ACTIVITY),
     Kind.MEASUREMENT_OFF: (68, {"RDEVSID": (20, ">u4"), "RDEVDEV": (24, ">u2")}),
-    Kind.EMULATED: (
-        316,
-        {"RDEVDEV": (20, ">u2"), **_u32(28, "DSKTIME DSKXRATE DSKBLKSZ DSKXFERS DSKBLKSR DSKBLKSW")},
-    ),
     Kind.POOL_ACTIVITY: (
         48,
         {"HPPOOLNM": (20, ">u2"), "HPPTOKEN": (22, ">u2"),

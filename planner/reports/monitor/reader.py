@@ -1,4 +1,4 @@
-"""Reads z/VM monitor data sample by sample: tables of devices, pools, data spaces, paging volumes, emulated devices."""
+"""Reads z/VM monitor data sample by sample: tables of devices, pools, data spaces, paging volumes."""
 
 from __future__ import annotations
 
@@ -33,28 +33,25 @@ if TYPE_CHECKING:
 SIMPLE: Final = {  # kind: what names a row, rates, what makes the table
     Kind.DATA_SPACE: (("ASCUSRID", "ASCNAME"), devices.SPACE_RATES, devices.spaces),
     Kind.PAGING_VOLUME: (("RDEVDEV", "CALVSER"), devices.PAGING_RATES, devices.paging),
-    Kind.EMULATED: (("RDEVDEV",), devices.EMULATED_RATES, devices.emulated),
 }
 TABLE_OF: Final = {  # pools first: devices refer to them
     Kind.POOL_ACTIVITY: "supply", Kind.ACTIVITY: "devices",
-    **dict(zip(SIMPLE, ("storage", "paging", "emulated"), strict=True)),
+    **dict(zip(SIMPLE, ("storage", "paging"), strict=True)),
 }  # fmt: skip
 WHAT: Final = "z/VM monitor data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorTables(schema.Tables):
-    """The tables of `schema`, and `paging` (paging volumes) and `emulated` (emulated devices) beside them."""
+    """The tables of `schema`, and that of paging volumes."""
 
     paging: pl.DataFrame | None = None
-    emulated: pl.DataFrame | None = None
 
 
 def read_monitor(path: Path | str, data: bytes | None = None, *, pools_known: bool = False) -> MonitorTables:
     """Read a whole file at once, or its bytes; see `batches`."""
     parts = list(batches(path, data, pools_known=pools_known))
-    columns = {"devices": schema.DEVICES, "supply": schema.SUPPLY, "storage": schema.STORAGE,
-               "paging": devices.PAGING, "emulated": devices.EMULATED}  # fmt: skip
+    columns = {**schema.TABLES, "paging": devices.PAGING}
     joined = {
         name: schema.join(wanted, [frame for part in parts if (frame := getattr(part, name)) is not None])
         for name, wanted in columns.items()
@@ -126,6 +123,9 @@ class RecordReader:
             raise self._error(records, first, problem)
         raw = overlapping(records.chunk.data, f"V{form.itemsize}")[records.offset[which]]
         return raw.view(form)
+
+    def _refused(self, rows: Columns, row: int, problem: str) -> ReportError:
+        return ReportError(self.path, f"record {rows['line'][row]}: {problem}")
 
     def _error(self, records: Walk, record: int, problem: str) -> ReportError:
         number = records.first + record
@@ -288,17 +288,13 @@ class RecordReader:
             rows = {name: np.concatenate([held[name], rows[name]]) for name in rows}
         before, twice = previous(_keys(kind, rows), rows["sample"])
         if twice is not None:
-            row = int(twice[0])
-            raise ReportError(
-                self.path,
-                f"record {rows['line'][row]}: {kind.words} of {_who(kind, rows, row)} a second time in "
-                "a sample: expected one; the end of a sample (D1R11) is perhaps missing",
-            )
+            which = f"{kind.words} of {_who(kind, rows, int(twice[0]))} a second time in a sample"
+            wanted = "expected one; the end of a sample (D1R11) is perhaps missing"
+            raise self._refused(rows, int(twice[0]), f"{which}: {wanted}")
         self._come_and_go(kind, rows, before, span)
         if kind == Kind.ACTIVITY:
             before = devices.without_stopped(rows, before, span, self.notes)
-            return devices.table(rows, before, span, self.notes)
-        return self._simple(kind, rows, before, span)
+        return self._made(kind, rows, before, span)
 
     def _check_times(self, kind: Kind, rows: Columns, span: SampleSpan) -> None:
         """Records are built between the end of the sample before and that of their own, but for a second."""
@@ -307,11 +303,9 @@ class RecordReader:
         wrong |= (rows["time"] < span.times[at] - SECOND) & (span.known | (at > 0))
         if wrong.any():
             row = int(wrong.argmax())
-            raise ReportError(
-                self.path,
-                f"record {rows['line'][row]}: {kind.words} built at {moment(int(rows['time'][row]))} in the "
-                f"sample that ends at {moment(int(span.times[at[row] + 1]))}: expected a time within its interval",
-            )
+            built, end = moment(int(rows["time"][row])), moment(int(span.times[at[row] + 1]))
+            problem = f"{kind.words} built at {built} in the sample that ends at {end}"
+            raise self._refused(rows, row, f"{problem}: expected a time within its interval")
 
     def _come_and_go(self, kind: Kind, rows: Columns, before: Integers, span: SampleSpan) -> None:
         """Note what has no record in the sample before, or none in the one after."""
@@ -324,26 +318,32 @@ class RecordReader:
             for row in np.flatnonzero(which).tolist():
                 self.notes.count(kind.words, reason, _who(kind, rows, row))
 
-    def _simple(self, kind: Kind, rows: Columns, before: Integers, span: SampleSpan) -> pl.DataFrame | None:
-        """Table of pools, data spaces, paging volumes or emulated devices."""
+    def _made(self, kind: Kind, rows: Columns, before: Integers, span: SampleSpan) -> pl.DataFrame | None:
+        """Table of what was counted between rows and those `before`, without the rows whose counters began anew."""
         pairs = Pairs.of(before)
         elapsed = span.elapsed(rows["sample"][pairs.now])
         if not elapsed.size:
             return None
-        common: dict[str, Any] = span.common(rows["sample"][pairs.now], rows["line"][pairs.now])
-        if kind == Kind.POOL_ACTIVITY:
-            common["time"] = span.times[rows["sample"][pairs.now] - span.first + 1] / SECOND
-            if (wrong := devices.above_aliases(rows["rows"], pairs)) is not None:
-                row, problem = wrong
-                raise ReportError(self.path, f"record {rows['line'][pairs.now][row]}: D6R28, {problem}")
-            return devices.supply(rows["rows"], pairs, elapsed, span.usual(), common)
-        _, fields, make = SIMPLE[kind]
-        numbers, restarted = devices.rates(rows["rows"], pairs, elapsed, fields)
+        rise: dict[str, Any] = {}
+        restarted = np.zeros(elapsed.size, bool)
+        if kind == Kind.ACTIVITY:
+            rise, restarted = devices.rises(rows, pairs, elapsed, wide=span.system.wide is True)
+        elif kind in SIMPLE:
+            rise, restarted = devices.rates(rows["rows"], pairs, elapsed, SIMPLE[kind][1])
         if restarted.any():
             for row in pairs.drop(before, restarted):
                 self.notes.count(kind.words, "restarted", _who(kind, rows, row))
-            return self._simple(kind, rows, before, span)
-        return make(rows["rows"], pairs, numbers, common)
+            return self._made(kind, rows, before, span)
+        if kind == Kind.ACTIVITY:
+            return devices.table(rows, pairs, elapsed, rise, span, self.notes)
+        common: dict[str, Any] = span.common(rows["sample"][pairs.now], rows["line"][pairs.now])
+        if kind in SIMPLE:
+            return SIMPLE[kind][2](rows["rows"], pairs, rise, common)
+        common["time"] = span.times[rows["sample"][pairs.now] - span.first + 1] / SECOND
+        if (wrong := devices.above_aliases(rows["rows"], pairs)) is not None:
+            row, problem = wrong
+            raise self._refused(rows, np.arange(before.size)[pairs.now][row], f"D6R28, {problem}")
+        return devices.supply(rows["rows"], pairs, elapsed, span.usual(), common)
 
 
 def _with_paging_together(tables: MonitorTables) -> MonitorTables:
@@ -365,10 +365,7 @@ def _keys(kind: Kind, rows: Columns) -> Any:
         return numbers if (numbers >= NUMBERS).any() else numbers.astype(np.uint16)  # which sorts faster
     if kind == Kind.POOL_ACTIVITY:
         return rows["rows"]["HPPOOLNM"].astype(np.uint16)
-    names, *others = (rows["rows"][name] for name in SIMPLE[kind][0])
-    if not others:
-        return names.astype(np.uint16)
-    both = np.rec.fromarrays([names, *others])
+    both = np.rec.fromarrays([rows["rows"][name] for name in SIMPLE[kind][0]])
     return np.unique(both, return_inverse=True)[1].reshape(-1)
 
 

@@ -1,4 +1,4 @@
-"""Measured disk paths to processor times and waits of the writes, missed reads and hit reads of a transaction."""
+"""Measured disks to what they take: of disk paths the parts of a transaction, of paging devices transfers and pages."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ import numpy as np
 from planner.calibrate.calibration import Estimate, given
 from planner.calibrate.cost_fit import CostFit, CostLaw, fit_costs
 from planner.calibrate.data_file import Measurements
-from planner.devices.disk import COSTS, KIND, DiskPath
+from planner.devices.disk import COSTS, DiskPath
+from planner.devices.disk import KIND as DISK
+from planner.devices.paging import KIND as PAGING
+from planner.devices.paging import PagingDevice
 from planner.quantity import Quantity
 from planner.units import MICROSECOND
 
-HEADINGS: Final = (
+DISK_HEADINGS: Final = (
     Quantity("cache", "on or off: minidisk cache", words=("on", "off")),
     Quantity("hit_ratio", "share of the reads that the cache answers, 0 to 1", zero=True, high=1.0),
     Quantity("rate", "transactions of one requester", "1/s"),
@@ -25,7 +28,7 @@ HEADINGS: Final = (
     Quantity("write", "KB that it writes", "kb", zero=True),
     Quantity("channel", "data rate of the channel", "MB/s"),
 )
-NEEDED: Final = ("cache", "read_kb", "channel_mb_per_s")
+DISK_NEEDED: Final = ("cache", "read_kb", "channel_mb_per_s")
 FIGURES: Final = ("rate", "cp_us", "virtual_us")
 SUMS: Final = {"rate": tuple(COSTS), "cp_us": ("cp_time",), "virtual_us": ("virtual_time",)}
 ENTRIES: Final = {parameter.key: parameter for parameter in DiskPath.PARAMETERS}
@@ -33,7 +36,7 @@ ENTRIES: Final = {parameter.key: parameter for parameter in DiskPath.PARAMETERS}
 Shares = Mapping[str, float]
 
 
-def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+def fit_disk(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
     """Fit one workload on one kind of disk, one requester at a time; what the runs leave open follows conventions."""
     for run in runs:
         _check(run, runs[0])
@@ -42,10 +45,10 @@ def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = Non
     parts = [part for part in ("write", "off", "miss", "hit") if any(each.get(part) for each in shares)]
     pairs = [(run, each, name) for run, each in zip(runs, shares, strict=True) for name in FIGURES
              if run.value(name) > 0]  # fmt: skip
-    factors = {heading.file_key: heading.factor for heading in HEADINGS}
+    factors = {heading.file_key: heading.factor for heading in DISK_HEADINGS}
     known = dict(fixed or {})
     law = CostLaw(
-        kind=KIND,
+        kind=DISK,
         parameters=tuple(ENTRIES[f"{part}_{cost}"] for part in parts for cost in COSTS),
         start=tuple(_start(cost, pairs) for _ in parts for cost in COSTS),
         predict=lambda values: [_figure(values, each, name) for _, each, name in pairs],
@@ -165,3 +168,81 @@ def _hit_ratios(runs: Sequence[Measurements]) -> dict[str, tuple[float, float]]:
         run.value("hit_ratio") for run in runs if run.words["cache"] == "on" and run.value("read_kb") > 0
     ]
     return {"hit_ratio": (min(ratios), max(ratios))} if ratios else {}
+
+
+PAGING_HEADINGS: Final = (
+    Quantity("outstanding", "requests present all the time", whole=True),
+    Quantity("queue_depth", "transfers at a time; 1 is serialized", whole=True),
+    Quantity("transfer_rate", "transfers of one device", "1/s"),
+    Quantity("page_rate", "pages of the same device", "1/s"),
+    Quantity("think", "from the end of a transfer to the next request, or 0", "us", zero=True),
+    Quantity("cp", "CP time per page, charged to users and system", "us/page"),
+    Quantity("cp_system", "the part of it charged to the system", "us/page"),
+)
+PAGING_NEEDED: Final = ("outstanding", "queue_depth", "transfer_rate")
+PAGING_FIGURES: Final = {  # parameter: the figure that tells it
+    "service_time": "transfer_rate", "pages_per_transfer": "page_rate", "cp_time": "cp_us_per_page",
+    "cp_system_time": "cp_system_us_per_page",
+}  # fmt: skip
+PAGING_ENTRIES: Final = {parameter.key: parameter for parameter in PagingDevice.PARAMETERS}
+
+
+def fit_paging(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+    """Fit one device to its runs; queue depth and requests are those of the last run."""
+    for run in runs:  # a transfer moves a page at least
+        if "page_rate" in run.numbers and run.value("page_rate") < 0.85 * run.value("transfer_rate"):
+            raise run.error(
+                f"expected at least one page a transfer, found a page_rate of {run.value('page_rate'):g} and a "
+                f"transfer_rate of {run.value('transfer_rate'):g}: the measurements contradict each other",
+                "page_rate",
+            )
+    factors = {heading.file_key: heading.factor for heading in PAGING_HEADINGS}
+    pairs = [(run, key, name) for run in runs for key, name in PAGING_FIGURES.items() if name in run.numbers]
+    told = [key for key in PAGING_FIGURES if any(key == each for _, each, _ in pairs)]
+    assumed = {
+        key: PAGING_ENTRIES[key].default for key in ("pages_per_transfer", "cp_time") if key not in told
+    }
+    assumed |= {key: runs[-1].value(key) for key in ("queue_depth", "outstanding")}
+    asked = [run.value("outstanding") for run in runs]
+    law = CostLaw(
+        kind=PAGING,
+        parameters=tuple(PAGING_ENTRIES[key] for key in told),
+        start=tuple(_paging_start(key, runs) for key in told),
+        predict=lambda values: [_paging_figure(values, run, key) for run, key, _ in pairs],
+        held=tuple(given(PAGING_ENTRIES[key], value) for key, value in assumed.items()),
+        validity={"outstanding": (min(asked), max(asked))},
+        population=int(asked[-1]),
+    )
+    return fit_costs([run.figure(name, factors[name]) for run, _, name in pairs], law, fixed)
+
+
+def _paging_figure(values: Mapping[str, float], run: Measurements, key: str) -> float:
+    """What the law says of the figure that tells a parameter."""
+    if key in ("cp_time", "cp_system_time"):
+        return values[key]
+    device = PagingDevice(
+        service_time=values["service_time"], pages_per_transfer=values.get("pages_per_transfer", 1.0),
+        queue_depth=int(run.value("queue_depth")),
+    )  # fmt: skip
+    solved = device.closed(run.value("outstanding"), run.value("think_us"))
+    return float(solved.page_rate if key == "pages_per_transfer" else solved.transfer_rate)
+
+
+def _paging_start(key: str, runs: Sequence[Measurements]) -> float:
+    """Where the search for a parameter begins, by the first run that tells it."""
+    name = PAGING_FIGURES[key]
+    run = next(run for run in runs if name in run.numbers)
+    found = run.value(name)
+    if key == "pages_per_transfer":
+        return max(found / run.value("transfer_rate"), 1.0)
+    if key != "service_time":
+        return found
+    outstanding, think = run.value("outstanding"), run.value("think_us")
+    cycle = outstanding / found - think
+    if cycle <= 0:
+        back, own = (f"{each / MICROSECOND:.4g}" for each in (outstanding / found, think))
+        raise run.error(
+            f"{outstanding:g} requests at {found:g} transfers/s come back every {back} us, and their think_us is {own}:"
+            " the measurements contradict each other", "think_us",
+        )  # fmt: skip
+    return min(cycle, min(outstanding, run.value("queue_depth")) / found)

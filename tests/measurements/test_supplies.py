@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from planner.errors import ReportError
+from planner.measurements.over_time import pool_supplies, read_supplies
 from planner.measurements.read import read
-from planner.measurements.supplies import pool_supplies, read_supplies
 from planner.reports.supply import PoolSupply
 from planner.supply import judge
 from tests.checkout import ROOT
