@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Any, ClassVar
+from itertools import cycle, product
+from typing import TYPE_CHECKING, Any
 
-from planner import render
+from planner import render, style
 from planner.answer import Answer, tabled
 from planner.errors import InputError
 from planner.quantity import LARGEST_GRID, Quantity, column
 from planner.system.answer import as_dict, said, throughput_unit
 from planner.system.description import Entry, System
-from planner.system.figures import Found, solve_all
+from planner.system.figures import OUTSIDE, Found, solve_all
 from planner.system.reading import Range, recheck
-from planner.units import EXACT, MICROSECOND, MILLISECOND, given
+from planner.units import EXACT, MICROSECOND, MILLISECOND, given, readable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +32,6 @@ class SystemGrid(Answer):
     * `systems`: the system of each row.
     * `found`: figures of each row, or why it cannot run.
     """
-
-    PICTURE: ClassVar[str] = "planner.system.pictures:draw_grid"
 
     system: System
     ranges: tuple[Range, ...]
@@ -131,6 +132,58 @@ class SystemGrid(Answer):
             scenarios.append({"settings": where, "cannot_run": None, **data})
         return {"name": self.system.name, "over": [r.target.label for r in self.ranges], "scenarios": scenarios,
                 "notes": list(self.notes)}  # fmt: skip
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the throughput over what varies, a line for each combination of the rest, with its band; mark most."""
+        first = self.setting(0)
+        words = [str(v) for v in first.values] if any(isinstance(v, str) for v in first.values) else None
+        lines: dict[str, list[tuple[float, float, float, float]]] = {}
+        for k, each in enumerate(self.found):
+            number = each.throughput if isinstance(each, Found) else OUTSIDE
+            if number.value is not None:
+                x = k if isinstance(first.values[k], str) else first.values[k]
+                point = (float(x), number.value, number.low or 0.0, number.high or 0.0)
+                lines.setdefault(", ".join(self.named(k)[1:]), []).append(point)
+        asked, _, result = self.headline.partition(": ")
+        (axes,) = style.begin(
+            axes, self.headline, title=f"{result[:1].upper()}{result[1:]}", below=f"{asked}."
+        )
+        top, best, named = 0.0, (0.0, 0.0, ""), []
+        looks = zip(
+            lines.items(), cycle(style.COLORS), cycle(style.MARKERS), cycle(style.LINES), strict=False
+        )
+        for k, ((label, points), color, (marker, size), line) in enumerate(looks):
+            x, value, low, high = zip(*points, strict=True)
+            axes.plot(x, value, marker=marker, markersize=size / 2, linestyle=line, color=color,
+                      label=None if label else "throughput")  # fmt: skip
+            style.band(axes, x, low, high, color, None if k else style.NINETY)
+            top = max(top, *(h for h in high if math.isfinite(h)))
+            best = max(best, *((v, -at, color) for at, v in zip(x, value, strict=True)))
+            if label:
+                named.append((value[-1], label, color))
+        if best[2]:
+            axes.plot(
+                [-best[1]],
+                [best[0]],
+                "D",
+                color=style.MEASURED,
+                markersize=8,
+                fillstyle="none",
+                zorder=style.ABOVE,
+            )
+            style.name_point(axes, f"most: {readable(best[0])}", (-best[1], best[0]), best[2])
+        places = [at for points in lines.values() for at, *_ in points]
+        if words is not None:
+            axes.set_xticks(range(len(words)), words)
+        elif all(float(at).is_integer() for at in places):
+            style.whole_numbers(axes)
+        along = f"{first.name}{f' [{first.unit}]' if first.unit else ''}"
+        axes.set(
+            xlabel=along, ylabel=f"throughput [{throughput_unit(self.system)}]", ylim=(0, 1.1 * top or 1.0)
+        )
+        style.name_lines(axes, named)
+        style.legend_below(axes)
+        return axes
 
 
 def _bottleneck(found: Found | None) -> str:
