@@ -30,7 +30,7 @@ COMMANDS: Final = {
     "report": ("sites", "Write one HTML page with every answer."),
     "scoreboard": ("models", ""),
     "figures": ("models", ""),
-    "explain": ("explain", ""),
+    "explain": ("models", ""),
     "read": ("data", "Print measurements, or what an archive holds."),
     "collect": ("data", "Collect measurements in an archive."),
     "example": ("data", "Make a seeded year of a site."),

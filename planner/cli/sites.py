@@ -57,12 +57,8 @@ def site(
     from planner.site.question import site as ask
     from planner.site.track import track_record
 
-    target = Target(
-        wait=options.quantity(wait, "time", "--wait"),
-        queued=options.quantity(queued, None, "--queued"),
-        response=options.quantity(response, "time", "--target-response"),
-    )
-    with options.spelled(), options.progress("Answering every pool over its days", 0):
+    target = Target(wait=wait, queued=queued, response=response)
+    with options.spelled(), options.progress("Answering every pool over its days"):
         asked: dict[str, Any] = {
             "members": pools, "pool": pool, "target": target, "model": model, "scheduler": scheduler,
             "workers": workers, **asdict(rows),
@@ -136,7 +132,7 @@ def growth(
     from planner.site.growth.limits import site_growth
     from planner.site.members import checked_members, gaps_of
 
-    with options.spelled(), options.progress("Fitting every load, sizing every pool", 0):
+    with options.spelled(), options.progress("Fitting every load, sizing every pool"):
         given = _given(model, real_storage, resident_pages, rows.together)
         measured = read(list(files), pools, system=rows.system, start=rows.start, end=rows.end, map=rows.map)
         devices = measured.devices.lazy()
@@ -147,7 +143,7 @@ def growth(
 
 
 def _given(
-    model: str, real_storage: str | None, resident_pages: str | None, together: str | None
+    model: str, real_storage: float | None, resident_pages: float | None, together: str | None
 ) -> GrowthQuestion:
     """What the options say of the site."""
     from planner.demand import Law, Target
@@ -156,13 +152,12 @@ def _given(
 
     if (real_storage is None) != (resident_pages is None):
         raise InputError("--real-storage, --resident-pages", "one of them", "both or neither")
-    real = options.quantity(real_storage, "storage", "--real-storage")
     return GrowthQuestion(
         law=Law.from_model(model),
         target=Target(),
         together=share_together(together),
-        real_storage=real and int(real),
-        resident_pages=options.quantity(resident_pages, None, "--resident-pages"),
+        real_storage=None if real_storage is None else int(real_storage),
+        resident_pages=resident_pages,
     )
 
 
