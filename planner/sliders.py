@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Panel", "choice", "count", "explore", "number"]
 
-GHOST: Final = "0.75"  # gray of where the sliders began
+# Where the sliders began.
+GHOST: Final[dict[str, Any]] = {"color": "0.75", "markersize": 3, "linewidth": 1.2, "zorder": 0.5}
 WIDEST: Final = "760px"
 HEADLINE: Final = '<div style="font-weight:bold; max-width:{wide}; line-height:1.4">{text}</div>'
 PROBLEM: Final = '<div style="color:#b00020; max-width:{wide}; line-height:1.4">{text}</div>'
@@ -251,16 +252,7 @@ class _Start:
         for panel, lines, (x, y) in zip(figure.axes, self.lines, self.limits, strict=True):
             ends = [_wider(now, then) for now, then in ((panel.get_xlim(), x), (panel.get_ylim(), y))]
             for at, up, line, marker in lines:
-                panel.plot(
-                    at,
-                    up,
-                    color=GHOST,
-                    linestyle=line,
-                    marker=marker,
-                    markersize=3,
-                    linewidth=1.2,
-                    zorder=0.5,
-                )
+                panel.plot(at, up, linestyle=line, marker=marker, **GHOST)
             panel.set(xlim=ends[0], ylim=ends[1])
         return True
 

@@ -358,7 +358,6 @@ def _answers(found: Scaling, axes: Axes) -> None:
         axes.axhline(found.wanted, color=style.MEASURED, linestyle=(0, (4, 3)), linewidth=1, label="wanted")
         end = (at.high or axes.get_xlim()[1]) + 0.5
         axes.axvspan(at.low - 0.5, end, color=style.RANGE, zorder=0, label="range")
-        axes.plot([at.count], [found.predict(at.count).value], "D", color=style.MEASURED, markersize=7,
-                  fillstyle="none", zorder=style.ABOVE)  # fmt: skip
+        style.answer(axes, at.count, (math.nan, found.predict(at.count).value, math.nan))
         words = f"{at.count} processors"
         style.name_point(axes, words, (at.count, found.wanted), style.MEASURED, above=False)

@@ -67,12 +67,7 @@ Settings = Annotated[
 
 
 @options.expanded
-def predict(
-    model: ModelFile,
-    settings: Settings = None,
-    *,
-    form: options.PlotForm,
-) -> None:
+def predict(model: ModelFile, settings: Settings = None, *, form: options.PlotForm) -> None:
     """Ask a model for one scenario.
 
     Example: planner predict hyperpav --set aliases=8 --set volumes=8
@@ -122,10 +117,7 @@ def whatif(
 
 
 @options.expanded
-def scoreboard(
-    *,
-    form: options.PlotForm,
-) -> None:
+def scoreboard(*, form: options.PlotForm) -> None:
     """Compare every published figure with the planner.
 
     Exit code 1 if an identity does not hold and no erratum says why, or a stated accuracy is not met.

@@ -16,20 +16,9 @@ import sympy
 from planner import render, style, units
 from planner.answer import Tabular, tabled
 from planner.errors import InputError
+from planner.explain import wording
 from planner.explain.topic import Equation, Topic
-from planner.explain.wording import (
-    Form,
-    Told,
-    body,
-    hanging,
-    indent,
-    latex,
-    number,
-    powers,
-    printed,
-    sentence,
-    with_unit,
-)
+from planner.explain.wording import Form, Told, latex, number, powers, printed, sentence, with_unit
 from planner.quantity import Quantity, column
 from planner.results import Array
 from planner.units import percent, readable
@@ -121,16 +110,16 @@ class Explanation(Tabular):
         inputs = symbols.each(
             lambda c: replace(c, values=[f"  {v}" if c.name == "symbol" else v for v in c.values[:count]])
         )
-        blocks = [powers(self.result, form), self.topic.title, body(inputs)]
+        blocks = [powers(self.result, form), self.topic.title, wording.body(inputs)]
         if lines := self._states():
-            blocks.append("\n".join([hanging(lines[0], ""), *(hanging(line, "  ") for line in lines[1:])]))
+            blocks.append(wording.hanging(lines[:1], "") + "\n" + wording.hanging(lines[1:], "  "))
         blocks += [Told(step, self.values).text(unicode=unicode) for step in self.steps]
         compared = self.table().pick(("symbol", "unit", "exact", "numerical", "relative_difference"))
         compared = compared.each(lambda c: replace(c, values=[powers(str(v), form) for v in c.values]))
-        blocks.append("The same by the numerical code\n" + indent(render.to_text(compared)))
+        blocks.append("The same by the numerical code\n" + wording.indent(render.to_text(compared)))
         step = self.answer_step
         blocks.append(f"Sensitivity of {step.left}, {step.meaning}\n{self._sensitivity_text(form)}")
-        blocks.append("Assumptions\n" + "\n".join(hanging(line, "  - ") for line in self.topic.assumptions))
+        blocks.append("Assumptions\n" + wording.hanging(self.topic.assumptions, "  - "))
         blocks.append(render.wrap(f"Source: {self.topic.source}"))
         return "\n\n".join(blocks)
 
@@ -237,7 +226,7 @@ class Explanation(Tabular):
             moved = value / base - 1 if base and math.isfinite(base) and math.isfinite(value) else None
             by = "" if moved is None else powers(percent(moved, signed=True), form)
             rows.append((f"  {change}", powers(with_unit(value, self.answer_step.unit), form), by))
-        return body(tabled(rows, map(column, ("change", "answer", "by"))))
+        return wording.body(tabled(rows, map(column, ("change", "answer", "by"))))
 
 
 def mathematical(value: str) -> str:

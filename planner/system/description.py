@@ -244,8 +244,7 @@ def _references(system: System) -> None:
         _need(entry, ("pages_per_transfer",) if timed else ("service_time", "pages_per_transfer"))
         if entry.word("pool") and entry.origin.get("depth") == GIVEN:
             raise _fail(
-                entry,
-                ": depth or pool, not both: in a pool a device works on one, an alias on one more",
+                entry, ": depth or pool, not both: in a pool a device works on one, an alias on one more"
             )
     for entry in system.of("volumes"):
         pool = system.pool_of(entry)
@@ -261,10 +260,7 @@ def _check_pools(system: System) -> None:
         users = [e for e in (*system.of("paging"), *system.of("volumes")) if e.word("pool") == pool.name]
         if len({user.table for user in users}) > 1 or sum(user.table == "paging" for user in users) > 1:
             labels = ", ".join(user.label for user in users)
-            raise _fail(
-                pool,
-                f" serves {labels}: expected one group of paging volumes, or volumes of guests",
-            )
+            raise _fail(pool, f" serves {labels}: expected one group of paging volumes, or volumes of guests")
 
 
 def _check_guests(entry: Entry) -> None:
@@ -281,10 +277,7 @@ def _check_guests(entry: Entry) -> None:
         if "io_rate" in has and entry.numbers["touches_per_io"] > 0:
             raise _fail(entry, ": touches_per_io needs guests that wait for their I/Os, not io_rate")
     elif {"think_time", "io_rate", "touches_per_io"} & {k for k in has if entry.origin[k] == GIVEN}:
-        raise _fail(
-            entry,
-            ": io_to is missing: think_time, io_rate and touches_per_io speak of its I/Os",
-        )
+        raise _fail(entry, ": io_to is missing: think_time, io_rate and touches_per_io speak of its I/Os")
     segment = entry.numbers["pages_per_segment"] * FRAME
     share = entry.number("instantiated") or 0.0
     if share * 2**20 > segment * (1 + 1e-9):

@@ -162,15 +162,7 @@ class SystemGrid(Answer):
             if label:
                 named.append((value[-1], label, color))
         if best[2]:
-            axes.plot(
-                [-best[1]],
-                [best[0]],
-                "D",
-                color=style.MEASURED,
-                markersize=8,
-                fillstyle="none",
-                zorder=style.ABOVE,
-            )
+            style.answer(axes, -best[1], (math.nan, best[0], math.nan))
             style.name_point(axes, f"most: {readable(best[0])}", (-best[1], best[0]), best[2])
         places = [at for points in lines.values() for at, *_ in points]
         if words is not None:
