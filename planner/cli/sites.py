@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,9 +12,6 @@ from planner import files
 from planner.cli import options
 from planner.cli.options import argument, option
 from planner.errors import InputError
-
-if TYPE_CHECKING:
-    from planner.site.growth.limits import GrowthQuestion
 
 
 @options.expanded
@@ -128,37 +125,25 @@ def growth(
         raise InputError(
             "--limit", limit, "it with a series; the limits of a site follow from its measurements"
         )
+    if (real_storage is None) != (resident_pages is None):
+        raise InputError("--real-storage, --resident-pages", "one of them", "both or neither")
+    from planner.demand import Law, Target
     from planner.measurements.read import read
-    from planner.site.growth.limits import site_growth
+    from planner.reports.membership import share_together
+    from planner.site.growth.limits import GrowthQuestion, site_growth
     from planner.site.members import checked_members, gaps_of
 
     with options.spelled(), options.progress("Fitting every load, sizing every pool"):
-        given = _given(model, real_storage, resident_pages, rows.together)
+        given = GrowthQuestion(
+            law=Law.from_model(model), target=Target(), together=share_together(rows.together),
+            real_storage=None if real_storage is None else int(real_storage), resident_pages=resident_pages,
+        )  # fmt: skip
         measured = read(list(files), pools, system=rows.system, start=rows.start, end=rows.end, map=rows.map)
         devices = measured.devices.lazy()
         measured = replace(measured, notes=(*measured.notes, *checked_members(pools, devices)))
         lost = gaps_of(measured.missing, pools, devices, allowed=rows.allow_missing)
         answer = site_growth(measured, given, horizon=ahead, rate=rate, events=events, gaps=lost)
     options.show(answer, form)
-
-
-def _given(
-    model: str, real_storage: float | None, resident_pages: float | None, together: str | None
-) -> GrowthQuestion:
-    """What the options say of the site."""
-    from planner.demand import Law, Target
-    from planner.reports.membership import share_together
-    from planner.site.growth.limits import GrowthQuestion
-
-    if (real_storage is None) != (resident_pages is None):
-        raise InputError("--real-storage, --resident-pages", "one of them", "both or neither")
-    return GrowthQuestion(
-        law=Law.from_model(model),
-        target=Target(),
-        together=share_together(together),
-        real_storage=None if real_storage is None else int(real_storage),
-        resident_pages=resident_pages,
-    )
 
 
 @options.expanded

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from planner import render
 from planner.cli import options
 from planner.cli.options import argument, flag, measured, option
 from planner.errors import InputError
@@ -90,27 +91,28 @@ def frames(
         raise InputError(
             "--in-use, --guests", given, "--in-use with --resident-pages, or --guests with --instantiated"
         )
+    answer: Answer
     if in_use is not None:
         if instantiated is not None or (resident_pages is None and real_storage is None):
             raise InputError("--in-use", in_use, "--resident-pages with it, and no --instantiated")
-        answer: Answer = (
-            resident_pages_that_fit(in_use=in_use, real_storage=real_storage)
-            if resident_pages is None and real_storage is not None
-            else frame_budget(in_use=in_use, resident_pages=resident_pages or 0.0, real_storage=real_storage)
-        )
+        if resident_pages is None and real_storage is not None:
+            answer = resident_pages_that_fit(in_use=in_use, real_storage=real_storage)
+        else:
+            answer = frame_budget(
+                in_use=in_use, resident_pages=resident_pages or 0, real_storage=real_storage
+            )
     else:
         if instantiated is None:
             raise InputError("--guests", guests, "--instantiated with it, as 70%")
         kinds = [_guests(part, str(guests)) for part in str(guests).split(",")]
         numbers, sizes = [number for number, _ in kinds if number is not None], [each for _, each in kinds]
         if len(numbers) < len(sizes):
-            if real_storage is None or len(sizes) > 1:
-                way = (
-                    "of each size, as 60x16GB,4x128GB"
-                    if len(sizes) > 1
-                    else "as 20x88GB, or --real-storage to ask how many fit"
+            if len(sizes) > 1:
+                raise InputError("--guests", guests, "a count, of each size, as 60x16GB,4x128GB")
+            if real_storage is None:
+                raise InputError(
+                    "--guests", guests, "a count, as 20x88GB, or --real-storage to ask how many fit"
                 )
-                raise InputError("--guests", guests, f"a count, {way}")
             answer = guests_that_fit(
                 guest_storage=sizes[0], instantiated=instantiated, real_storage=real_storage,
                 resident_pages=resident_pages,
@@ -213,7 +215,19 @@ def system(
     if name is not None and measured is None:
         raise InputError("--system", name, "--from with it")
     if template is not None or schema or measured is not None:
-        _alone(file, form, template=template, schema=schema, measured=measured, name=name)
+        asked = {"--template": template is not None, "--from": measured is not None, "--schema": schema}
+        if file is not None or sum(asked.values()) > 1:
+            first = next(key for key, said in asked.items() if said)
+            raise InputError(first, str(file or ""), "nothing else beside it")
+        if schema:
+            text = render.to_json(model.json_schema())
+        else:
+            text = (
+                model.template(template or "")
+                if measured is None
+                else model.from_measurements(measured, name)
+            )
+        options.put(text, form.output, force=form.force)
         return
     if file is None:
         raise InputError("FILE.toml", None, "a system file; --template minimal prints one to start from")
@@ -228,30 +242,3 @@ def system(
             if compare is not None:
                 answer = model.compare(answer, model.solve(compare, settings or []))
     options.show(answer, form)
-
-
-def _alone(
-    file: Path | None,
-    form: options.PlotForm,
-    *,
-    template: str | None,
-    schema: bool,
-    measured: Path | None,
-    name: str | None,
-) -> None:
-    """What makes a file and needs none: a template, measurements, the schema."""
-    from planner import render
-    from planner import system as model
-
-    asked = {"--template": template is not None, "--from": measured is not None, "--schema": schema}
-    if file is not None or sum(asked.values()) > 1:
-        raise InputError(
-            next(key for key, said in asked.items() if said), str(file or ""), "nothing else beside it"
-        )
-    if schema:
-        text = render.to_json(model.json_schema())
-    elif measured is not None:
-        text = model.from_measurements(measured, name)
-    else:
-        text = model.template(template or "")
-    options.put(text, form.output, force=form.force)
