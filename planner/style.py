@@ -7,7 +7,6 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from itertools import accumulate, cycle, pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -80,6 +79,12 @@ def begin(
     return found
 
 
+def begin_result(axes: Axes | None, headline: str, **options: Any) -> list[Axes]:
+    """Begin a picture whose headline says what was asked, a colon and the result: the result comes first."""
+    asked, _, result = headline.partition(": ")
+    return begin(axes, headline, title=f"{result[:1].upper()}{result[1:]}", below=f"{asked}.", **options)
+
+
 def parted(headline: str) -> tuple[str, str]:
     """Part a sentence into what stands in bold, at most `LONGEST` characters, and the rest."""
     if len(headline) <= LONGEST + 1:
@@ -97,13 +102,6 @@ def parted(headline: str) -> tuple[str, str]:
 def _width(axes: Axes) -> float:
     figure = axes.get_figure(root=True)
     return WIDTH if figure is None else figure.get_figwidth()
-
-
-def drawn_by(where: str, answer: object, axes: Axes | None, **options: object) -> Axes:
-    """Let the function that an answer names draw it; matplotlib is imported there, and only then."""
-    module, _, name = where.partition(":")
-    found: Axes = getattr(import_module(module), name)(answer, axes, **options)
-    return found
 
 
 def title_of(axes: Axes) -> str:

@@ -62,7 +62,7 @@ def _mmc_numerical(values: Mapping[str, float]) -> dict[str, float]:
     return {"B": float(queueing.erlang_b(load, values["servers"])), **by_code(queueing.mmc, **names)(values)}
 
 
-ERLANG_C_TOPIC = Topic(
+ERLANG_C = Topic(
     name="erlang-c",
     title="Erlang's delay formula: how likely is it that a request waits",
     inputs=(Quantity("offered_load", "offered load in erlang", symbol=a, low=0, default="0.98"), SERVERS),
@@ -92,7 +92,7 @@ MMC = Topic(
     answer=wait,
     numerical=_mmc_numerical,
     assumptions=(
-        *ERLANG_C_TOPIC.assumptions,
+        *ERLANG_C.assumptions,
         "a benchmark volume is not such a queue: it has few requesters, see finite-source",
     ),
     over="arrival_rate",

@@ -144,10 +144,7 @@ class SystemGrid(Answer):
                 x = k if isinstance(first.values[k], str) else first.values[k]
                 point = (float(x), number.value, number.low or 0.0, number.high or 0.0)
                 lines.setdefault(", ".join(self.named(k)[1:]), []).append(point)
-        asked, _, result = self.headline.partition(": ")
-        (axes,) = style.begin(
-            axes, self.headline, title=f"{result[:1].upper()}{result[1:]}", below=f"{asked}."
-        )
+        (axes,) = style.begin_result(axes, self.headline)
         top, best, named = 0.0, (0.0, 0.0, ""), []
         looks = zip(
             lines.items(), cycle(style.COLORS), cycle(style.MARKERS), cycle(style.LINES), strict=False
