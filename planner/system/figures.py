@@ -17,7 +17,6 @@ from planner.interval import Interval
 from planner.results import Array
 from planner.system.description import BROUGHT, PER_PAGE, Entry, System
 from planner.system.law import SystemFigures, SystemScenarios, outcome_of
-from planner.units import FRAME
 
 COSTS: Final = ("guest_busy", "cp_charged_busy", "cp_system_busy", "total_busy")
 STATION: Final = ("transfers", "utilization", "queue_length", "wait", "response")
@@ -296,7 +295,10 @@ class _Maker:
             miss_ratio=self._miss(),
             io_rate=predicted(out.io_rate),
             page_rate=self.interval(out.page_rate, known, law=True),
-            storage=self._storage(),
+            storage={
+                name: self.interval(each, "arithmetic", law=False)
+                for name, each in (out.storage.figures if out.storage else {}).items()
+            },
             guests={name: {"throughput": predicted(rate)} for name, rate in out.guests.items()},
             stations=stations,
             devices={name: int(self.rows(row["devices"])[0, 0]) for name, row in out.stations.items()},
@@ -322,19 +324,6 @@ class _Maker:
             name: self.interval(values, "outside" if unknown.get(name) else "predicted", law=False)
             for name, values in self.outcome.bounds.items()
         }
-
-    def _storage(self) -> dict[str, Number]:
-        storage = self.outcome.storage
-        if storage is None:
-            return {}
-        figures = {
-            "overcommitment": storage.overcommitment,
-            "frames_for_pages": storage.frames / FRAME,
-            "pages_without_frame": storage.missing / FRAME,
-            "storage_without_paging": storage.needed,
-            **{f"guests_that_fit {name}": fit for name, fit in storage.fit.items()},
-        }
-        return {name: self.interval(each, "arithmetic", law=False) for name, each in figures.items()}
 
     def _miss(self) -> Number:
         """Misses per page visit of all guests: given, none because all pages have a frame, or by the law."""

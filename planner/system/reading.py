@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -263,6 +264,21 @@ class Selected:
     key: Key
     factor: float | None
 
+    def read(self, text: str) -> tuple[float | str, float]:
+        """Value of a setting, SI, and what its digits leave open."""
+        said: Any = text.strip()
+        factor = 1.0
+        if self.key.unit == "yes or no":
+            said = {"true": True, "false": False}.get(said, said)
+        elif self.factor is not None:
+            with suppress(ValueError):  # the value has a unit, too: that one counts
+                said, factor = float(said), self.factor
+        return value_of(self.key, said, factor, self.label)
+
+    def value(self, text: str) -> float | str:
+        """Value of a setting, SI."""
+        return self.read(text)[0]
+
 
 def find(system: System, selector: str, option: str = "--set") -> Selected:
     """Look up TABLE.key or TABLE[name].key, the key with or without its unit."""
@@ -287,24 +303,6 @@ def find(system: System, selector: str, option: str = "--set") -> Selected:
     return Selected(label=label, entries=entries, key=key, factor=factor)
 
 
-def read(target: Selected, text: str, option: str) -> tuple[float | str, float]:
-    """Value of a setting, SI, and what its digits leave open."""
-    text = text.strip()
-    key = target.key
-    if key.unit == "yes or no":
-        if text not in {"true", "false"}:
-            raise InputError(option, f"{target.label}={text}", "true or false")
-        return float(text == "true"), 0.0
-    if target.factor is not None and text not in key.words:
-        try:
-            return value_of(key, float(text), target.factor, target.label)
-        except ValueError as error:
-            if isinstance(error, InputError):
-                raise
-            # The key carries a unit and so does the value: the value's counts.
-    return value_of(key, text, 1.0, target.label)
-
-
 def apply(system: System, settings: Sequence[str]) -> System:
     """Set what was asked; later settings of the same thing are refused."""
     seen: set[tuple[str, str, str]] = set()
@@ -313,7 +311,7 @@ def apply(system: System, settings: Sequence[str]) -> System:
         if not sign:
             raise InputError("--set", text, EXAMPLE)
         target = find(system, selector)
-        said, half = read(target, value, "--set")
+        said, half = target.read(value)
         for entry in target.entries:
             place = (entry.table, entry.name, target.key.key)
             if place in seen:
@@ -346,16 +344,13 @@ def parse_range(system: System, text: str) -> Range:
     target = find(system, selector, "--over")
     parts = [part.strip() for part in value.split(":")]
     if sign and target.key.words and any(part in target.key.words for part in parts):
-        return Range(target=target, values=tuple(read(target, part, "--over")[0] for part in parts))
+        return Range(target=target, values=tuple(map(target.value, parts)))
     example = "guests.count=10:40:2"
     expected = f"TABLE.key=first:last:step, as {example} (counts step by 1 without it)"
     if target.key.text:
         raise InputError("--over", text, expected)
-    free = replace(
-        target, key=replace(target.key, low=0.0)
-    )  # a step may lie below the bounds of the value itself
-    values = span(
-        text, lambda part: read(target, part, "--over")[0], lambda part: read(free, part, "--over")[0],
-        whole=target.key.whole, expected=expected, example=example,
-    )  # fmt: skip
+    # a step may lie below the bounds of the value itself
+    free = replace(target, key=replace(target.key, low=0.0))
+    whole = target.key.whole
+    values = span(text, target.value, free.value, whole=whole, expected=expected, example=example)
     return Range(target=target, values=values)
