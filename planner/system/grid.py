@@ -14,8 +14,8 @@ from planner.errors import InputError
 from planner.quantity import LARGEST_GRID, Quantity, column
 from planner.system.answer import as_dict, said, throughput_unit
 from planner.system.description import Entry, System
-from planner.system.figures import OUTSIDE, Found, solve_all
-from planner.system.reading import Range, recheck
+from planner.system.figures import Found, solve_all
+from planner.system.reading import Selected, recheck
 from planner.units import EXACT, MICROSECOND, MILLISECOND, given, readable
 
 if TYPE_CHECKING:
@@ -34,53 +34,50 @@ class SystemGrid(Answer):
     """
 
     system: System
-    ranges: tuple[Range, ...]
+    ranges: tuple[Selected, ...]
     settings: tuple[tuple[float | str, ...], ...]
     systems: tuple[System, ...]
     found: tuple[Found | str, ...]
 
     @property
+    def solved(self) -> dict[int, Found]:
+        """Figures of the rows that can run."""
+        return {k: each for k, each in enumerate(self.found) if isinstance(each, Found)}
+
+    @property
     def exit_code(self) -> int:
         """1 where no combination can run."""
-        return 0 if any(isinstance(each, Found) for each in self.found) else 1
+        return 0 if self.solved else 1
 
     @property
     def headline(self) -> str:
         """The largest throughput and where it is reached."""
-        rows = [
-            (f.throughput.value, k)
-            for k, f in enumerate(self.found)
-            if isinstance(f, Found) and f.throughput.value
-        ]
-        name = f"{self.system.name} over {', '.join(r.target.label for r in self.ranges)}: "
-        if not rows:
-            stopped = [each for each in self.found if isinstance(each, str)]
-            return name + (stopped[0] if len(stopped) == len(self.found) else "no throughput is known.")
-        _, k = max(rows, key=lambda row: (row[0], -row[1]))  # the first of equal ones
-        at = self.found[k]
-        assert isinstance(at, Found)
+        solved = self.solved
+        rates = {k: each.throughput.value for k, each in solved.items() if each.throughput.value}
+        name = f"{self.system.name} over {', '.join(r.label for r in self.ranges)}: "
+        if not rates:
+            return name + ("no throughput is known." if solved else str(self.found[0]))
+        k = max(rates, key=rates.__getitem__)  # the first of equal ones
         where = f"{throughput_unit(self.system)} (90 %), at {', '.join(self.named(k))}"
-        return f"{name}most, {said(at.throughput)} {where}."
+        return f"{name}most, {said(solved[k].throughput)} {where}."
 
     def named(self, k: int) -> list[str]:
         """What varies, with its value in a row."""
-        return [f"{r.target.label} {text}" for r, text in zip(self.ranges, self._texts(k), strict=True)]
+        return [f"{r.label} {text}" for r, text in zip(self.ranges, self._texts(k), strict=True)]
 
     def _texts(self, k: int) -> list[str]:
         """Values of a row as people read them."""
-        return [r.target.key.worded(value) for r, value in zip(self.ranges, self.settings[k], strict=True)]
+        return [r.key.worded(value) for r, value in zip(self.ranges, self.settings[k], strict=True)]
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What cannot run, and why."""
-        stopped = [k for k, each in enumerate(self.found) if isinstance(each, str)]
-        lines = []
-        for k in stopped[:1]:
-            where = ", ".join(self._texts(k))
-            lines.append(
-                f"{len(stopped)} of {len(self.found)} cannot run; the first, {where}: {self.found[k]}."
-            )
-        if any(isinstance(f, Found) and f.processors["total_busy"].value is None for f in self.found):
+        lines, solved = [], self.solved
+        stopped = [k for k in range(len(self.found)) if k not in solved]
+        if stopped:
+            first = f"the first, {', '.join(self._texts(stopped[0]))}: {self.found[stopped[0]]}"
+            lines.append(f"{len(stopped)} of {len(self.found)} cannot run; {first}.")
+        if any(each.processors["total_busy"].value is None for each in solved.values()):
             lines.append("Processor time has no number where its mode was not measured.")
         lines.append("Intervals are 90 %; --json holds every figure with its basis.")
         return tuple(lines)
@@ -106,13 +103,13 @@ class SystemGrid(Answer):
             columns += [station(name, "transfers", "1/s"), station(name, "utilization"),
                         station(name, "response", "ms", MILLISECOND)]  # fmt: skip
         columns.append(column("bottleneck", of=_bottleneck))
-        found = [each if isinstance(each, Found) else None for each in self.found]
+        found = map(self.solved.get, range(len(self.found)))
         settings = [self.setting(k) for k in range(len(self.ranges))]
         return render.Table(columns=(*settings, *tabled(found, columns).columns))
 
     def setting(self, k: int) -> render.Column:
         """Values of what varies, as a column."""
-        target = self.ranges[k].target
+        target = self.ranges[k]
         unit, factor = target.key.shown if target.key.unit != "us" else ("us", MICROSECOND)
         values = [_plain(self.ranges[k], row[k], factor) for row in self.settings]
         if any(isinstance(value, str) for value in values):
@@ -123,14 +120,14 @@ class SystemGrid(Answer):
         """Everything as plain data."""
         scenarios: list[dict[str, Any]] = []
         for settings, system, each in zip(self.settings, self.systems, self.found, strict=True):
-            where = {r.target.label: _plain(r, value) for r, value in zip(self.ranges, settings, strict=True)}
+            where = {r.label: _plain(r, value) for r, value in zip(self.ranges, settings, strict=True)}
             if isinstance(each, str):
                 scenarios.append({"settings": where, "cannot_run": each})
                 continue
             data = as_dict(system, each, ())
             del data["notes"], data["name"]
             scenarios.append({"settings": where, "cannot_run": None, **data})
-        return {"name": self.system.name, "over": [r.target.label for r in self.ranges], "scenarios": scenarios,
+        return {"name": self.system.name, "over": [r.label for r in self.ranges], "scenarios": scenarios,
                 "notes": list(self.notes)}  # fmt: skip
 
     def plot(self, axes: Axes | None = None) -> Axes:
@@ -138,8 +135,8 @@ class SystemGrid(Answer):
         first = self.setting(0)
         words = [str(v) for v in first.values] if any(isinstance(v, str) for v in first.values) else None
         lines: dict[str, list[tuple[float, float, float, float]]] = {}
-        for k, each in enumerate(self.found):
-            number = each.throughput if isinstance(each, Found) else OUTSIDE
+        for k, each in self.solved.items():
+            number = each.throughput
             if number.value is not None:
                 x = k if isinstance(first.values[k], str) else first.values[k]
                 point = (float(x), number.value, number.low or 0.0, number.high or 0.0)
@@ -181,29 +178,29 @@ def _bottleneck(found: Found | None) -> str:
     return next((name for name, _ in found.ranked()), "-")
 
 
-def _plain(of: Range, value: float | str, factor: float = 1.0) -> float | str | int:
+def _plain(of: Selected, value: float | str, factor: float = 1.0) -> float | str | int:
     if isinstance(value, str):
         return value
     if math.isinf(value):
         return "unlimited"
-    return int(value) if of.target.key.whole else value / factor
+    return int(value) if of.key.whole else value / factor
 
 
-def over(system: System, ranges: Sequence[Range]) -> SystemGrid:
+def over(system: System, ranges: Sequence[Selected]) -> SystemGrid:
     """Ask a system over a grid."""
-    labels = [(e.table, e.name, r.target.key.key) for r in ranges for e in r.target.entries]
+    labels = [(e.table, e.name, r.key.key) for r in ranges for e in r.entries]
     if len(set(labels)) < len(labels):
         raise InputError("--over", "the same number twice", "each of them once")
     if math.prod(len(r.values) for r in ranges) > LARGEST_GRID:
         raise InputError("--over", "the grid", f"at most {LARGEST_GRID} combinations")
     settings = tuple(product(*(r.values for r in ranges)))
-    light = all(not r.target.key.text for r in ranges)
+    light = all(not r.key.text for r in ranges)
     systems = []
     for row in settings:
         changes: list[tuple[Entry, str, float | str, float]] = [
-            (entry, r.target.key.key, value, 0.0)
+            (entry, r.key.key, value, 0.0)
             for r, value in zip(ranges, row, strict=True)
-            for entry in r.target.entries
+            for entry in r.entries
         ]
         changed = system.changed(changes)
         systems.append(changed if light else recheck(changed))

@@ -257,12 +257,16 @@ def bounded(key: Key, value: float, argument: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
-    """What a setting changes: the `key` of `entries` of a table; `factor` is the unit that the key carried."""
+    """What a setting changes, or what varies over some `values`, SI.
+
+    It is the `key` of `entries` of a table; `factor` is the unit that the key carried.
+    """
 
     label: str
     entries: tuple[Entry, ...]
     key: Key
     factor: float | None
+    values: tuple[float | str, ...] = ()
 
     def read(self, text: str) -> tuple[float | str, float]:
         """Value of a setting, SI, and what its digits leave open."""
@@ -330,21 +334,13 @@ def recheck(system: System) -> System:
     return complete(replace(system, entries=entries))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
-    """What varies: a target and its values, SI."""
-
-    target: Selected
-    values: tuple[float | str, ...]
-
-
-def parse_range(system: System, text: str) -> Range:
+def parse_range(system: System, text: str) -> Selected:
     """Read ``guests.count=10:40:2``, ``storage.real=1024GiB:1280GiB:64GiB`` or ``paging.depth=1:unlimited``."""
     selector, sign, value = text.partition("=")
     target = find(system, selector, "--over")
     parts = [part.strip() for part in value.split(":")]
     if sign and target.key.words and any(part in target.key.words for part in parts):
-        return Range(target=target, values=tuple(map(target.value, parts)))
+        return replace(target, values=tuple(map(target.value, parts)))
     example = "guests.count=10:40:2"
     expected = f"TABLE.key=first:last:step, as {example} (counts step by 1 without it)"
     if target.key.text:
@@ -353,4 +349,4 @@ def parse_range(system: System, text: str) -> Range:
     free = replace(target, key=replace(target.key, low=0.0))
     whole = target.key.whole
     values = span(text, target.value, free.value, whole=whole, expected=expected, example=example)
-    return Range(target=target, values=values)
+    return replace(target, values=values)
