@@ -162,11 +162,46 @@ class SystemAnswer(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as ``--json`` prints it."""
-        return as_dict(self.system, self.found, self.notes)
+        found, storage, outside = self.found, plain(self.found.storage), OUTSIDE.to_dict()
+        nothing = Number(0.0, 0.0, 0.0, "arithmetic")
+        ranked = [*self.bottleneck, None, None]
+        return {
+            "name": self.system.name,
+            "throughput": found.throughput.to_dict(),
+            "throughput_unit": self.unit,
+            "miss_ratio": found.miss_ratio.to_dict(),
+            **{key: storage.get(key, outside) for key in ("frames_for_pages", "pages_without_frame", "overcommitment")},
+            "storage_without_paging_gib": found.storage.get("storage_without_paging", OUTSIDE).to_dict(GIB),
+            "page_rate": (found.page_rate if self.system.of("paging") else nothing).to_dict(),
+            "io_rate": found.io_rate.to_dict(),
+            "guests": [
+                {"name": guest.name, "count": int(guest.numbers["count"]),
+                 "throughput": found.guests.get(guest.name, OUTSIDE).to_dict(),
+                 "guests_that_fit": storage.get(f"guests_that_fit {guest.name}", outside)}
+                for guest in self.system.of("guests")
+            ],
+            "stations": [
+                {"name": name, "devices": found.devices[name],
+                 **{f"{key}_ms" if unit == "ms" else key: numbers[key].to_dict(factor)
+                    for key, (_, unit, factor) in STATIONS.items()}}
+                for name, numbers in found.stations.items()
+            ],
+            **{key: plain(getattr(found, key)) for key in ("processors", "bounds")},
+            "bottleneck": ranked[0],
+            "next_bottleneck": ranked[1],
+            "elasticity": plain(found.elasticity),
+            "method": "exact" if found.exact else "linearizer",
+            "notes": list(self.notes),
+        }  # fmt: skip
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the throughput with its 90 % interval beside what each part would allow."""
         return _bounds(self.headline, [(self.system.name, self.found)], self.unit, axes)
+
+
+def plain(numbers: Mapping[str, Number]) -> dict[str, Any]:
+    """Figures by name, as programs read them."""
+    return {name: number.to_dict() for name, number in numbers.items()}
 
 
 def throughput_unit(system: System) -> str:
@@ -188,46 +223,6 @@ def _ends(number: Number, factor: float) -> tuple[str, ...]:
     """Its ends and itself as people read them; what is without bound is none."""
     texts = ends(math.nan if end is None else end / factor for end in number)
     return tuple("none" if text == "saturated" else text for text in texts)
-
-
-def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any]:
-    """Figures as plain data."""
-
-    def plain(numbers: Mapping[str, Number]) -> dict[str, Any]:
-        return {name: number.to_dict() for name, number in numbers.items()}
-
-    def station(numbers: Mapping[str, Number]) -> dict[str, Any]:
-        return {f"{key}_ms" if unit == "ms" else key: numbers[key].to_dict(factor)
-                for key, (_, unit, factor) in STATIONS.items()}  # fmt: skip
-
-    ranked = [*(name for name, _ in found.ranked()), None, None]
-    storage, outside = plain(found.storage), OUTSIDE.to_dict()
-    nothing = Number(0.0, 0.0, 0.0, "arithmetic")
-    needed = found.storage.get("storage_without_paging", OUTSIDE)
-    return {
-        "name": system.name,
-        "throughput": found.throughput.to_dict(),
-        "throughput_unit": throughput_unit(system),
-        "miss_ratio": found.miss_ratio.to_dict(),
-        **{key: storage.get(key, outside) for key in ("frames_for_pages", "pages_without_frame", "overcommitment")},
-        "storage_without_paging_gib": needed.to_dict(GIB),
-        "page_rate": (found.page_rate if system.of("paging") else nothing).to_dict(),
-        "io_rate": found.io_rate.to_dict(),
-        "guests": [
-            {"name": guest.name, "count": int(guest.numbers["count"]),
-             "throughput": found.guests.get(guest.name, {"throughput": OUTSIDE})["throughput"].to_dict(),
-             "guests_that_fit": storage.get(f"guests_that_fit {guest.name}", outside)}
-            for guest in system.of("guests")
-        ],
-        "stations": [{"name": name, "devices": found.devices[name], **station(numbers)}
-                     for name, numbers in found.stations.items()],
-        **{key: plain(getattr(found, key)) for key in ("processors", "bounds")},
-        "bottleneck": ranked[0],
-        "next_bottleneck": ranked[1],
-        "elasticity": plain(found.elasticity),
-        "method": "exact" if found.exact else "linearizer",
-        "notes": list(notes),
-    }  # fmt: skip
 
 
 def _notes(system: System, found: Found, sensitive: float = 10.0) -> Iterator[str]:

@@ -72,7 +72,7 @@ class Found:
     io_rate: Number
     page_rate: Number
     storage: Mapping[str, Number]
-    guests: Mapping[str, Mapping[str, Number]]
+    guests: Mapping[str, Number]
     stations: Mapping[str, Mapping[str, Number]]
     devices: Mapping[str, int]
     processors: Mapping[str, Number]
@@ -299,7 +299,7 @@ class _Maker:
                 name: self.interval(each, "arithmetic", law=False)
                 for name, each in (out.storage.figures if out.storage else {}).items()
             },
-            guests={name: {"throughput": predicted(rate)} for name, rate in out.guests.items()},
+            guests={name: predicted(rate) for name, rate in out.guests.items()},
             stations=stations,
             devices={name: int(self.rows(row["devices"])[0, 0]) for name, row in out.stations.items()},
             processors=costs,

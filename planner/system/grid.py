@@ -12,7 +12,7 @@ from planner import render, style
 from planner.answer import Answer, tabled
 from planner.errors import InputError
 from planner.quantity import LARGEST_GRID, Quantity, column
-from planner.system.answer import as_dict, said, throughput_unit
+from planner.system.answer import SystemAnswer, said, throughput_unit
 from planner.system.description import Entry, System
 from planner.system.figures import Found, solve_all
 from planner.system.reading import Selected, recheck
@@ -124,7 +124,7 @@ class SystemGrid(Answer):
             if isinstance(each, str):
                 scenarios.append({"settings": where, "cannot_run": each})
                 continue
-            data = as_dict(system, each, ())
+            data = SystemAnswer(system=system, found=each).to_dict()
             del data["notes"], data["name"]
             scenarios.append({"settings": where, "cannot_run": None, **data})
         return {"name": self.system.name, "over": [r.label for r in self.ranges], "scenarios": scenarios,
