@@ -111,7 +111,7 @@ class SystemGrid(Answer):
         """Values of what varies, as a column."""
         target = self.ranges[k]
         unit, factor = target.key.shown if target.key.unit != "us" else ("us", MICROSECOND)
-        values = [_plain(self.ranges[k], row[k], factor) for row in self.settings]
+        values = [target.key.plain(row[k], factor) for row in self.settings]
         if any(isinstance(value, str) for value in values):
             values = [value if isinstance(value, str) else given(float(value)) for value in values]
         return render.Column(name=target.label, unit=unit, values=values, digits=EXACT)
@@ -120,7 +120,7 @@ class SystemGrid(Answer):
         """Everything as plain data."""
         scenarios: list[dict[str, Any]] = []
         for settings, system, each in zip(self.settings, self.systems, self.found, strict=True):
-            where = {r.label: _plain(r, value) for r, value in zip(self.ranges, settings, strict=True)}
+            where = {r.label: r.key.plain(value) for r, value in zip(self.ranges, settings, strict=True)}
             if isinstance(each, str):
                 scenarios.append({"settings": where, "cannot_run": each})
                 continue
@@ -176,14 +176,6 @@ def _bottleneck(found: Found | None) -> str:
     if found is None:
         return "cannot run"
     return next((name for name, _ in found.ranked()), "-")
-
-
-def _plain(of: Selected, value: float | str, factor: float = 1.0) -> float | str | int:
-    if isinstance(value, str):
-        return value
-    if math.isinf(value):
-        return "unlimited"
-    return int(value) if of.key.whole else value / factor
 
 
 def over(system: System, ranges: Sequence[Selected]) -> SystemGrid:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from planner import library, render, style, units
-from planner.answer import Answer, tabled
+from planner.answer import Answer
 from planner.calibrate.error_bar import intervals, possible
 from planner.devices.disk import DiskPath
 from planner.devices.kinds import KINDS
@@ -20,7 +20,7 @@ from planner.devices.parameters import Scenario
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.library import Model
-from planner.quantity import LARGEST_GRID, Quantity, Value, column, listed, span
+from planner.quantity import LARGEST_GRID, Quantity, Value, listed, span
 from planner.results import Array
 from planner.units import given, readable
 
@@ -197,32 +197,33 @@ class Prediction(Answer):
             low, best, high = (end / shown.factor for end in self.values[shown.key])
             for end, values in (("", best), ("_low", low), ("_high", high)):
                 if not end or not np.isnan(values).all():
-                    label = shown.label + end.replace("_", " ")
-                    columns[column(shown.key + end, shown.unit, label)] = values.tolist()
-        return tabled(zip(*columns.values(), strict=True), columns)
+                    columns.append(render.Column(name=shown.key + end, unit=shown.unit, values=values.tolist(),
+                                                 label=shown.label + end.replace("_", " ")))  # fmt: skip
+        return render.Table(columns=tuple(columns))
 
     def sections(self) -> tuple[render.Section, ...]:
         """Each number with +/- half of its interval, or "or more" where it has no upper end."""
         columns = self._settings()
         for shown in self.figures:
             low, best, high = (end / shown.factor for end in self.values[shown.key])
-            columns[column(shown.key, shown.unit, shown.label, shown.decimals)] = best.tolist()
+            columns.append(render.Column(name=shown.key, unit=shown.unit, values=best.tolist(), label=shown.label,
+                                         decimals=shown.decimals))  # fmt: skip
             if np.isnan(low).all():
                 continue
             texts = [_half(*ends, shown.decimals) for ends in zip(best, low, high, strict=True)]
             width = max(map(len, texts))
-            texts = [text.rjust(width) for text in texts]
-            columns[column(f"{shown.key}_half", label="+/-".rjust(width))] = texts
-        return (render.Section(table=tabled(zip(*columns.values(), strict=True), columns)),)
+            texts, label = [text.rjust(width) for text in texts], "+/-".rjust(width)
+            columns.append(render.Column(name=f"{shown.key}_half", unit="", values=texts, label=label))
+        return (render.Section(table=render.Table(columns=tuple(columns))),)
 
-    def _settings(self) -> dict[Quantity, list[Any]]:
+    def _settings(self) -> list[render.Column]:
         """Columns of what was varied or set."""
-        found = {}
-        for key, what in self.known.items():
-            unit, factor = units.shown(what.unit)
-            values = [_plain(each[key], factor, what) for each in self.settings]
-            found[column(key, unit, digits=units.EXACT)] = values
-        return found
+        return [
+            render.Column(name=key, unit=unit, values=[what.plain(each[key], factor) for each in self.settings],
+                          digits=units.EXACT)
+            for key, what in self.known.items()
+            for unit, factor in [units.shown(what.unit)]
+        ]  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """The only row as plain data, or all `rows`; an end that nothing bounds is infinite."""
@@ -395,12 +396,6 @@ def _half(best: float, low: float, high: float, decimals: int | None) -> str:
         return "or more"
     known = np.isfinite(high) and np.isfinite(low)
     return render.format_value((high - low) / 2 if known else None, units.rounded(best, decimals)[1])
-
-
-def _plain(value: Value, factor: float, what: Quantity) -> Value | int:
-    if isinstance(value, str):
-        return value
-    return int(value) if what.whole else value / factor
 
 
 def _around(question: Quantity, value: float, measured: tuple[float, float] | None) -> list[Value]:
