@@ -61,6 +61,11 @@ class Explanation(Tabular):
         return f"{sentence(step.meaning)}: {step.left} = {Told(step, self.values).short}"
 
     @property
+    def told(self) -> list[Told]:
+        """Every step in words."""
+        return [Told(step, self.values) for step in self.steps]
+
+    @property
     def steps(self) -> tuple[Equation, ...]:
         """The equations, for the counts at hand."""
         return self.topic.equations(self.numbers)
@@ -92,7 +97,7 @@ class Explanation(Tabular):
             (each.symbol, with_unit(float(self.numbers[each.key]), each.unit), each.key, each.meaning)
             for each in self.topic.inputs
         ]
-        return inputs + [(step.left, Told(step, self.values).short, "", step.meaning) for step in self.steps]
+        return inputs + [(each.step.left, each.short, "", each.step.meaning) for each in self.told]
 
     def symbols(self, form: Form = "unicode") -> render.Table:
         """Every symbol with its meaning and value."""
@@ -113,7 +118,7 @@ class Explanation(Tabular):
         blocks = [powers(self.result, form), self.topic.title, wording.body(inputs)]
         if lines := self._states():
             blocks.append(wording.hanging(lines[:1], "") + "\n" + wording.hanging(lines[1:], "  "))
-        blocks += [Told(step, self.values).text(unicode=unicode) for step in self.steps]
+        blocks += [each.text(unicode=unicode) for each in self.told]
         compared = self.table().pick(("symbol", "unit", "exact", "numerical", "relative_difference"))
         compared = compared.each(lambda c: replace(c, values=[powers(str(v), form) for v in c.values]))
         blocks.append("The same by the numerical code\n" + wording.indent(render.to_text(compared)))
@@ -137,10 +142,8 @@ class Explanation(Tabular):
             for symbol, value, _, meaning in self._symbols
         ]
         steps = [
-            f"{escaped(sentence(step.meaning))}\n\\begin{{align*}}\n"
-            + " \\\\\n".join(Told(step, self.values).latex())
-            + "\n\\end{align*}"
-            for step in self.steps
+            f"{escaped(sentence(each.step.meaning))}\n\\begin{{align*}}\n{each.latex()}\n\\end{{align*}}"
+            for each in self.told
         ]
         return "\n".join(
             [
@@ -188,8 +191,7 @@ class Explanation(Tabular):
         }
 
     def _repr_latex_(self) -> str:
-        lines = [line for step in self.steps for line in Told(step, self.values).latex()]
-        body = " \\\\\n".join(lines)
+        body = " \\\\\n".join(each.latex() for each in self.told)
         return f"$\\displaystyle \\begin{{aligned}}\n{body}\n\\end{{aligned}}$"
 
     def _repr_html_(self) -> str:
@@ -199,10 +201,9 @@ class Explanation(Tabular):
 
         parts = [f"<p><b>{html.escape(self.result)}</b></p>", paragraph(self.topic.title)]
         parts += [render.to_html(self.symbols()), *map(paragraph, self._states())]
-        for step in self.steps:
-            lines = " \\\\\n".join(Told(step, self.values).latex())
-            parts.append(paragraph(sentence(step.meaning)))
-            parts.append(html.escape(f"$$\\begin{{aligned}}\n{lines}\n\\end{{aligned}}$$"))
+        for each in self.told:
+            parts.append(paragraph(sentence(each.step.meaning)))
+            parts.append(html.escape(f"$$\\begin{{aligned}}\n{each.latex()}\n\\end{{aligned}}$$"))
         parts += [paragraph("The same by the numerical code"), render.to_html(self.table())]
         parts += [
             "<p>Assumptions</p><ul>",

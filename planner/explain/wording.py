@@ -201,7 +201,7 @@ class Told:
         gap = "\n\n" if any("\n" in row for row in rows[:-1]) else "\n"
         return f"{sentence(step.meaning)}\n" + gap.join(rows)
 
-    def latex(self) -> list[str]:
+    def latex(self) -> str:
         """The equation in symbols and in numbers, and the value; one line each."""
         step, numbers = self.step, self._numbers(r"\infty", "latex")
         left = latex(step.left)
@@ -212,7 +212,7 @@ class Told:
         else:
             rows = [[left, latex(step.right)], ["", latex(self._branch, numbers)]]
             rows.append(["", self._value_latex()])
-        return [" &= ".join(row).lstrip() for row in rows]
+        return " \\\\\n".join(" &= ".join(row).lstrip() for row in rows)
 
     @property
     def _branch(self) -> Any:
