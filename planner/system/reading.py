@@ -199,12 +199,8 @@ class _Reader:
 def value_of(key: Key, value: Any, factor: float, argument: str) -> tuple[float | str, float]:
     """SI value of what was written, and what its digits leave open."""
     if key.text:
-        if not isinstance(value, str) or not value:
-            raise InputError(
-                argument, value, "a text" if not key.words else " or ".join(map(repr, key.words))
-            )
-        if key.words and value not in key.words:
-            raise InputError(argument, value, one_of(value, key.words))
+        if not isinstance(value, str) or not value or (key.words and value not in key.words):
+            raise InputError(argument, value, one_of(str(value), key.words) if key.words else "a text")
         return value, 0.0
     if key.unit == "yes or no":
         if not isinstance(value, bool):
@@ -217,30 +213,26 @@ def value_of(key: Key, value: Any, factor: float, argument: str) -> tuple[float 
     if not is_number(value):
         raise InputError(argument, value, "a number" + (f" or {' or '.join(key.words)}" if key.words else ""))
     half = half_digit(value.text) * factor if key.digits and isinstance(value, Digits) else 0.0
-    try:
+    number = math.inf  # an integer of hundreds of digits
+    with suppress(OverflowError):
         number = float(value)
-    except OverflowError:  # an integer of hundreds of digits
-        number = math.inf
     return bounded(key, number * factor, argument), half
 
 
 def _typed(key: Key, text: str, argument: str) -> tuple[float, float]:
     """A quantity as people type it."""
     dimension = key.dimension
-    if key.unit == "share" and not text.strip().endswith("%"):
-        dimension = None
-    if dimension is not None:
+    if dimension is not None and (dimension != "share" or text.strip().endswith("%")):
         value = parse(text, dimension, argument=argument, zero=True)
         half = resolution(text, dimension, argument=argument)
     else:
         try:
             value, half = float(text), half_digit(text.strip())
         except ValueError as error:
+            words = "".join(f" or {word!r}" for word in key.words)
             near = nearest(text, key.words)
-            wanted = "a bare number" + "".join(f" or {word!r}" for word in key.words)
-            raise InputError(
-                argument, text, wanted + (f"; did you mean {near!r}?" if near else "")
-            ) from error
+            hint = f"; did you mean {near!r}?" if near else ""
+            raise InputError(argument, text, f"a bare number{words}{hint}") from error
     written = any(sign in text for sign in ".eE")  # whole numbers are exact, as in a file
     return bounded(key, value, argument), half if key.digits and written else 0.0
 
