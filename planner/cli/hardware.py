@@ -122,7 +122,9 @@ def paging(
         options.show(paging_capacity(asked, names=kind or []), form)
         return
     if per_guest is not None:
-        raise InputError("--per-guest", per_guest, "it without --page-rate, and --devices")
+        raise InputError(
+            "--per-guest", options.as_typed("per_guest"), "it without --page-rate, and --devices"
+        )
     load = Load(page_rate=page_rate, guests=guests, target=target, scv=scv)
     options.show(paging_devices(load, names=kind or [], count=devices, speeds=speeds), form)
 
@@ -179,7 +181,7 @@ def processors(
     from planner.advice.processors import scaling
 
     if real_storage is not None and not count:
-        raise InputError("--real-storage", real_storage, "--processors with it")
+        raise InputError("--real-storage", options.as_typed("real_storage"), "--processors with it")
     with options.progress("Predicting each configuration from the others"):
         answer = scaling(
             measurements, count or (), real_storage=real_storage, contention=contention, wanted=throughput

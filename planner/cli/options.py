@@ -241,6 +241,11 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def as_typed(name: str) -> Any:
+    """What was typed for an argument of the running command, for its errors."""
+    return _GIVEN.get()[name]
+
+
 def once(pairs: Iterable[tuple[str, Value]], argument: str) -> dict[str, Value]:
     """Collect what was said of each key; the later of two would have silenced the earlier one."""
     found: dict[str, Value] = {}

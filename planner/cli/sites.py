@@ -112,13 +112,12 @@ def growth(
     if value is not None or (rows.map is None and len(files) == 1 and is_series(files[0])):
         if len(files) > 1:
             raise InputError("--value", value, "one series")
-        chosen = {
-            "--system": rows.system, "--from": rows.start, "--to": rows.end, "--together": rows.together,
-            "--map": rows.map,
-        }  # fmt: skip
-        for name, said in {"--pools": pools, "--real-storage": real_storage, **chosen}.items():
+        renamed = {"start": "from", "end": "to", "real_storage": "real-storage"}
+        for name in ("pools", "real_storage", "system", "start", "end", "together", "map"):
+            said = options.as_typed(name)
             if said is not None:
-                raise InputError(name, str(said), "it with measurements of a site, not with a series")
+                option_name = f"--{renamed.get(name, name)}"
+                raise InputError(option_name, str(said), "it with measurements of a site, not with a series")
         options.show(ask(read_series(files[0], value), most, horizon=ahead, rate=rate, events=events), form)
         return
     if most is not None:

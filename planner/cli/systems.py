@@ -94,7 +94,9 @@ def frames(
     answer: Answer
     if in_use is not None:
         if instantiated is not None or (resident_pages is None and real_storage is None):
-            raise InputError("--in-use", in_use, "--resident-pages with it, and no --instantiated")
+            raise InputError(
+                "--in-use", options.as_typed("in_use"), "--resident-pages with it, and no --instantiated"
+            )
         if resident_pages is None and real_storage is not None:
             answer = resident_pages_that_fit(in_use=in_use, real_storage=real_storage)
         else:
