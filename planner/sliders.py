@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import MissingExtraError, PlannerError
 from planner.files import svg
+from planner.style import figure_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -232,8 +233,7 @@ class _Start:
     """The first picture of a panel: its size, the limits of its axes and its lines."""
 
     def __init__(self, axes: Axes) -> None:
-        figure = axes.get_figure(root=True)
-        assert figure is not None
+        figure = figure_of(axes)
         self.size, self.kinds = tuple(figure.get_size_inches()), [_kind(panel) for panel in figure.axes]
         self.limits = [(panel.get_xlim(), panel.get_ylim()) for panel in figure.axes]
         self.lines = [
@@ -244,8 +244,7 @@ class _Start:
 
     def below(self, axes: Axes) -> bool:
         """Draw it in gray below another picture of its kind, whose axes reach at least as far."""
-        figure = axes.get_figure(root=True)
-        assert figure is not None
+        figure = figure_of(axes)
         if [_kind(panel) for panel in figure.axes] != self.kinds:
             return False
         figure.set_size_inches(self.size)
@@ -285,8 +284,7 @@ def _told(shown: Shown) -> tuple[str, Axes | None]:
         axes = shown.plot()
     except NotImplementedError:  # an answer without a picture
         return shown.headline, None
-    figure = axes.get_figure(root=True)
-    assert figure is not None
+    figure = figure_of(axes)
     if figure.get_label() == shown.headline:  # the line above says it
         figure.suptitle("")
         for text in list(figure.texts):
