@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from planner import render, style
+from planner import render
 from planner.quantity import Quantity, column
 
 if TYPE_CHECKING:
@@ -120,7 +121,9 @@ class Answer(Tabular):
         """Draw the answer: its headline is the title of the picture."""
         if not self.PICTURE:
             raise NotImplementedError
-        return style.drawn_by(self.PICTURE, self, axes)
+        module, _, name = self.PICTURE.partition(":")
+        found: Axes = getattr(import_module(module), name)(self, axes)  # matplotlib is imported there
+        return found
 
     def text(self, width: int = render.WIDTH, *, color: bool = False) -> str:
         """Say it in a terminal."""

@@ -116,6 +116,12 @@ class Quantity:
             return units.parse(text, dimension, argument=self.key, zero=zero)
         return units.parse_count(text, argument=self.key)
 
+    def plain(self, value: Value, factor: float = 1.0) -> Value | int:
+        """A value as programs read it, in a unit of so many SI units."""
+        if isinstance(value, str) or math.isinf(value):
+            return value if isinstance(value, str) else "unlimited"
+        return int(value) if self.whole else value / factor
+
     def holds(self, value: float) -> bool:
         """Tell whether a number is allowed."""
         inside = self.low <= value <= self.high or (value == 0 and self.zero)

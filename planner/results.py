@@ -83,27 +83,21 @@ class Result(Tabular):
 
     def plot(self, x: str | None = None, y: str | None = None, axes: Axes | None = None) -> Axes:
         """Draw one number of the result against another, with the band of its interval where it has one."""
-        names = [column.name for column in self.table().columns]
-        x = names[0] if x is None else x
+        columns = {column.name: column for column in self.table().columns}
+        first, second, *_ = columns
+        x = first if x is None else x
         if y is None:
-            y = "response_time" if "response_time" in names and x != "response_time" else names[1]
-        axes = plot_columns(self.table(), x, y, axes)
+            y = "response_time" if "response_time" in columns and x != "response_time" else second
+        for argument, name in (("x", x), ("y", y)):
+            if name not in columns:
+                raise InputError(argument, name, f"one of {', '.join(columns)}")
+        axes = axes or style.new_axes()
+        axes.plot(columns[x].values, columns[y].values, marker="o", color="black", linewidth=1)
+        if all(float(value).is_integer() for value in columns[x].values):
+            style.whole_numbers(axes)
+        for each, label in ((columns[x], axes.set_xlabel), (columns[y], axes.set_ylabel)):
+            label(f"{each.heading} [{each.unit}]" if each.unit else each.heading)
         if y in self.bands:
             low, high = (np.ravel(getattr(self, end)[y]) for end in ("low", "high"))
             style.band(axes, np.ravel(getattr(self, x)), low, high, "black")
         return axes
-
-
-def plot_columns(table: render.Table, x: str, y: str, axes: Axes | None = None) -> Axes:
-    """Draw one column of a table against another."""
-    columns = {column.name: column for column in table.columns}
-    for argument, name in (("x", x), ("y", y)):
-        if name not in columns:
-            raise InputError(argument, name, f"one of {', '.join(columns)}")
-    axes = axes or style.new_axes()
-    axes.plot(columns[x].values, columns[y].values, marker="o", color="black", linewidth=1)
-    if all(float(value).is_integer() for value in columns[x].values):
-        style.whole_numbers(axes)
-    for each, label in ((columns[x], axes.set_xlabel), (columns[y], axes.set_ylabel)):
-        label(f"{each.label or each.name}" + (f" [{each.unit}]" if each.unit else ""))
-    return axes

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import MissingExtraError, PlannerError
 from planner.files import svg
+from planner.style import figure_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Panel", "choice", "count", "explore", "number"]
 
-GHOST: Final = "0.75"  # gray of where the sliders began
+# Where the sliders began.
+GHOST: Final[dict[str, Any]] = {"color": "0.75", "markersize": 3, "linewidth": 1.2, "zorder": 0.5}
 WIDEST: Final = "760px"
 HEADLINE: Final = '<div style="font-weight:bold; max-width:{wide}; line-height:1.4">{text}</div>'
 PROBLEM: Final = '<div style="color:#b00020; max-width:{wide}; line-height:1.4">{text}</div>'
@@ -231,8 +233,7 @@ class _Start:
     """The first picture of a panel: its size, the limits of its axes and its lines."""
 
     def __init__(self, axes: Axes) -> None:
-        figure = axes.get_figure(root=True)
-        assert figure is not None
+        figure = figure_of(axes)
         self.size, self.kinds = tuple(figure.get_size_inches()), [_kind(panel) for panel in figure.axes]
         self.limits = [(panel.get_xlim(), panel.get_ylim()) for panel in figure.axes]
         self.lines = [
@@ -243,24 +244,14 @@ class _Start:
 
     def below(self, axes: Axes) -> bool:
         """Draw it in gray below another picture of its kind, whose axes reach at least as far."""
-        figure = axes.get_figure(root=True)
-        assert figure is not None
+        figure = figure_of(axes)
         if [_kind(panel) for panel in figure.axes] != self.kinds:
             return False
         figure.set_size_inches(self.size)
         for panel, lines, (x, y) in zip(figure.axes, self.lines, self.limits, strict=True):
             ends = [_wider(now, then) for now, then in ((panel.get_xlim(), x), (panel.get_ylim(), y))]
             for at, up, line, marker in lines:
-                panel.plot(
-                    at,
-                    up,
-                    color=GHOST,
-                    linestyle=line,
-                    marker=marker,
-                    markersize=3,
-                    linewidth=1.2,
-                    zorder=0.5,
-                )
+                panel.plot(at, up, linestyle=line, marker=marker, **GHOST)
             panel.set(xlim=ends[0], ylim=ends[1])
         return True
 
@@ -293,8 +284,7 @@ def _told(shown: Shown) -> tuple[str, Axes | None]:
         axes = shown.plot()
     except NotImplementedError:  # an answer without a picture
         return shown.headline, None
-    figure = axes.get_figure(root=True)
-    assert figure is not None
+    figure = figure_of(axes)
     if figure.get_label() == shown.headline:  # the line above says it
         figure.suptitle("")
         for text in list(figure.texts):

@@ -7,7 +7,6 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from itertools import accumulate, cycle, pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -15,6 +14,7 @@ from planner.units import readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
 COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
@@ -68,8 +68,7 @@ def begin(
     large, small = 12.0, 9.0  # points of the headline and of what stands below it
     room = math.ceil(len(lines) * small / large)
     found = _axes(panels, width, height + LEADING * large * room / POINTS, shared=shared)
-    whole = found[0].get_figure(root=True)
-    assert whole is not None
+    whole = figure_of(found[0])
     whole.set_label(headline)
     size = min(large, large * LONGEST * width / WIDTH / max(len(title), 1))
     whole.suptitle(title + "\n" * room, x=0.01, ha="left", fontsize=size, fontweight="bold")
@@ -78,6 +77,12 @@ def begin(
         fontsize=small,
     )  # fmt: skip
     return found
+
+
+def begin_result(axes: Axes | None, headline: str, **options: Any) -> list[Axes]:
+    """Begin a picture whose headline says what was asked, a colon and the result: the result comes first."""
+    asked, _, result = headline.partition(": ")
+    return begin(axes, headline, title=f"{result[:1].upper()}{result[1:]}", below=f"{asked}.", **options)
 
 
 def parted(headline: str) -> tuple[str, str]:
@@ -95,21 +100,19 @@ def parted(headline: str) -> tuple[str, str]:
 
 
 def _width(axes: Axes) -> float:
+    return figure_of(axes).get_figwidth()
+
+
+def figure_of(axes: Axes) -> Figure:
+    """The picture that axes are a part of."""
     figure = axes.get_figure(root=True)
-    return WIDTH if figure is None else figure.get_figwidth()
-
-
-def drawn_by(where: str, answer: object, axes: Axes | None, **options: object) -> Axes:
-    """Let the function that an answer names draw it; matplotlib is imported there, and only then."""
-    module, _, name = where.partition(":")
-    found: Axes = getattr(import_module(module), name)(answer, axes, **options)
-    return found
+    assert figure is not None
+    return figure
 
 
 def title_of(axes: Axes) -> str:
     """Title of a picture on one line, wherever it stands."""
-    figure = axes.get_figure(root=True)
-    assert figure is not None
+    figure = figure_of(axes)
     return axes.get_label() or figure.get_label() or " ".join(axes.get_title().split())  # type: ignore[return-value]
 
 
@@ -227,8 +230,7 @@ def legend_below(axes: Axes, columns: int = 5) -> None:
     handles, labels = axes.get_legend_handles_labels()
     if not handles:
         return
-    figure = axes.get_figure(root=True)
-    assert figure is not None
+    figure = figure_of(axes)
     if not figure.get_suptitle():  # the user's own axes
         axes.legend(frameon=False, fontsize="small")
         return
@@ -247,8 +249,7 @@ def _wide(labels: Sequence[str], columns: int) -> int:
 
 def name_lines(axes: Axes, named: Iterable[tuple[float, str, str]]) -> None:
     """Name lines at their right ends, moved apart where they would overlap; call it when the limits are set."""
-    figure = axes.get_figure(root=True)
-    assert figure is not None
+    figure = figure_of(axes)
     tall = figure.get_figheight() * POINTS / len(figure.axes) * 0.75
     places: list[list[Any]] = []
     for end, name, color in named:

@@ -76,8 +76,3 @@ def test_names_of_lines_that_end_together_are_moved_apart() -> None:
     tall = axes.get_figure(root=True).get_figheight() * 72 * 0.75
     assert all((high - low) * tall >= 0.99 * style.APART for low, high in pairwise(heights))
     assert heights[-1] <= 1.0
-
-
-def test_what_an_answer_names_draws_it() -> None:
-    axes = style.drawn_by("planner.style:new_axes", 5.0, 3.0)
-    assert axes.get_figure(root=True).get_figwidth() == 5.0

@@ -17,7 +17,7 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import column
 from planner.results import Array
-from planner.units import MEGABYTE, ends, given, readable
+from planner.units import MEGABYTE, MICROSECOND, ends, given, readable
 
 WORKLOADS: Final = {
     "xedit": ("eckd-minidisk", "emulated-fba"),
@@ -29,8 +29,8 @@ COLUMNS: Final = (
     column("kind", "", "kind"), column("mode", "", "cache"), column("hit_ratio", "", "hits", 3),
     column("rate", "1/s", "rate", 2, "rate.value"), column("data_rate", "MB/s", "moved", 1, "data_rate"),
     column("cp", "us", "CP", 1, "at.cp_time"), column("virtual", "us", "virtual", 1, "at.virtual_time"),
-    column("cp_per_virtual_io", "us", "CP/vio", 1, "cp_per_io"),
-    column("virtual_per_virtual_io", "us", "virtual/vio", 1, "virtual_per_io"),
+    column("cp_per_virtual_io", "us", "CP/vio", 1, lambda row: row.per_io(row.at.cp_time)),
+    column("virtual_per_virtual_io", "us", "virtual/vio", 1, lambda row: row.per_io(row.at.virtual_time)),
     column("processors", "", "processors", 2, lambda row: float(row.rate.value) * row.cpu),
     column("rate_per_processor", "1/s", "rate/processor", 1, lambda row: 1 / row.cpu),
     column("io_rate_per_processor", "1/s", "vio/processor", 1, lambda row: row.ios and row.ios / row.cpu),
@@ -127,15 +127,9 @@ class DiskRow:
         """Virtual I/Os of a transaction, where they are known."""
         return self.path.virtual_ios(self.mode)
 
-    @property
-    def cp_per_io(self) -> float | None:
-        """CP's processor time of a virtual I/O [s]."""
-        return self.ios and float(self.at.cp_time) / self.ios
-
-    @property
-    def virtual_per_io(self) -> float | None:
-        """The guest's processor time of a virtual I/O [s]."""
-        return self.ios and float(self.at.virtual_time) / self.ios
+    def per_io(self, time: Array) -> float | None:
+        """A processor time of a transaction over its virtual I/Os [us]."""
+        return self.ios and float(time) / self.ios / MICROSECOND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

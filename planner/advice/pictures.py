@@ -31,17 +31,9 @@ if TYPE_CHECKING:
 SHARES: Final = (0.0, 0.5, 1.0)
 
 
-def _begin(axes: Axes | None, headline: str, **options: Any) -> list[Axes]:
-    """A headline that says what was asked, a colon and the result: the result comes first."""
-    asked, _, result = headline.partition(": ")
-    return style.begin(
-        axes, headline, title=f"{result[:1].upper()}{result[1:]}", below=f"{asked}.", **options
-    )
-
-
 def draw_channel_program(found: CcwAnswer, axes: Axes | None) -> Axes:
     """Both widths and both ways of translation; the runs stand at the mix that they had."""
-    (axes,) = _begin(axes, found.headline)
+    (axes,) = style.begin_result(axes, found.headline)
     named = []
     for k, (bits, fast) in enumerate(product(WIDTHS, (True, False))):
         color, line = style.look(k)
@@ -77,7 +69,7 @@ def _ccw_runs(axes: Axes, found: CcwAnswer, case: tuple[int, bool], k: int) -> N
 
 def draw_disk(found: DiskAnswer, axes: Axes | None) -> Axes:
     """Rate of each kind with and without cache, what was asked for, the published runs of one requester."""
-    (axes,) = _begin(axes, found.headline, height=5.2)
+    (axes,) = style.begin_result(axes, found.headline, height=5.2)
     at, paths = found.setting.hit_ratio, {row.kind: row.path for row in found.rows}
     named = []
     for row in found.rows:
@@ -152,7 +144,7 @@ def draw_paging(found: PagingAnswer, axes: Axes | None) -> Axes:
         axes, *below = style.begin(axes, found.headline, title=title, **TWO)
         _over_counts(axes, found)
     else:
-        axes, *below = _begin(axes, found.headline, **TWO)
+        axes, *below = style.begin_result(axes, found.headline, **TWO)
         _over_rates(axes, found, found.devices)
     _paging_runs(below, [choice.kind for choice in found.choices])
     return axes
@@ -160,7 +152,7 @@ def draw_paging(found: PagingAnswer, axes: Axes | None) -> Axes:
 
 def draw_capacity(found: PagingCapacity, axes: Axes | None) -> Axes:
     """Response over the pages or guests of the devices there are; below what it rests on."""
-    axes, *below = _begin(axes, found.headline, **TWO)
+    axes, *below = style.begin_result(axes, found.headline, **TWO)
     at, rows = found.question, found.rows
     for k, row in enumerate(rows):
         if row.amount is None or row.outcome is None:
@@ -358,7 +350,6 @@ def _answers(found: Scaling, axes: Axes) -> None:
         axes.axhline(found.wanted, color=style.MEASURED, linestyle=(0, (4, 3)), linewidth=1, label="wanted")
         end = (at.high or axes.get_xlim()[1]) + 0.5
         axes.axvspan(at.low - 0.5, end, color=style.RANGE, zorder=0, label="range")
-        axes.plot([at.count], [found.predict(at.count).value], "D", color=style.MEASURED, markersize=7,
-                  fillstyle="none", zorder=style.ABOVE)  # fmt: skip
+        style.answer(axes, at.count, (math.nan, found.predict(at.count).value, math.nan))
         words = f"{at.count} processors"
         style.name_point(axes, words, (at.count, found.wanted), style.MEASURED, above=False)

@@ -306,16 +306,13 @@ class Scaling(Answer):
     def notes(self) -> tuple[str, ...]:
         """What the measurements cannot tell."""
         rows, most = self.configurations, max(row.processors for row in self.configurations)
+        asked = [(count, "interval") for count in self.counts]
+        asked += [] if self.needed is None else [(self.needed.count, "range")]
         notes = [
-            f"{count} processors are more than the {most} that were measured: trust the interval, not the number."
-            for count in self.counts
+            f"{count} processors are more than the {most} that were measured: trust the {what}, not the number."
+            for count, what in asked
             if count > most
         ]
-        if self.needed is not None and self.needed.count > most:
-            notes.append(
-                f"{self.needed.count} processors are more than the {most} that were measured: trust the range, not the "
-                "number."
-            )
         shares = [row.real_storage / row.processors / GIB for row in rows if row.real_storage is not None]
         if len(shares) == len(rows):
             notes.append(

@@ -30,14 +30,13 @@ COMMANDS: Final = {
     "report": ("sites", "Write one HTML page with every answer."),
     "scoreboard": ("models", ""),
     "figures": ("models", ""),
-    "explain": ("explain", ""),
+    "explain": ("models", ""),
     "read": ("data", "Print measurements, or what an archive holds."),
     "collect": ("data", "Collect measurements in an archive."),
     "example": ("data", "Make a seeded year of a site."),
 }
 ORDER: Final = tuple(COMMANDS)
 SIGNALED = 128  # and the number of the signal, as shells count
-INTERRUPTED = SIGNALED + signal.SIGINT
 # They end a process; Python has an exception of its own for SIGINT alone.
 ENDING: Final = ("SIGTERM", "SIGHUP")
 HELP = """Capacity planning for z/VM disk I/O and storage.
@@ -104,9 +103,14 @@ def main(arguments: list[str] | None = None) -> int:
         with _unwinding():
             return _run(arguments)
     except KeyboardInterrupt:  # at any moment: packages that are imported here may be half of themselves
-        with suppress(AttributeError, OSError, ValueError):
-            print("planner: interrupted", file=sys.stderr, flush=True)
-        return INTERRUPTED
+        return _interrupted(signal.SIGINT)
+
+
+def _interrupted(number: int) -> int:
+    """Say so; the exit code of a signal."""
+    with suppress(AttributeError, OSError, ValueError):
+        print("planner: interrupted", file=sys.stderr, flush=True)
+    return SIGNALED + number
 
 
 @contextmanager
@@ -117,9 +121,7 @@ def _unwinding() -> Iterator[None]:
     """
 
     def end(number: int, frame: object) -> NoReturn:
-        with suppress(AttributeError, OSError, ValueError):
-            print("planner: interrupted", file=sys.stderr, flush=True)
-        raise SystemExit(SIGNALED + number)
+        raise SystemExit(_interrupted(number))
 
     wanted = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
     changed = []

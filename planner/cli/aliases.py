@@ -85,14 +85,11 @@ class NumbersAsked:
         if files:
             both = {"--response": self.response, "--target-response": self.target_response}
             options.exclusive(both, "with files both are the target")
-        named = self.target_response is not None or not files
-        name, response = (
-            ("--target-response", self.target_response) if named else ("--response", self.response)
-        )
+        response = options.quantity(self.response, "time", "--response") if files else None
         return Target(
-            wait=options.quantity(self.wait, "time", "--wait"),
-            queued=options.quantity(self.queued, None, "--queued"),
-            response=options.quantity(response, "time", name),
+            wait=self.wait,
+            queued=self.queued,
+            response=self.target_response if response is None else response,
             no_alias=None if self.no_alias is None else units.share(self.no_alias, "--no-alias", zero=False),
             wait_percentile=self.wait_percentile,
         )

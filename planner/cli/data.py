@@ -95,12 +95,7 @@ def _listings(report: Path, content: bytes | None, form: options.PlotForm) -> No
             files.complain(note)
 
 
-def _volume_totals(
-    report: Path,
-    pools: Path | None,
-    deltas: bool | None,
-    form: options.Form,
-) -> None:
+def _volume_totals(report: Path, pools: Path | None, deltas: bool | None, form: options.Form) -> None:
     """Volume counters to rates and times of whole volumes."""
     from planner import render
     from planner.measurements.read import membership

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from planner.cli import options
-from planner.cli.options import argument, option
+from planner.cli.options import argument, measured, option
 from planner.errors import InputError
 
 disk = options.group(
@@ -53,7 +53,7 @@ def ccw(
     read_write: Annotated[str, option("R:W", "Data read to data written, as 70:30.")],
     bits: Annotated[int, option("BITS", "31 or 64: width of the addresses.")],
     translation: Annotated[str, option("HOW", "fast or slow.")] = "fast",
-    data_rate: Annotated[str | None, option("RATE", "Data moved, as 50MB/s.")] = None,
+    data_rate: Annotated[float | None, measured("RATE", "data rate", "Data moved, as 50MB/s.")] = None,
     *,
     form: options.PlotForm,
 ) -> None:
@@ -66,25 +66,26 @@ def ccw(
 
     if translation not in {"fast", "slow"}:
         raise InputError("--translation", translation, "fast or slow")
-    moved = options.quantity(data_rate, "data rate", "--data-rate")
     share = units.parse_ratio(read_write, argument="--read-write")
-    options.show(channel_programs(bits, share, fast=translation == "fast", data_rate=moved), form)
+    options.show(channel_programs(bits, share, fast=translation == "fast", data_rate=data_rate), form)
 
 
 @options.expanded
 def paging(
-    page_rate: Annotated[str | None, option("RATE", "Pages read and written, as 225000/s.")] = None,
+    page_rate: Annotated[
+        float | None, measured("RATE", "rate", "Pages read and written, as 225000/s.")
+    ] = None,
     guests: Annotated[
         int | None, option("N", "Guests that fault; if left out, pages come at random.")
     ] = None,
-    target: Annotated[str | None, option("TIME", "Page response time, as 4ms.")] = None,
+    target: Annotated[float | None, measured("TIME", "time", "Page response time, as 4ms.")] = None,
     kind: Annotated[list[str] | None, option("KIND", "Kinds of device; all if left out.")] = None,
     scv: Annotated[
         float, option("NUMBER", "Squared coefficient of variation of a transfer's service.")
     ] = 1.0,
     devices: Annotated[int | None, option("N", "Number of devices there are.")] = None,
     per_guest: Annotated[
-        str | None, option("RATE", "Pages of each guest: how many guests the devices carry.")
+        float | None, measured("RATE", "rate", "Pages of each guest: how many guests the devices carry.")
     ] = None,
     cpu_speed: Annotated[
         list[str] | None,
@@ -110,28 +111,21 @@ def paging(
     for name, count in (("--guests", guests), ("--devices", devices)):
         if count is not None and count < 1:
             raise InputError(name, count, "a count of at least 1")
-    wanted = options.quantity(target, "time", "--target")
     speeds = options.once(map(_speed, cpu_speed or []), "--cpu-speed")
     if page_rate is None:
         if devices is None:
             raise InputError("--page-rate", None, "a page rate, or --devices to ask how much they carry")
         if speeds:
             raise InputError("--cpu-speed", "without --page-rate", "it with a page rate")
-        asked = Question(
-            devices=devices, guests=guests, target=wanted, scv=scv,
-            per_guest=options.quantity(per_guest, "rate", "--per-guest"),
-        )  # fmt: skip
+        asked = Question(devices=devices, guests=guests, per_guest=per_guest, target=target, scv=scv)
         options.exclusive({"--guests": guests, "--per-guest": per_guest}, "a page rate of each asks how many")
         options.show(paging_capacity(asked, names=kind or []), form)
         return
     if per_guest is not None:
-        raise InputError("--per-guest", per_guest, "it without --page-rate, and --devices")
-    load = Load(
-        page_rate=options.quantity(page_rate, "rate", "--page-rate"),
-        guests=guests,
-        scv=scv,
-        target=wanted,
-    )
+        raise InputError(
+            "--per-guest", options.as_typed("per_guest"), "it without --page-rate, and --devices"
+        )
+    load = Load(page_rate=page_rate, guests=guests, target=target, scv=scv)
     options.show(paging_devices(load, names=kind or [], count=devices, speeds=speeds), form)
 
 
@@ -163,12 +157,15 @@ def processors(
         list[int] | None, option("N", "Number of processors to predict; may be repeated.", "--processors")
     ] = None,
     real_storage: Annotated[
-        str | None, option("SIZE", "Real storage to go with --processors.", "--real-storage")
+        float | None, measured("SIZE", "storage", "Real storage to go with --processors.")
     ] = None,
     contention: Annotated[
-        str | None, option("RATE", "What 5.3 brings over 5.2: page reads per CPU-second, as 300/s.")
+        float | None,
+        measured("RATE", "rate", "What 5.3 brings over 5.2: page reads per CPU-second, as 300/s.", zero=True),
     ] = None,
-    throughput: Annotated[str | None, option("RATE", "How many processors this takes, as 600/s.")] = None,
+    throughput: Annotated[
+        float | None, measured("RATE", "rate", "How many processors this takes, as 600/s.")
+    ] = None,
     *,
     form: options.PlotForm,
 ) -> None:
@@ -183,11 +180,10 @@ def processors(
     """
     from planner.advice.processors import scaling
 
-    wanted = options.quantity(contention, "rate", "--contention", zero=True)
-    size = options.quantity(real_storage, "storage", "--real-storage")
-    rate = options.quantity(throughput, "rate", "--throughput")
-    if size is not None and not count:
-        raise InputError("--real-storage", real_storage, "--processors with it")
-    with options.working("Predicting each configuration from the others"):
-        answer = scaling(measurements, count or (), real_storage=size, contention=wanted, wanted=rate)
+    if real_storage is not None and not count:
+        raise InputError("--real-storage", options.as_typed("real_storage"), "--processors with it")
+    with options.progress("Predicting each configuration from the others"):
+        answer = scaling(
+            measurements, count or (), real_storage=real_storage, contention=contention, wanted=throughput
+        )
     options.show(answer, form)

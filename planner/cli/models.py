@@ -1,14 +1,17 @@
-"""``planner calibrate``, ``predict``, ``whatif``, ``scoreboard``, ``figures``: models, what they answer, how well."""
+"""``planner calibrate``, ``predict``, ``whatif``, ``scoreboard``, ``figures``, ``explain``: models and formulas."""
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from planner import files
+from planner import files, render
 from planner.cli import options
 from planner.cli.options import argument, flag, option
+from planner.errors import InputError
+from planner.explain import TOPICS
 
 
 def calibrate(
@@ -41,7 +44,7 @@ def calibrate(
 
     Example: planner calibrate 0-aliases.listing 8-aliases.listing --kind pool -o pool.toml
     """
-    from planner import calibrate, files
+    from planner import calibrate
     from planner.library import write_model
 
     chosen = calibrate.Chosen(
@@ -50,7 +53,7 @@ def calibrate(
     task = calibrate.Task(files=data, title=title, population=population, fix=fix or (), chosen=chosen)
     form = options.PlotForm(json=json, csv=csv, force=force, plot=plot)
     files.writable(output, force=force)
-    with options.working("Fitting"), options.spelled():
+    with options.progress("Fitting"), options.spelled():
         found, model = calibrate.calibrate(kind, task)
     options.draw(found.plot, form)
     write_model(model, output, force=force)
@@ -64,12 +67,7 @@ Settings = Annotated[
 
 
 @options.expanded
-def predict(
-    model: ModelFile,
-    settings: Settings = None,
-    *,
-    form: options.PlotForm,
-) -> None:
+def predict(model: ModelFile, settings: Settings = None, *, form: options.PlotForm) -> None:
     """Ask a model for one scenario.
 
     Example: planner predict hyperpav --set aliases=8 --set volumes=8
@@ -119,10 +117,7 @@ def whatif(
 
 
 @options.expanded
-def scoreboard(
-    *,
-    form: options.PlotForm,
-) -> None:
+def scoreboard(*, form: options.PlotForm) -> None:
     """Compare every published figure with the planner.
 
     Exit code 1 if an identity does not hold and no erratum says why, or a stated accuracy is not met.
@@ -155,15 +150,63 @@ def figures(
 
     Example: planner figures -o pictures --format svg
     """
-    from rich.console import Console
-    from rich.progress import track
-
     from planner.published import figures as known
     from planner.published import save_figures
 
-    bar = Console(stderr=True)
-    drawn = save_figures(output, form.value, force=force)
-    for path in track(
-        drawn, "Drawing", total=len(known()), console=bar, disable=not bar.is_terminal, transient=True
-    ):
-        files.say(str(path))
+    with options.progress("Drawing", len(known())) as done:
+        for path in save_figures(output, form.value, force=force):
+            files.say(str(path))
+            done(1)
+
+
+@options.expanded
+def explain(
+    topic: Annotated[
+        str | None,
+        argument("[TOPIC]", "What to explain; without it the topics are listed.", show_default=False),
+    ] = None,
+    numbers: Annotated[
+        list[str] | None, argument("[NAME=VALUE]...", "Your numbers, with units.", show_default=False)
+    ] = None,
+    latex: Annotated[bool, flag("Print LaTeX.", "--latex")] = False,
+    *,
+    form: options.PlotForm,
+) -> None:
+    """Explain a formula with your numbers.
+
+    Every step in symbols and in numbers, where it holds, what the answer is sensitive to, and the same value by the
+    numerical code.
+
+    Topics: {topics}
+
+    Example: planner explain mmc arrival_rate=755/s service_time=1.3ms servers=2
+    """
+    from planner import explain as formulas
+
+    if form.report is not None:
+        raise InputError("--report", str(form.report), "--latex, or --plot: a formula is no measurement")
+    if topic is None:
+        listed = formulas.topics()
+        if form.plot is not None:
+            raise InputError("--plot", str(form.plot), "it with a topic")
+        options.emit(render.to_text(listed), listed.records(), listed, form)
+        return
+    if latex and (form.json or form.csv):
+        raise InputError("--latex", "and --json or --csv", "one of them")
+    given = options.once(map(_pair, numbers or []), "NAME=VALUE")
+    with options.progress("Carrying out the formula"):
+        told = formulas.explain(topic, **given)
+    options.draw(told.plot, form)
+    unicode = form.output is not None or "utf" in (getattr(sys.stdout, "encoding", None) or "").lower()
+    text = told.latex() if latex else told.text(unicode=unicode)
+    options.emit(text, told.to_dict(), told.table(), form)
+
+
+explain.__doc__ = str(explain.__doc__).format(topics=", ".join(TOPICS))
+
+
+def _pair(given: str) -> tuple[str, str]:
+    name, equals, value = given.partition("=")
+    if not equals:
+        raise InputError("NAME=VALUE", given, "an input and its value, such as servers=2")
+    return name, value

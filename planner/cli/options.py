@@ -42,6 +42,22 @@ def argument(metavar: str, help: str, **more: Any) -> Any:
     return typer.Argument(metavar=metavar, help=help, **more)
 
 
+def quantity(text: str | None, dimension: Dimension | None, option: str, *, zero: bool = False) -> Any:
+    """What was typed behind an option, SI: a quantity, or without a dimension a count; None where nothing was."""
+    from planner import units
+
+    if text is None or dimension is None:
+        return None if text is None else units.parse_count(text, argument=option)
+    return units.parse(text, dimension, argument=option, zero=zero)
+
+
+def measured(metavar: str, dimension: Dimension | None, help: str, *names: str, zero: bool = False) -> Any:
+    """An option with a quantity, or without a dimension a count: `expanded` reads what was typed, SI."""
+    found = option(metavar, help, *names)
+    found.read = functools.partial(quantity, dimension=dimension, zero=zero)
+    return found
+
+
 Json = Annotated[bool, flag("Print JSON.", "--json")]
 Csv = Annotated[bool, flag("Print CSV.", "--csv")]
 Output = Annotated[Path | None, option("FILE", "Write to FILE.", "--output", "-o")]
@@ -55,15 +71,17 @@ From = Annotated[str | None, option("TIME", "Only intervals from then on, as 202
 To = Annotated[str | None, option("TIME", "Only intervals before then.", "--to")]
 Map = Annotated[str | None, option("LIST", "Columns of a table, as io_rate=IOPS,service_ms=Svc.", "--map")]
 Pools = Annotated[Path | None, option("FILE.csv", "Members of pools: columns device, role, pool.", "--pools")]
-RealStorage = Annotated[str | None, option("SIZE", "Real storage, as 256GB.", "--real-storage")]
+RealStorage = Annotated[float | None, measured("SIZE", "storage", "Real storage, as 256GB.")]
 ResidentPages = Annotated[
-    str | None, option("N", "Mean resident pages in each in-use 1 MB segment, 1 to 256.", "--resident-pages")
+    float | None, measured("N", None, "Mean resident pages in each in-use 1 MB segment, 1 to 256.")
 ]
 Scheduler = Annotated[str | None, option("ADDRESS", "Dask scheduler, as tcp://HOST:8786.", "--scheduler")]
 Workers = Annotated[int | None, option("N", "Processes on this machine.", "--workers")]
-Wait = Annotated[str | None, option("TIME", "Target: mean wait, as 0.1ms.", "--wait")]
-Queued = Annotated[str | None, option("I/Os", "Target: mean queue, as 0.05.", "--queued")]
-Response = Annotated[str | None, option("TIME", "Target: mean response, as 2ms.", "--target-response")]
+Wait = Annotated[float | None, measured("TIME", "time", "Target: mean wait, as 0.1ms.")]
+Queued = Annotated[float | None, measured("I/Os", None, "Target: mean queue, as 0.05.")]
+Response = Annotated[
+    float | None, measured("TIME", "time", "Target: mean response, as 2ms.", "--target-response")
+]
 Together = Annotated[
     str | None, option("SHARE", "How much the volumes of a pool act together: none, full, or a share as 50%.")
 ]
@@ -145,22 +163,10 @@ class ChosenRows:
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show on a terminal that work is going on, where it may take more than two seconds."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(what):
-        yield
-
-
-@contextmanager
-def progress(what: str, total: int, *, of_bytes: bool = False) -> Iterator[Callable[[int], None]]:
+def progress(what: str, total: int = 0, *, of_bytes: bool = False) -> Iterator[Callable[[int], None]]:
     """Show on a terminal how far a long work is and how long it will take, from the first second on.
 
-    `total` is 0 where the parts are not known yet: those of work that is shared out (`planner.parallel`) are added.
+    `total` is 0 where no parts are known: those of work that is shared out (`planner.parallel`) are added.
     """
     if not sys.stderr.isatty():
         yield lambda parts: None
@@ -193,45 +199,51 @@ def progress(what: str, total: int, *, of_bytes: bool = False) -> Iterator[Calla
 
 
 def expanded(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that dataclasses among its parameters stand for, so that they are said once."""
+    """Give a command the options that dataclasses among its parameters stand for, said once, and quantities in SI."""
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[type, list[str]]] = {}
+    readers: dict[str, Callable[[Any], Any]] = {}
+
+    def take(name: str, default: Any, hint: Any) -> None:
+        for info in (each for each in getattr(hint, "__metadata__", ()) if hasattr(each, "read")):
+            spelling = info.param_decls[0] if info.param_decls else f"--{name.replace('_', '-')}"
+            readers[name] = functools.partial(info.read, option=spelling)
+            hint = Annotated[str if default is inspect.Parameter.empty else str | None, info]
+        kind = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(inspect.Parameter(name, kind, default=default, annotation=hint))
+
     for parameter in inspect.signature(command).parameters.values():
         kind = hints[parameter.name]
         if not dataclasses.is_dataclass(kind):
-            parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
+            take(parameter.name, parameter.default, kind)
             continue
         assert isinstance(kind, type)
         fields = get_type_hints(kind, include_extras=True)
         groups[parameter.name] = (kind, list(fields))
-        parameters += [
-            inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default,
-                              annotation=fields[field.name])
-            for field in dataclasses.fields(kind)
-        ]  # fmt: skip
+        for field in dataclasses.fields(kind):
+            take(field.name, field.default, fields[field.name])
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
         _GIVEN.set(dict(values))
-        for name, (kind, fields) in groups.items():
-            values[name] = kind(**{field: values.pop(field) for field in fields})
-        command(**values)
+
+        def said(name: str) -> Any:
+            return readers[name](values.pop(name)) if name in readers else values.pop(name)
+
+        # the form comes last, and what it cannot do is refused first
+        made = {name: kind(**{field: said(field) for field in fields})
+                for name, (kind, fields) in reversed(groups.items())}  # fmt: skip
+        command(**made, **{name: said(name) for name in list(values)})
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
 
-def quantity(text: str | None, dimension: Dimension | None, option: str, *, zero: bool = False) -> Any:
-    """What was typed behind an option, SI: a quantity, or without a dimension a count; None where nothing was."""
-    from planner import units
-
-    if text is None:
-        return None
-    if dimension is None:
-        return units.parse_count(text, argument=option)
-    return units.parse(text, dimension, argument=option, zero=zero)
+def as_typed(name: str) -> Any:
+    """What was typed for an argument of the running command, for its errors."""
+    return _GIVEN.get()[name]
 
 
 def once(pairs: Iterable[tuple[str, Value]], argument: str) -> dict[str, Value]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,9 +12,6 @@ from planner import files
 from planner.cli import options
 from planner.cli.options import argument, option
 from planner.errors import InputError
-
-if TYPE_CHECKING:
-    from planner.site.growth.limits import GrowthQuestion
 
 
 @options.expanded
@@ -57,12 +54,8 @@ def site(
     from planner.site.question import site as ask
     from planner.site.track import track_record
 
-    target = Target(
-        wait=options.quantity(wait, "time", "--wait"),
-        queued=options.quantity(queued, None, "--queued"),
-        response=options.quantity(response, "time", "--target-response"),
-    )
-    with options.spelled(), options.progress("Answering every pool over its days", 0):
+    target = Target(wait=wait, queued=queued, response=response)
+    with options.spelled(), options.progress("Answering every pool over its days"):
         asked: dict[str, Any] = {
             "members": pools, "pool": pool, "target": target, "model": model, "scheduler": scheduler,
             "workers": workers, **asdict(rows),
@@ -119,51 +112,37 @@ def growth(
     if value is not None or (rows.map is None and len(files) == 1 and is_series(files[0])):
         if len(files) > 1:
             raise InputError("--value", value, "one series")
-        chosen = {
-            "--system": rows.system, "--from": rows.start, "--to": rows.end, "--together": rows.together,
-            "--map": rows.map,
-        }  # fmt: skip
-        for name, said in {"--pools": pools, "--real-storage": real_storage, **chosen}.items():
+        renamed = {"start": "from", "end": "to", "real_storage": "real-storage"}
+        for name in ("pools", "real_storage", "system", "start", "end", "together", "map"):
+            said = options.as_typed(name)
             if said is not None:
-                raise InputError(name, str(said), "it with measurements of a site, not with a series")
+                option_name = f"--{renamed.get(name, name)}"
+                raise InputError(option_name, str(said), "it with measurements of a site, not with a series")
         options.show(ask(read_series(files[0], value), most, horizon=ahead, rate=rate, events=events), form)
         return
     if most is not None:
         raise InputError(
             "--limit", limit, "it with a series; the limits of a site follow from its measurements"
         )
+    if (real_storage is None) != (resident_pages is None):
+        raise InputError("--real-storage, --resident-pages", "one of them", "both or neither")
+    from planner.demand import Law, Target
     from planner.measurements.read import read
-    from planner.site.growth.limits import site_growth
+    from planner.reports.membership import share_together
+    from planner.site.growth.limits import GrowthQuestion, site_growth
     from planner.site.parts import checked_members, gaps_of
 
-    with options.spelled(), options.progress("Fitting every load, sizing every pool", 0):
-        given = _given(model, real_storage, resident_pages, rows.together)
+    with options.spelled(), options.progress("Fitting every load, sizing every pool"):
+        given = GrowthQuestion(
+            law=Law.from_model(model), target=Target(), together=share_together(rows.together),
+            real_storage=None if real_storage is None else int(real_storage), resident_pages=resident_pages,
+        )  # fmt: skip
         measured = read(list(files), pools, system=rows.system, start=rows.start, end=rows.end, map=rows.map)
         devices = measured.devices.lazy()
         measured = replace(measured, notes=(*measured.notes, *checked_members(pools, devices)))
         lost = gaps_of(measured.missing, pools, devices, allowed=rows.allow_missing)
         answer = site_growth(measured, given, horizon=ahead, rate=rate, events=events, gaps=lost)
     options.show(answer, form)
-
-
-def _given(
-    model: str, real_storage: str | None, resident_pages: str | None, together: str | None
-) -> GrowthQuestion:
-    """What the options say of the site."""
-    from planner.demand import Law, Target
-    from planner.reports.membership import share_together
-    from planner.site.growth.limits import GrowthQuestion
-
-    if (real_storage is None) != (resident_pages is None):
-        raise InputError("--real-storage, --resident-pages", "one of them", "both or neither")
-    real = options.quantity(real_storage, "storage", "--real-storage")
-    return GrowthQuestion(
-        law=Law.from_model(model),
-        target=Target(),
-        together=share_together(together),
-        real_storage=real and int(real),
-        resident_pages=options.quantity(resident_pages, None, "--resident-pages"),
-    )
 
 
 @options.expanded

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from planner import render
 from planner.cli import options
-from planner.cli.options import argument, flag, option
+from planner.cli.options import argument, flag, measured, option
 from planner.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ storage = options.group(
     "Example: planner storage limits --release 5.3 --real-storage 256GB --resident-pages 50"
 )
 
-InUse = Annotated[str | None, option("SIZE", "Virtual storage in use, as 900GB.", "--in-use")]
+InUse = Annotated[float | None, measured("SIZE", "storage", "Virtual storage in use, as 900GB.")]
 Release = Annotated[str | None, option("N.N", "z/VM release, as 5.3.")]
 PtrmSpaces = Annotated[
     int | None, option("N", "PTRM data spaces; those of the release by default.", "--ptrm-spaces")
@@ -28,9 +29,9 @@ PtrmSpaces = Annotated[
 @options.expanded
 def limits(
     release: Annotated[str, option("N.N", "z/VM release, as 5.3.")],
-    real_storage: Annotated[str, option("SIZE", "Real storage, as 256GB.", "--real-storage")],
+    real_storage: Annotated[float, measured("SIZE", "storage", "Real storage, as 256GB.")],
     resident_pages: Annotated[
-        str, option("N", "Mean resident pages in each in-use segment, 1 to 256.", "--resident-pages")
+        float, measured("N", None, "Mean resident pages in each in-use segment, 1 to 256.")
     ],
     in_use: InUse = None,
     ptrm_spaces: PtrmSpaces = None,
@@ -43,14 +44,11 @@ def limits(
     """
     from planner.advice.storage import StorageBudget
 
-    answer = StorageBudget(
-        release=release,
-        real_storage=options.quantity(real_storage, "storage", "--real-storage"),
-        resident_pages=options.quantity(resident_pages, None, "--resident-pages"),
-        in_use=options.quantity(in_use, "storage", "--in-use"),
+    budget = StorageBudget(
+        release=release, real_storage=real_storage, resident_pages=resident_pages, in_use=in_use,
         ptrm_spaces=ptrm_spaces,
-    ).limits()
-    options.show(answer, form)
+    )  # fmt: skip
+    options.show(budget.limits(), form)
 
 
 @storage.command(name="frames", no_args_is_help=True)
@@ -62,7 +60,7 @@ def frames(
         str | None, option("[N]xSIZE,...", "Guests and the storage of each, as 20x88GB or 60x16GB,4x128GB.")
     ] = None,
     instantiated: Annotated[
-        str | None, option("SHARE", "Share of guest storage that was touched, as 70%.")
+        float | None, measured("SHARE", "share", "Share of guest storage that was touched, as 70%.")
     ] = None,
     real_storage: options.RealStorage = None,
     *,
@@ -88,43 +86,43 @@ def frames(
         resident_pages_that_fit,
     )
 
-    pages = options.quantity(resident_pages, None, "--resident-pages")
-    real = options.quantity(real_storage, "storage", "--real-storage")
     if (in_use is None) == (guests is None):
         given = "neither" if in_use is None else "both"
         raise InputError(
             "--in-use, --guests", given, "--in-use with --resident-pages, or --guests with --instantiated"
         )
+    answer: Answer
     if in_use is not None:
-        virtual = options.quantity(in_use, "storage", "--in-use")
-        if instantiated is not None or (pages is None and real is None):
-            raise InputError("--in-use", in_use, "--resident-pages with it, and no --instantiated")
-        answer: Answer = (
-            resident_pages_that_fit(in_use=virtual, real_storage=real)
-            if pages is None and real is not None
-            else frame_budget(in_use=virtual, resident_pages=pages or 0.0, real_storage=real)
-        )
+        if instantiated is not None or (resident_pages is None and real_storage is None):
+            raise InputError(
+                "--in-use", options.as_typed("in_use"), "--resident-pages with it, and no --instantiated"
+            )
+        if resident_pages is None and real_storage is not None:
+            answer = resident_pages_that_fit(in_use=in_use, real_storage=real_storage)
+        else:
+            answer = frame_budget(
+                in_use=in_use, resident_pages=resident_pages or 0, real_storage=real_storage
+            )
     else:
         if instantiated is None:
             raise InputError("--guests", guests, "--instantiated with it, as 70%")
         kinds = [_guests(part, str(guests)) for part in str(guests).split(",")]
         numbers, sizes = [number for number, _ in kinds if number is not None], [each for _, each in kinds]
-        touched = options.quantity(instantiated, "share", "--instantiated")
         if len(numbers) < len(sizes):
-            if real is None or len(sizes) > 1:
-                way = (
-                    "of each size, as 60x16GB,4x128GB"
-                    if len(sizes) > 1
-                    else "as 20x88GB, or --real-storage to ask how many fit"
+            if len(sizes) > 1:
+                raise InputError("--guests", guests, "a count, of each size, as 60x16GB,4x128GB")
+            if real_storage is None:
+                raise InputError(
+                    "--guests", guests, "a count, as 20x88GB, or --real-storage to ask how many fit"
                 )
-                raise InputError("--guests", guests, f"a count, {way}")
             answer = guests_that_fit(
-                guest_storage=sizes[0], instantiated=touched, real_storage=real, resident_pages=pages
-            )
+                guest_storage=sizes[0], instantiated=instantiated, real_storage=real_storage,
+                resident_pages=resident_pages,
+            )  # fmt: skip
         else:
             answer = guest_frame_budget(
-                guests=numbers, guest_storage=sizes, instantiated=touched, real_storage=real,
-                **({} if pages is None else {"resident_pages": pages}),
+                guests=numbers, guest_storage=sizes, instantiated=instantiated, real_storage=real_storage,
+                **({} if resident_pages is None else {"resident_pages": resident_pages}),
             )  # fmt: skip
     options.show(answer, form)
 
@@ -157,14 +155,10 @@ def usage(
     from planner.measurements import read
 
     with options.spelled():
-        measured = read(list(listings), system=system, start=start, end=end)
+        found = read(list(listings), system=system, start=start, end=end)
     answer = storage_usage(
-        measured,
-        release=release,
-        real_storage=options.quantity(real_storage, "storage", "--real-storage"),
-        resident_pages=options.quantity(resident_pages, None, "--resident-pages"),
-        ptrm_spaces=ptrm_spaces,
-    )
+        found, release=release, real_storage=real_storage, resident_pages=resident_pages, ptrm_spaces=ptrm_spaces
+    )  # fmt: skip
     options.show(answer, form)
 
 
@@ -223,14 +217,26 @@ def system(
     if name is not None and measured is None:
         raise InputError("--system", name, "--from with it")
     if template is not None or schema or measured is not None:
-        _alone(file, form, template=template, schema=schema, measured=measured, name=name)
+        asked = {"--template": template is not None, "--from": measured is not None, "--schema": schema}
+        if file is not None or sum(asked.values()) > 1:
+            first = next(key for key, said in asked.items() if said)
+            raise InputError(first, str(file or ""), "nothing else beside it")
+        if schema:
+            text = render.to_json(model.json_schema())
+        else:
+            text = (
+                model.template(template or "")
+                if measured is None
+                else model.from_measurements(measured, name)
+            )
+        options.put(text, form.output, force=form.force)
         return
     if file is None:
         raise InputError("FILE.toml", None, "a system file; --template minimal prints one to start from")
     if over and compare is not None:
         raise InputError("--over --compare", "both", "one of them")
     answer: Answer
-    with options.working("Solving the system"):
+    with options.progress("Solving the system"):
         if over:
             answer = model.whatif(file, over, settings or [])
         else:
@@ -238,30 +244,3 @@ def system(
             if compare is not None:
                 answer = model.compare(answer, model.solve(compare, settings or []))
     options.show(answer, form)
-
-
-def _alone(
-    file: Path | None,
-    form: options.PlotForm,
-    *,
-    template: str | None,
-    schema: bool,
-    measured: Path | None,
-    name: str | None,
-) -> None:
-    """What makes a file and needs none: a template, measurements, the schema."""
-    from planner import render
-    from planner import system as model
-
-    asked = {"--template": template is not None, "--from": measured is not None, "--schema": schema}
-    if file is not None or sum(asked.values()) > 1:
-        raise InputError(
-            next(key for key, said in asked.items() if said), str(file or ""), "nothing else beside it"
-        )
-    if schema:
-        text = render.to_json(model.json_schema())
-    elif measured is not None:
-        text = model.from_measurements(measured, name)
-    else:
-        text = model.template(template or "")
-    options.put(text, form.output, force=form.force)

@@ -16,22 +16,18 @@ if TYPE_CHECKING:
 
 __all__ = ["TOPICS", "explain", "topic_named", "topics"]
 
-# Topic -> module, name in it, one line for people. sympy is imported when a topic is asked for.
+# Topic -> module, one line for people. sympy is imported when a topic is asked for.
 TOPICS: Final = {
-    "erlang-c": ("open_queues", "ERLANG_C_TOPIC", "how likely is it that a request waits"),
-    "mmc": ("open_queues", "MMC", "Poisson arrivals at a group of servers"),
-    "finite-source": (
-        "closed_queues",
-        "FINITE_SOURCE",
-        "a few requesters, each with one request outstanding",
-    ),
-    "mgc": ("open_queues", "MGC", "service of any spread"),
-    "alias-pool": ("closed_queues", "ALIAS_POOL", "volumes that share aliases"),
-    "storage-limit": ("costs", "STORAGE_LIMIT", "how much virtual storage can be in use"),
-    "ccw": ("costs", "CCW", "what CP spends on channel programs"),
-    "usl": ("costs", "USL", "throughput over processors or requesters"),
-    "bursts": ("bursts", "BURSTS", "I/Os that come in batches"),
-    "together": ("bursts", "TOGETHER", "volumes whose bursts come at once"),
+    "erlang-c": ("open_queues", "how likely is it that a request waits"),
+    "mmc": ("open_queues", "Poisson arrivals at a group of servers"),
+    "finite-source": ("closed_queues", "a few requesters, each with one request outstanding"),
+    "mgc": ("open_queues", "service of any spread"),
+    "alias-pool": ("closed_queues", "volumes that share aliases"),
+    "storage-limit": ("costs", "how much virtual storage can be in use"),
+    "ccw": ("costs", "what CP spends on channel programs"),
+    "usl": ("costs", "throughput over processors or requesters"),
+    "bursts": ("bursts", "I/Os that come in batches"),
+    "together": ("bursts", "volumes whose bursts come at once"),
 }
 
 
@@ -43,7 +39,7 @@ def topics() -> render.Table:
     render.Table
         One row a topic: its name, and the question that it answers.
     """
-    rows = ((name, question) for name, (_, _, question) in TOPICS.items())
+    rows = ((name, question) for name, (_, question) in TOPICS.items())
     return tabled(rows, map(column, ("topic", "question")))
 
 
@@ -72,9 +68,10 @@ def topic_named(name: str) -> Topic:
     """
     if name not in TOPICS:
         raise InputError("TOPIC", name, f"one of {', '.join(TOPICS)}")
-    module, attribute, _ = TOPICS[name]
-    found: Topic = getattr(import_module(f"{__name__}.{module}"), attribute)
-    return found
+    module = vars(import_module(f"{__name__}.{TOPICS[name][0]}"))
+    from planner.explain.topic import Topic
+
+    return next(each for each in module.values() if isinstance(each, Topic) and each.name == name)
 
 
 def explain(name: str, **numbers: str | float) -> Explanation:

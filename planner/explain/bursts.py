@@ -6,20 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import sympy
-from sympy import (
-    Eq,
-    Function,
-    Integral,
-    Max,
-    Piecewise,
-    Rational,
-    Sum,
-    Symbol,
-    binomial,
-    erfinv,
-    oo,
-    sqrt,
-)
+from sympy import Eq, Function, Integral, Max, Piecewise, Rational, Sum, Symbol, binomial, erfinv, oo, sqrt
 
 from planner.errors import InputError
 from planner.explain.topic import MOST, PRECISION, TINY, Equation, Exact, Topic

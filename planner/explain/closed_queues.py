@@ -110,6 +110,7 @@ def _with(state: State, changed: Mapping[int, Volume]) -> State:
     return tuple(sorted(changed.get(i, volume) for i, volume in enumerate(state)))
 
 
+@cache
 def stationary(pool_volumes: int, pool_aliases: int, requesters: int, most: int = 25) -> dict[State, Any]:
     """Solve the balance equations in symbols."""
     start: State = ((0, 0, 0),) * pool_volumes

@@ -1,36 +1,27 @@
-"""A topic with numbers: every step as text and LaTeX, sensitivities, and the numerical code beside it."""
+"""A topic with numbers: every step as text and LaTeX, sensitivities, the numerical code beside it, its picture."""
 
 from __future__ import annotations
 
 import html
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import sympy
 
-from planner import render, style
+from planner import render, style, units
 from planner.answer import Tabular, tabled
 from planner.errors import InputError
+from planner.explain import wording
 from planner.explain.topic import Equation, Topic
-from planner.explain.wording import (
-    Form,
-    Told,
-    body,
-    hanging,
-    indent,
-    latex,
-    number,
-    powers,
-    printed,
-    sentence,
-    with_unit,
-)
-from planner.quantity import column
-from planner.units import percent
+from planner.explain.wording import Form, Told, latex, number, powers, printed, sentence, with_unit
+from planner.quantity import Quantity, column
+from planner.results import Array
+from planner.units import percent, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,6 +61,11 @@ class Explanation(Tabular):
         return f"{sentence(step.meaning)}: {step.left} = {Told(step, self.values).short}"
 
     @property
+    def told(self) -> list[Told]:
+        """Every step in words."""
+        return [Told(step, self.values) for step in self.steps]
+
+    @property
     def steps(self) -> tuple[Equation, ...]:
         """The equations, for the counts at hand."""
         return self.topic.equations(self.numbers)
@@ -101,7 +97,7 @@ class Explanation(Tabular):
             (each.symbol, with_unit(float(self.numbers[each.key]), each.unit), each.key, each.meaning)
             for each in self.topic.inputs
         ]
-        return inputs + [(step.left, Told(step, self.values).short, "", step.meaning) for step in self.steps]
+        return inputs + [(each.step.left, each.short, "", each.step.meaning) for each in self.told]
 
     def symbols(self, form: Form = "unicode") -> render.Table:
         """Every symbol with its meaning and value."""
@@ -119,16 +115,16 @@ class Explanation(Tabular):
         inputs = symbols.each(
             lambda c: replace(c, values=[f"  {v}" if c.name == "symbol" else v for v in c.values[:count]])
         )
-        blocks = [powers(self.result, form), self.topic.title, body(inputs)]
+        blocks = [powers(self.result, form), self.topic.title, wording.body(inputs)]
         if lines := self._states():
-            blocks.append("\n".join([hanging(lines[0], ""), *(hanging(line, "  ") for line in lines[1:])]))
-        blocks += [Told(step, self.values).text(unicode=unicode) for step in self.steps]
+            blocks.append(wording.hanging(lines[:1], "") + "\n" + wording.hanging(lines[1:], "  "))
+        blocks += [each.text(unicode=unicode) for each in self.told]
         compared = self.table().pick(("symbol", "unit", "exact", "numerical", "relative_difference"))
         compared = compared.each(lambda c: replace(c, values=[powers(str(v), form) for v in c.values]))
-        blocks.append("The same by the numerical code\n" + indent(render.to_text(compared)))
+        blocks.append("The same by the numerical code\n" + wording.indent(render.to_text(compared)))
         step = self.answer_step
         blocks.append(f"Sensitivity of {step.left}, {step.meaning}\n{self._sensitivity_text(form)}")
-        blocks.append("Assumptions\n" + "\n".join(hanging(line, "  - ") for line in self.topic.assumptions))
+        blocks.append("Assumptions\n" + wording.hanging(self.topic.assumptions, "  - "))
         blocks.append(render.wrap(f"Source: {self.topic.source}"))
         return "\n\n".join(blocks)
 
@@ -146,10 +142,8 @@ class Explanation(Tabular):
             for symbol, value, _, meaning in self._symbols
         ]
         steps = [
-            f"{escaped(sentence(step.meaning))}\n\\begin{{align*}}\n"
-            + " \\\\\n".join(Told(step, self.values).latex())
-            + "\n\\end{align*}"
-            for step in self.steps
+            f"{escaped(sentence(each.step.meaning))}\n\\begin{{align*}}\n{each.latex()}\n\\end{{align*}}"
+            for each in self.told
         ]
         return "\n".join(
             [
@@ -197,8 +191,7 @@ class Explanation(Tabular):
         }
 
     def _repr_latex_(self) -> str:
-        lines = [line for step in self.steps for line in Told(step, self.values).latex()]
-        body = " \\\\\n".join(lines)
+        body = " \\\\\n".join(each.latex() for each in self.told)
         return f"$\\displaystyle \\begin{{aligned}}\n{body}\n\\end{{aligned}}$"
 
     def _repr_html_(self) -> str:
@@ -208,10 +201,9 @@ class Explanation(Tabular):
 
         parts = [f"<p><b>{html.escape(self.result)}</b></p>", paragraph(self.topic.title)]
         parts += [render.to_html(self.symbols()), *map(paragraph, self._states())]
-        for step in self.steps:
-            lines = " \\\\\n".join(Told(step, self.values).latex())
-            parts.append(paragraph(sentence(step.meaning)))
-            parts.append(html.escape(f"$$\\begin{{aligned}}\n{lines}\n\\end{{aligned}}$$"))
+        for each in self.told:
+            parts.append(paragraph(sentence(each.step.meaning)))
+            parts.append(html.escape(f"$$\\begin{{aligned}}\n{each.latex()}\n\\end{{aligned}}$$"))
         parts += [paragraph("The same by the numerical code"), render.to_html(self.table())]
         parts += [
             "<p>Assumptions</p><ul>",
@@ -221,7 +213,7 @@ class Explanation(Tabular):
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the answer over what drives it, with your numbers, and for one server more and one fewer."""
-        return style.drawn_by("planner.explain.picture:draw", self, axes)
+        return _draw(self, axes)
 
     @property
     def answer_step(self) -> Equation:
@@ -235,7 +227,7 @@ class Explanation(Tabular):
             moved = value / base - 1 if base and math.isfinite(base) and math.isfinite(value) else None
             by = "" if moved is None else powers(percent(moved, signed=True), form)
             rows.append((f"  {change}", powers(with_unit(value, self.answer_step.unit), form), by))
-        return body(tabled(rows, map(column, ("change", "answer", "by"))))
+        return wording.body(tabled(rows, map(column, ("change", "answer", "by"))))
 
 
 def mathematical(value: str) -> str:
@@ -260,3 +252,90 @@ def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> list[tuple[str, flo
             answer = topic.evaluate({**numbers, item.key: changed})[topic.answer]
             found.append((f"{more} more: {item.key}", float(answer)))
     return found
+
+
+def _draw(found: Explanation, axes: Axes | None) -> Axes:
+    """The answer over one input; other lines are those of one more and one fewer of what helps."""
+    topic, step = found.topic, found.answer_step
+    inputs = {item.key: item for item in topic.inputs}
+    over, given = inputs[topic.over], {key: float(value) for key, value in found.numbers.items()}
+    at, answer = given[over.key], float(found.values[topic.answer])
+    (unit, factor), (x_unit, x_factor) = units.shown(step.unit), units.shown(over.unit)
+    result = f"{sentence(step.meaning)} {_said(found)}"
+    (axes,) = style.begin(axes, f"{topic.title}: {result}.", title=result, below=f"{topic.title}.")
+    grid, lines, top = _grid(over, at), [], 0.0
+    for k, (count, words) in enumerate(_lines(found, inputs)):
+        of = {**given, **({} if not topic.beside else {topic.beside: count})}
+        values = np.array([_solve(found, {**of, over.key: x}) for x in grid]) / factor
+        color, line = style.look(k)
+        marker = "o" if over.whole else None
+        axes.plot(np.array(grid) / x_factor, values, line, color=color, marker=marker, markersize=4)
+        known = values[np.isfinite(values)]
+        if words and known.size:
+            lines.append((np.array(grid) / x_factor, values, words, color))
+        top = max(top, float(known.max(initial=0.0)))
+        last = np.flatnonzero(np.isfinite(values))
+        if k == 0 and last.size and last[-1] < len(grid) - 1:
+            saturated = grid[last[-1] + 1] / x_factor
+            axes.axvline(saturated, color="0.6", linestyle=(0, (1, 2)), label="saturated from here on")
+    if math.isfinite(answer):
+        style.answer(axes, at / x_factor, (math.nan, answer / factor, math.nan), "your numbers")
+        style.name_point(axes, _said(found), (at / x_factor, answer / factor), style.MEASURED)
+        top = min(top, 4.0 * answer / factor) or top  # of the axis, in answers
+    across, up = (
+        f"{each.meaning} [{u}]" if u else each.meaning for each, u in ((over, x_unit), (step, unit))
+    )
+    axes.set(xlabel=across, ylabel=up, ylim=(0, 1.08 * top or 1.0))
+    if over.whole:
+        style.whole_numbers(axes)
+    _name(axes, lines)
+    style.legend_below(axes)
+    return axes
+
+
+def _name(axes: Axes, lines: Sequence[tuple[Array, Array, str, str]]) -> None:
+    """Name lines at their right ends, or where they leave the picture at its top."""
+    top, ends = axes.get_ylim()[1], []
+    for x, values, words, color in lines:
+        over = np.flatnonzero(~(values <= top))
+        if not over.size:
+            ends.append((float(values[-1]), words, color))
+        elif over[0]:
+            place = (float(x[over[0] - 1]), 0.97 * top)
+            axes.annotate(words, place, xytext=(-4, 0), textcoords="offset points", ha="right", va="top",
+                          color=style.ink(color), fontsize="small")  # fmt: skip
+    style.name_lines(axes, ends)
+
+
+def _said(found: Explanation) -> str:
+    unit, factor = units.shown(found.answer_step.unit)
+    text = readable(float(found.values[found.topic.answer]) / factor)
+    return f"{text}{unit[1:]}" if unit.startswith("1/") else f"{text} {unit}".rstrip()
+
+
+def _lines(found: Explanation, inputs: Mapping[str, Quantity]) -> Sequence[tuple[float, str]]:
+    """Counts of the lines with their names; the one of the user first."""
+    if not found.topic.beside:
+        return [(0.0, "")]
+    item = inputs[found.topic.beside]
+    now = int(found.numbers[item.key])
+    counts = [each for each in (now, now + 1, now - 1) if item.low <= each <= item.high]
+    return [(float(each), render.counted(each, item.key.removesuffix("s"))) for each in counts]
+
+
+def _grid(over: Quantity, at: float, points: int = 80) -> list[float]:
+    """Where the answer is asked."""
+    if over.whole:
+        most = min(max(math.ceil(2.0 * at), at + 4), over.high)
+        drawn = np.linspace(over.low, most, min(int(most - over.low) + 1, 24)).round()
+        return sorted({*drawn.tolist(), at})
+    most = min(2.0 * at if at else 1.0, over.high)
+    return sorted({*np.linspace(max(over.low, most / points), most, points).tolist(), at})
+
+
+def _solve(found: Explanation, values: Mapping[str, float]) -> float:
+    """The answer by the numerical code; nan where it refuses, infinite where it is saturated."""
+    try:
+        return float(found.topic.numerical(values)[str(found.topic.answer)])
+    except InputError:
+        return math.nan

@@ -8,24 +8,7 @@ from functools import partial
 from typing import Final
 
 import sympy
-from sympy import (
-    Eq,
-    Float,
-    I,
-    LambertW,
-    Piecewise,
-    Sum,
-    Symbol,
-    binomial,
-    ceiling,
-    exp,
-    factorial,
-    gamma,
-    loggamma,
-    oo,
-    pi,
-    sqrt,
-)
+from sympy import Eq, Piecewise, Sum, Symbol, binomial, exp, factorial, gamma, loggamma, oo, pi, sqrt
 
 from planner import queueing
 from planner.errors import InputError
@@ -79,7 +62,7 @@ def _mmc_numerical(values: Mapping[str, float]) -> dict[str, float]:
     return {"B": float(queueing.erlang_b(load, values["servers"])), **by_code(queueing.mmc, **names)(values)}
 
 
-ERLANG_C_TOPIC = Topic(
+ERLANG_C = Topic(
     name="erlang-c",
     title="Erlang's delay formula: how likely is it that a request waits",
     inputs=(Quantity("offered_load", "offered load in erlang", symbol=a, low=0, default="0.98"), SERVERS),
@@ -109,7 +92,7 @@ MMC = Topic(
     answer=wait,
     numerical=_mmc_numerical,
     assumptions=(
-        *ERLANG_C_TOPIC.assumptions,
+        *ERLANG_C.assumptions,
         "a benchmark volume is not such a queue: it has few requesters, see finite-source",
     ),
     over="arrival_rate",
@@ -132,7 +115,8 @@ crude = sympy.Symbol("W_AC")
 
 EXPONENTIAL: Final = replace(MMC_WAIT, left=exponential, meaning="wait time if service were exponential")
 REGULAR: Final = (
-    Equation(roots, Sum(1 / (1 + LambertW(-rho * exp(-rho) * exp(2 * pi * I * root / c)) / rho), (root, 1, c - 1)),
+    Equation(roots,
+        Sum(1 / (1 + sympy.LambertW(-rho * exp(-rho) * exp(2 * pi * sympy.I * root / c)) / rho), (root, 1, c - 1)),
         "sum over the roots of constant service (Lambert's function)", digits=PRECISION),
     Equation(waiting, roots + a / (2 * (c - a)) - a / 2 - (c - 1) / 2, "queue length if service were constant",
         digits=PRECISION),
@@ -140,11 +124,11 @@ REGULAR: Final = (
 )  # fmt: skip
 # E S^alpha of an Erlang law of K - 1 or K stages, for a mean of one; exact for constant and for exponential service.
 TAKAHASHI: Final = (
-    Equation(stages, ceiling(1 / spread), "stages of a service, or one fewer"),
+    Equation(stages, sympy.ceiling(1 / spread), "stages of a service, or one fewer"),
     Equation(short, (stages * spread - sqrt(stages * (1 + spread) - stages**2 * spread)) / (1 + spread),
         "share of the services with one fewer"),
     Equation(power, Eq(sympy.log(exponential / regular), loggamma(1 + power) / (power - 1), evaluate=False),
-        "the power with which constant service is exact", bracket=(Float("1e-9"), Float(3))),
+        "the power with which constant service is exact", bracket=(sympy.Float("1e-9"), sympy.Float(3))),
     Equation(moment, (
             short * gamma(stages - 1 + power) / gamma(stages - 1)
             + (1 - short) * gamma(stages + power) / gamma(stages)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -143,9 +143,12 @@ def body(table: render.Table) -> str:
     return "\n".join(render.to_text(table).splitlines()[1:])
 
 
-def hanging(text: str, head: str) -> str:
-    """A paragraph behind its head, broken at the width of a terminal."""
-    return textwrap.fill(text, render.WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+def hanging(paragraphs: Iterable[str], head: str) -> str:
+    """Each paragraph behind its head, broken at the width of a terminal."""
+    return "\n".join(
+        textwrap.fill(text, render.WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+        for text in paragraphs
+    )
 
 
 def indent(text: str) -> str:
@@ -194,11 +197,11 @@ class Told:
             if numbers:
                 rows.append(printed(self._branch, numbers, head=equals, unicode=unicode))
             value = ", ".join(number(v) for v in self.members) if step.index else self._value()
-            rows.append(hanging(powers(value, form), f"{equals} "))
+            rows.append(hanging([powers(value, form)], f"{equals} "))
         gap = "\n\n" if any("\n" in row for row in rows[:-1]) else "\n"
         return f"{sentence(step.meaning)}\n" + gap.join(rows)
 
-    def latex(self) -> list[str]:
+    def latex(self) -> str:
         """The equation in symbols and in numbers, and the value; one line each."""
         step, numbers = self.step, self._numbers(r"\infty", "latex")
         left = latex(step.left)
@@ -209,7 +212,7 @@ class Told:
         else:
             rows = [[left, latex(step.right)], ["", latex(self._branch, numbers)]]
             rows.append(["", self._value_latex()])
-        return [" &= ".join(row).lstrip() for row in rows]
+        return " \\\\\n".join(" &= ".join(row).lstrip() for row in rows)
 
     @property
     def _branch(self) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from planner.errors import InfeasibleError, InputError
+from planner.errors import InputError
 from planner.system.answer import SystemAnswer, SystemComparison, compare
 from planner.system.description import System
 from planner.system.figures import Found, Number, figures
@@ -13,9 +13,6 @@ from planner.system.grid import SystemGrid, over
 from planner.system.measured import from_devices, from_measurements, template
 from planner.system.reading import apply, is_system, parse_range, parse_system, read_system
 from planner.system.schema import json_schema
-from planner.units import FRAME, GIB, SEGMENT
-
-PER_PGMBK = SEGMENT / (2 * FRAME)  # bytes of virtual storage for each byte of its page tables
 
 __all__ = [
     "Found", "Number", "System", "SystemAnswer", "SystemComparison", "SystemGrid", "compare", "from_devices",
@@ -61,8 +58,7 @@ def solve(system: System | Path | str, settings: Sequence[str] = ()) -> SystemAn
     >>> round(answer.found.throughput.value, -3), answer.found.miss_ratio.basis
     (697000.0, 'predicted')
     """
-    asked = apply(_system(system), settings)
-    _require_guests(asked)
+    asked = _asked(system, settings)
     return SystemAnswer(system=asked, found=figures([asked], elastic=True)[0])
 
 
@@ -97,37 +93,24 @@ def whatif(system: System | Path | str, ranges: Sequence[str], settings: Sequenc
     >>> whatif(template("xiv"), ["guests.count=16:17"]).table().columns[1].values[1] < 6e6
     True
     """
-    asked = apply(_system(system), settings)
-    _require_guests(asked)
+    asked = _asked(system, settings)
     found = [parse_range(asked, text) for text in ranges]
     if not found:
         raise InputError("--over", None, "what varies, as guests.count=10:40:2")
     return over(asked, found)
 
 
-def _system(system: System | Path | str) -> System:
-    if isinstance(system, System):
-        return system
-    return parse_system(system) if isinstance(system, str) and "\n" in system else read_system(system)
-
-
-def _require_guests(system: System) -> None:
-    if not system.of("guests") and not system.of("paging"):
+def _asked(system: System | Path | str, settings: Sequence[str]) -> System:
+    """The system of a file or a text, with its settings; it has guests."""
+    if not isinstance(system, System):
+        is_text = isinstance(system, str) and "\n" in system
+        system = parse_system(str(system)) if is_text else read_system(system)
+    system = apply(system, settings)
+    guests = system.of("guests")
+    if not guests and not system.of("paging"):
         raise InputError(
             "[[guests]]", None, "at least one group of guests; planner system --template minimal shows one"
         )
-    if system.of("guests") and not any(guest.numbers["count"] for guest in system.of("guests")):
+    if guests and not any(guest.numbers["count"] for guest in guests):
         raise InputError("guests.count", 0, "at least one guest")
-    _require_room(system)
-
-
-def _require_room(system: System) -> None:
-    """A guest whose page tables alone fill real storage cannot be logged on at all; the law says so for the sum."""
-    storage = system.one("storage")
-    for guest in system.of("guests"):
-        virtual = guest.number("virtual")
-        if storage is not None and virtual is not None and virtual / PER_PGMBK >= storage.numbers["real"]:
-            raise InfeasibleError(
-                f"the system cannot run: the page tables of one guest of {guest.label} take "
-                f"{virtual / PER_PGMBK / GIB:.4g} GiB of {storage.numbers['real'] / GIB:.4g} GiB real storage"
-            )
+    return system

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import Any, ClassVar, Final
+from itertools import cycle, groupby
+from typing import TYPE_CHECKING, Any, Final
 
-from planner import render
+from planner import render, style
 from planner.answer import Answer, tabled
 from planner.quantity import column
 from planner.system.description import System
-from planner.system.figures import OUTSIDE, Found, Number, solve_all
+from planner.system.figures import COST_FACTOR, OUTSIDE, Found, Number, solve_all
 from planner.system.schema import TABLES
-from planner.system.spread import COST_FACTOR
 from planner.units import GIB, MILLISECOND, ends, percent, readable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 PAGES_GIB: Final = GIB / 4096
 STATIONS: Final = {  # of a station: how people read a figure, its unit, SI units in one
@@ -77,8 +79,6 @@ class SystemAnswer(Answer):
 
     `system`: as described, completed by models; `found`: its figures.
     """
-
-    PICTURE: ClassVar[str] = "planner.system.pictures:draw_system"
 
     system: System
     found: Found
@@ -162,7 +162,46 @@ class SystemAnswer(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as ``--json`` prints it."""
-        return as_dict(self.system, self.found, self.notes)
+        found, storage, outside = self.found, plain(self.found.storage), OUTSIDE.to_dict()
+        nothing = Number(0.0, 0.0, 0.0, "arithmetic")
+        ranked = [*self.bottleneck, None, None]
+        return {
+            "name": self.system.name,
+            "throughput": found.throughput.to_dict(),
+            "throughput_unit": self.unit,
+            "miss_ratio": found.miss_ratio.to_dict(),
+            **{key: storage.get(key, outside) for key in ("frames_for_pages", "pages_without_frame", "overcommitment")},
+            "storage_without_paging_gib": found.storage.get("storage_without_paging", OUTSIDE).to_dict(GIB),
+            "page_rate": (found.page_rate if self.system.of("paging") else nothing).to_dict(),
+            "io_rate": found.io_rate.to_dict(),
+            "guests": [
+                {"name": guest.name, "count": int(guest.numbers["count"]),
+                 "throughput": found.guests.get(guest.name, OUTSIDE).to_dict(),
+                 "guests_that_fit": storage.get(f"guests_that_fit {guest.name}", outside)}
+                for guest in self.system.of("guests")
+            ],
+            "stations": [
+                {"name": name, "devices": found.devices[name],
+                 **{f"{key}_ms" if unit == "ms" else key: numbers[key].to_dict(factor)
+                    for key, (_, unit, factor) in STATIONS.items()}}
+                for name, numbers in found.stations.items()
+            ],
+            **{key: plain(getattr(found, key)) for key in ("processors", "bounds")},
+            "bottleneck": ranked[0],
+            "next_bottleneck": ranked[1],
+            "elasticity": plain(found.elasticity),
+            "method": "exact" if found.exact else "linearizer",
+            "notes": list(self.notes),
+        }  # fmt: skip
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the throughput with its 90 % interval beside what each part would allow."""
+        return _bounds(self.headline, [(self.system.name, self.found)], self.unit, axes)
+
+
+def plain(numbers: Mapping[str, Number]) -> dict[str, Any]:
+    """Figures by name, as programs read them."""
+    return {name: number.to_dict() for name, number in numbers.items()}
 
 
 def throughput_unit(system: System) -> str:
@@ -184,46 +223,6 @@ def _ends(number: Number, factor: float) -> tuple[str, ...]:
     """Its ends and itself as people read them; what is without bound is none."""
     texts = ends(math.nan if end is None else end / factor for end in number)
     return tuple("none" if text == "saturated" else text for text in texts)
-
-
-def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any]:
-    """Figures as plain data."""
-
-    def plain(numbers: Mapping[str, Number]) -> dict[str, Any]:
-        return {name: number.to_dict() for name, number in numbers.items()}
-
-    def station(numbers: Mapping[str, Number]) -> dict[str, Any]:
-        return {f"{key}_ms" if unit == "ms" else key: numbers[key].to_dict(factor)
-                for key, (_, unit, factor) in STATIONS.items()}  # fmt: skip
-
-    ranked = [*(name for name, _ in found.ranked()), None, None]
-    storage, outside = plain(found.storage), OUTSIDE.to_dict()
-    nothing = Number(0.0, 0.0, 0.0, "arithmetic")
-    needed = found.storage.get("storage_without_paging", OUTSIDE)
-    return {
-        "name": system.name,
-        "throughput": found.throughput.to_dict(),
-        "throughput_unit": throughput_unit(system),
-        "miss_ratio": found.miss_ratio.to_dict(),
-        **{key: storage.get(key, outside) for key in ("frames_for_pages", "pages_without_frame", "overcommitment")},
-        "storage_without_paging_gib": needed.to_dict(GIB),
-        "page_rate": (found.page_rate if system.of("paging") else nothing).to_dict(),
-        "io_rate": found.io_rate.to_dict(),
-        "guests": [
-            {"name": guest.name, "count": int(guest.numbers["count"]),
-             "throughput": found.guests.get(guest.name, {"throughput": OUTSIDE})["throughput"].to_dict(),
-             "guests_that_fit": storage.get(f"guests_that_fit {guest.name}", outside)}
-            for guest in system.of("guests")
-        ],
-        "stations": [{"name": name, "devices": found.devices[name], **station(numbers)}
-                     for name, numbers in found.stations.items()],
-        **{key: plain(getattr(found, key)) for key in ("processors", "bounds")},
-        "bottleneck": ranked[0],
-        "next_bottleneck": ranked[1],
-        "elasticity": plain(found.elasticity),
-        "method": "exact" if found.exact else "linearizer",
-        "notes": list(notes),
-    }  # fmt: skip
 
 
 def _notes(system: System, found: Found, sensitive: float = 10.0) -> Iterator[str]:
@@ -302,8 +301,6 @@ class SystemComparison(Answer):
     `one` and `two`: the answers; `inputs`: what differs: label, both values as text, and the relative change of the
     throughput that it brings alone, None where it cannot be told alone.
     """
-
-    PICTURE: ClassVar[str] = "planner.system.pictures:draw_comparison"
 
     one: SystemAnswer
     two: SystemAnswer
@@ -387,6 +384,11 @@ class SystemComparison(Answer):
             "notes": list(self.notes),
         }
 
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the same of both systems."""
+        pairs = [(name, each.found) for name, each in zip(self.names, (self.one, self.two), strict=True)]
+        return _bounds(self.headline, pairs, self.one.unit, axes)
+
 
 def _signed(share: float | None) -> str:
     return "-" if share is None else percent(share, signed=True)
@@ -435,3 +437,49 @@ def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
         )
         rows.append((f"{table}.{key}", old, new, effect))
     return SystemComparison(one=one, two=two, inputs=tuple(rows))
+
+
+def _bounds(headline: str, pairs: Sequence[tuple[str, Found]], unit: str, axes: Axes | None) -> Axes:
+    """Bounds as hollow points and the throughput as a full one with its interval, for one system or two."""
+    names = [n for n in dict.fromkeys(n for _, f in pairs for n, _ in f.ranked())]
+    labels, several = ["throughput", *names], len(pairs) > 1
+    most = pairs[0][1].throughput.value
+    title = "" if several or most is None else f"{readable(most)} {unit}, most limited by {names[0]}"
+    (axes,) = style.begin(axes, headline, title=title, height=1.7 + 0.4 * len(labels))
+    named = _apart([name for name, _ in pairs])
+    for k, (name, (_, found), color, (marker, size)) in enumerate(
+        zip(named, pairs, cycle(style.COLORS), cycle(style.MARKERS), strict=False)
+    ):
+        # of a row: two systems side by side
+        bounds, off = dict(found.ranked()), (k - (len(pairs) - 1) / 2) * 0.3
+        places = [labels.index(n) + off for n in bounds]
+        axes.plot(
+            list(bounds.values()), places, marker, color=color, markersize=min(size, 8), fillstyle="none",
+            label=f"{name}: most that a part allows" if several else "most that a part allows",
+        )  # fmt: skip
+        for value, place in zip(bounds.values(), places, strict=True):
+            style.name_point(axes, readable(value), (value, place), color, above=not k)
+        rate = found.throughput
+        if rate.value is not None and rate.low is not None and rate.high is not None:
+            axes.plot([rate.low, rate.high], [off, off], color=color, linewidth=7, alpha=style.BAND,
+                      label=None if k else style.NINETY)  # fmt: skip
+            axes.plot([rate.value], [off], marker, color=color, markersize=min(size, 8), zorder=style.ABOVE,
+                      label=f"{name}: throughput" if several else "throughput")  # fmt: skip
+            style.name_point(axes, readable(rate.value), (rate.value, off), color, above=not k)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.5, -0.6)
+    if names:
+        style.logarithmic(axes, "x")
+    axes.set_xlabel(f"throughput [{unit}]")
+    axes.margins(x=0.15)
+    style.legend_below(axes, 2)
+    return axes
+
+
+def _apart(names: Sequence[str]) -> list[str]:
+    """Names without the words that all of them have."""
+    words = [name.replace(",", "").split() for name in names]
+    common = set.intersection(*map(set, words)) if len(names) > 1 else set()
+    return [
+        " ".join(w for w in each if w not in common) or name for each, name in zip(words, names, strict=True)
+    ]

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from planner import library
 from planner.errors import PlannerError, ReportError
 from planner.system.schema import TABLES, did_you_mean
-from planner.units import FRAME
+from planner.units import FRAME, SEGMENT
 
 GIVEN: Final = "given"
 DEFAULT: Final = "default"
@@ -160,12 +160,17 @@ def _fail(entry: Entry, problem: str) -> ReportError:
     return ReportError(entry.path, entry.label + problem, line=entry.line)
 
 
+def _refuse(wrong: object, entry: Entry, problem: str) -> None:
+    """Refuse a table, if something is wrong with it."""
+    if wrong:
+        raise _fail(entry, problem)
+
+
 def _names(system: System) -> None:
-    seen: dict[tuple[str, str], Entry] = {}
+    seen: set[str] = set()
     for entry in system.entries:
-        if (entry.table, entry.name) in seen:
-            raise _fail(entry, " twice: expected each name once")
-        seen[entry.table, entry.name] = entry
+        _refuse(entry.label in seen, entry, " twice: expected each name once")
+        seen.add(entry.label)
 
 
 def _like(system: System, entry: Entry, above: tuple[str, ...]) -> Entry:
@@ -174,11 +179,9 @@ def _like(system: System, entry: Entry, above: tuple[str, ...]) -> Entry:
     if not other:
         return entry
     path = (*above, entry.name)
-    if other in path:
-        raise _fail(entry, f".like: a circle, {' -> '.join((*path, other))}")
+    _refuse(other in path, entry, f".like: a circle, {' -> '.join((*path, other))}")
     names = {each.name: each for each in system.of(entry.table)}
-    if other not in names:
-        raise _fail(entry, _nothing("like", other, entry.table, names))
+    _refuse(other not in names, entry, _nothing("like", other, entry.table, names))
     base = _like(system, names[other], path)
     return entry.over(base.values)
 
@@ -200,9 +203,8 @@ def _model(entry: Entry, name: str) -> library.Model:
 def _brought(entry: Entry, model: library.Model, name: str) -> Entry:
     """Take what is not said from the model."""
     kinds = BROUGHT.get(entry.table, {})
-    if model.kind not in kinds:
-        wanted = " or ".join(kinds)
-        raise _fail(entry, f".model = {name!r}: expected a model of kind {wanted}, found {model.kind}")
+    expected = f"expected a model of kind {' or '.join(kinds)}, found {model.kind}"
+    _refuse(model.kind not in kinds, entry, f".model = {name!r}: {expected}")
     known = model.parameters
     found = {
         key: SystemValue(known[parameter].value, origin=name)
@@ -217,8 +219,8 @@ def _brought(entry: Entry, model: library.Model, name: str) -> Entry:
 def _defaults(entry: Entry) -> Entry:
     found: dict[str, SystemValue] = {}
     for key in TABLES[entry.table].keys:
-        if key.needed and key.key not in ("name", *entry.values):
-            raise _fail(entry, f": {key.file_key} is missing ({key.meaning})")
+        missing = key.needed and key.key not in ("name", *entry.values)
+        _refuse(missing, entry, f": {key.file_key} is missing ({key.meaning})")
         if key.default is not None:
             default = key.default if isinstance(key.default, str) else float(key.default)
             found[key.key] = SystemValue(default, origin=DEFAULT)
@@ -238,64 +240,52 @@ def _references(system: System) -> None:
             raise _fail(entry, _nothing(key.key, name, key.refers, names) + also)
     for entry in system.of("guests"):
         _check_guests(entry)
-    for entry in system.of("paging"):
-        pool = system.pool_of(entry)
-        timed = pool is not None and pool.number("service_time") is not None
-        _need(entry, ("pages_per_transfer",) if timed else ("service_time", "pages_per_transfer"))
-        if entry.word("pool") and entry.origin.get("depth") == GIVEN:
-            raise _fail(
-                entry,
-                ": depth or pool, not both: in a pool a device works on one, an alias on one more",
-            )
-    for entry in system.of("volumes"):
-        pool = system.pool_of(entry)
-        if pool is not None and entry.origin.get("aliases") == GIVEN:
-            raise _fail(entry, ": aliases or pool, not both")
-        if entry.number("service_time") is None and (pool is None or pool.number("service_time") is None):
-            _need(entry, ("service_time",))
+    for entry in (*system.of("paging"), *system.of("volumes")):
+        pool, paging = system.pool_of(entry), entry.table == "paging"
+        if pool is None or pool.number("service_time") is None:
+            _need(entry, "service_time")
+        own, why = "aliases", ""
+        if paging:
+            _need(entry, "pages_per_transfer")
+            own, why = "depth", ": in a pool a device works on one, an alias on one more"
+        both = pool is not None and entry.origin.get(own) == GIVEN
+        _refuse(both, entry, f": {own} or pool, not both{why}")
     _check_pools(system)
 
 
 def _check_pools(system: System) -> None:
     for pool in system.of("pool"):
         users = [e for e in (*system.of("paging"), *system.of("volumes")) if e.word("pool") == pool.name]
-        if len({user.table for user in users}) > 1 or sum(user.table == "paging" for user in users) > 1:
-            labels = ", ".join(user.label for user in users)
-            raise _fail(
-                pool,
-                f" serves {labels}: expected one group of paging volumes, or volumes of guests",
-            )
+        mixed = len({user.table for user in users}) > 1 or sum(user.table == "paging" for user in users) > 1
+        labels = ", ".join(user.label for user in users)
+        _refuse(mixed, pool, f" serves {labels}: expected one group of paging volumes, or volumes of guests")
 
 
 def _check_guests(entry: Entry) -> None:
     has = {key for key in entry.numbers if entry.origin.get(key) != DEFAULT}
+    given = {key for key in has if entry.origin[key] == GIVEN}
     if ("virtual" in has) != ("instantiated" in has):
-        _need(entry, ("virtual", "instantiated"))
+        _need(entry, "virtual", "instantiated")
     if entry.word("pages_from") and not {"virtual", "miss_ratio"} & has:
-        _need(entry, ("virtual",))
+        _need(entry, "virtual")
     if entry.word("io_to"):
-        if "io_rate" in has and entry.origin.get("think_time") == GIVEN:
-            raise _fail(entry, ": think_time or io_rate, not both")
-        if not {"think_time", "io_rate"} & has:
-            _need(entry, ("think_time",))
-        if "io_rate" in has and entry.numbers["touches_per_io"] > 0:
-            raise _fail(entry, ": touches_per_io needs guests that wait for their I/Os, not io_rate")
-    elif {"think_time", "io_rate", "touches_per_io"} & {k for k in has if entry.origin[k] == GIVEN}:
-        raise _fail(
-            entry,
-            ": io_to is missing: think_time, io_rate and touches_per_io speak of its I/Os",
-        )
-    segment = entry.numbers["pages_per_segment"] * FRAME
+        at_random = "io_rate" in has
+        _refuse(at_random and "think_time" in given, entry, ": think_time or io_rate, not both")
+        if not at_random:
+            _need(entry, "think_time")
+        wrong = at_random and entry.numbers["touches_per_io"] > 0
+        _refuse(wrong, entry, ": touches_per_io needs guests that wait for their I/Os, not io_rate")
+    else:
+        spoken = {"think_time", "io_rate", "touches_per_io"} & given
+        _refuse(spoken, entry, ": io_to is missing: think_time, io_rate and touches_per_io speak of its I/Os")
     share = entry.number("instantiated") or 0.0
-    if share * 2**20 > segment * (1 + 1e-9):
-        raise _fail(entry, f": pages_per_segment at least {256 * share:.4g}: {share:.0%} of all pages lie "
-                    "that densely even when they are spread over all segments")  # fmt: skip
+    dense = f"{share:.0%} of all pages lie that densely even when they are spread over all segments"
+    room = entry.numbers["pages_per_segment"] * FRAME * (1 + 1e-9)
+    _refuse(share * SEGMENT > room, entry, f": pages_per_segment at least {256 * share:.4g}: {dense}")
 
 
-def _need(entry: Entry, keys: Iterable[str]) -> None:
-    declared = {key.key: key for key in TABLES[entry.table].keys}
-    for key in keys:
-        if entry.number(key) is None:
-            known = declared[key]
-            way = "; or `model = ...` brings it" if entry.table in BROUGHT else ""
-            raise _fail(entry, f": {known.file_key} is missing ({known.meaning}){way}")
+def _need(entry: Entry, *keys: str) -> None:
+    for known in TABLES[entry.table].keys:
+        way = "; or `model = ...` brings it" if entry.table in BROUGHT else ""
+        missing = known.key in keys and entry.number(known.key) is None
+        _refuse(missing, entry, f": {known.file_key} is missing ({known.meaning}){way}")

@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Any, ClassVar
+from itertools import cycle, product
+from typing import TYPE_CHECKING, Any
 
-from planner import render
+from planner import render, style
 from planner.answer import Answer, tabled
 from planner.errors import InputError
 from planner.quantity import LARGEST_GRID, Quantity, column
-from planner.system.answer import as_dict, said, throughput_unit
+from planner.system.answer import SystemAnswer, said, throughput_unit
 from planner.system.description import Entry, System
 from planner.system.figures import Found, solve_all
-from planner.system.reading import Range, recheck
-from planner.units import EXACT, MICROSECOND, MILLISECOND, given
+from planner.system.reading import Selected, recheck
+from planner.units import EXACT, MICROSECOND, MILLISECOND, given, readable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,56 +33,51 @@ class SystemGrid(Answer):
     * `found`: figures of each row, or why it cannot run.
     """
 
-    PICTURE: ClassVar[str] = "planner.system.pictures:draw_grid"
-
     system: System
-    ranges: tuple[Range, ...]
+    ranges: tuple[Selected, ...]
     settings: tuple[tuple[float | str, ...], ...]
     systems: tuple[System, ...]
     found: tuple[Found | str, ...]
 
     @property
+    def solved(self) -> dict[int, Found]:
+        """Figures of the rows that can run."""
+        return {k: each for k, each in enumerate(self.found) if isinstance(each, Found)}
+
+    @property
     def exit_code(self) -> int:
         """1 where no combination can run."""
-        return 0 if any(isinstance(each, Found) for each in self.found) else 1
+        return 0 if self.solved else 1
 
     @property
     def headline(self) -> str:
         """The largest throughput and where it is reached."""
-        rows = [
-            (f.throughput.value, k)
-            for k, f in enumerate(self.found)
-            if isinstance(f, Found) and f.throughput.value
-        ]
-        name = f"{self.system.name} over {', '.join(r.target.label for r in self.ranges)}: "
-        if not rows:
-            stopped = [each for each in self.found if isinstance(each, str)]
-            return name + (stopped[0] if len(stopped) == len(self.found) else "no throughput is known.")
-        _, k = max(rows, key=lambda row: (row[0], -row[1]))  # the first of equal ones
-        at = self.found[k]
-        assert isinstance(at, Found)
+        solved = self.solved
+        rates = {k: each.throughput.value for k, each in solved.items() if each.throughput.value}
+        name = f"{self.system.name} over {', '.join(r.label for r in self.ranges)}: "
+        if not rates:
+            return name + ("no throughput is known." if solved else str(self.found[0]))
+        k = max(rates, key=rates.__getitem__)  # the first of equal ones
         where = f"{throughput_unit(self.system)} (90 %), at {', '.join(self.named(k))}"
-        return f"{name}most, {said(at.throughput)} {where}."
+        return f"{name}most, {said(solved[k].throughput)} {where}."
 
     def named(self, k: int) -> list[str]:
         """What varies, with its value in a row."""
-        return [f"{r.target.label} {text}" for r, text in zip(self.ranges, self._texts(k), strict=True)]
+        return [f"{r.label} {text}" for r, text in zip(self.ranges, self._texts(k), strict=True)]
 
     def _texts(self, k: int) -> list[str]:
         """Values of a row as people read them."""
-        return [r.target.key.worded(value) for r, value in zip(self.ranges, self.settings[k], strict=True)]
+        return [r.key.worded(value) for r, value in zip(self.ranges, self.settings[k], strict=True)]
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What cannot run, and why."""
-        stopped = [k for k, each in enumerate(self.found) if isinstance(each, str)]
-        lines = []
-        for k in stopped[:1]:
-            where = ", ".join(self._texts(k))
-            lines.append(
-                f"{len(stopped)} of {len(self.found)} cannot run; the first, {where}: {self.found[k]}."
-            )
-        if any(isinstance(f, Found) and f.processors["total_busy"].value is None for f in self.found):
+        lines, solved = [], self.solved
+        stopped = [k for k in range(len(self.found)) if k not in solved]
+        if stopped:
+            first = f"the first, {', '.join(self._texts(stopped[0]))}: {self.found[stopped[0]]}"
+            lines.append(f"{len(stopped)} of {len(self.found)} cannot run; {first}.")
+        if any(each.processors["total_busy"].value is None for each in solved.values()):
             lines.append("Processor time has no number where its mode was not measured.")
         lines.append("Intervals are 90 %; --json holds every figure with its basis.")
         return tuple(lines)
@@ -105,15 +103,15 @@ class SystemGrid(Answer):
             columns += [station(name, "transfers", "1/s"), station(name, "utilization"),
                         station(name, "response", "ms", MILLISECOND)]  # fmt: skip
         columns.append(column("bottleneck", of=_bottleneck))
-        found = [each if isinstance(each, Found) else None for each in self.found]
+        found = map(self.solved.get, range(len(self.found)))
         settings = [self.setting(k) for k in range(len(self.ranges))]
         return render.Table(columns=(*settings, *tabled(found, columns).columns))
 
     def setting(self, k: int) -> render.Column:
         """Values of what varies, as a column."""
-        target = self.ranges[k].target
+        target = self.ranges[k]
         unit, factor = target.key.shown if target.key.unit != "us" else ("us", MICROSECOND)
-        values = [_plain(self.ranges[k], row[k], factor) for row in self.settings]
+        values = [target.key.plain(row[k], factor) for row in self.settings]
         if any(isinstance(value, str) for value in values):
             values = [value if isinstance(value, str) else given(float(value)) for value in values]
         return render.Column(name=target.label, unit=unit, values=values, digits=EXACT)
@@ -122,15 +120,56 @@ class SystemGrid(Answer):
         """Everything as plain data."""
         scenarios: list[dict[str, Any]] = []
         for settings, system, each in zip(self.settings, self.systems, self.found, strict=True):
-            where = {r.target.label: _plain(r, value) for r, value in zip(self.ranges, settings, strict=True)}
+            where = {r.label: r.key.plain(value) for r, value in zip(self.ranges, settings, strict=True)}
             if isinstance(each, str):
                 scenarios.append({"settings": where, "cannot_run": each})
                 continue
-            data = as_dict(system, each, ())
+            data = SystemAnswer(system=system, found=each).to_dict()
             del data["notes"], data["name"]
             scenarios.append({"settings": where, "cannot_run": None, **data})
-        return {"name": self.system.name, "over": [r.target.label for r in self.ranges], "scenarios": scenarios,
+        return {"name": self.system.name, "over": [r.label for r in self.ranges], "scenarios": scenarios,
                 "notes": list(self.notes)}  # fmt: skip
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the throughput over what varies, a line for each combination of the rest, with its band; mark most."""
+        first = self.setting(0)
+        words = [str(v) for v in first.values] if any(isinstance(v, str) for v in first.values) else None
+        lines: dict[str, list[tuple[float, float, float, float]]] = {}
+        for k, each in self.solved.items():
+            number = each.throughput
+            if number.value is not None:
+                x = k if isinstance(first.values[k], str) else first.values[k]
+                point = (float(x), number.value, number.low or 0.0, number.high or 0.0)
+                lines.setdefault(", ".join(self.named(k)[1:]), []).append(point)
+        (axes,) = style.begin_result(axes, self.headline)
+        top, best, named = 0.0, (0.0, 0.0, ""), []
+        looks = zip(
+            lines.items(), cycle(style.COLORS), cycle(style.MARKERS), cycle(style.LINES), strict=False
+        )
+        for k, ((label, points), color, (marker, size), line) in enumerate(looks):
+            x, value, low, high = zip(*points, strict=True)
+            axes.plot(x, value, marker=marker, markersize=size / 2, linestyle=line, color=color,
+                      label=None if label else "throughput")  # fmt: skip
+            style.band(axes, x, low, high, color, None if k else style.NINETY)
+            top = max(top, *(h for h in high if math.isfinite(h)))
+            best = max(best, *((v, -at, color) for at, v in zip(x, value, strict=True)))
+            if label:
+                named.append((value[-1], label, color))
+        if best[2]:
+            style.answer(axes, -best[1], (math.nan, best[0], math.nan))
+            style.name_point(axes, f"most: {readable(best[0])}", (-best[1], best[0]), best[2])
+        places = [at for points in lines.values() for at, *_ in points]
+        if words is not None:
+            axes.set_xticks(range(len(words)), words)
+        elif all(float(at).is_integer() for at in places):
+            style.whole_numbers(axes)
+        along = f"{first.name}{f' [{first.unit}]' if first.unit else ''}"
+        axes.set(
+            xlabel=along, ylabel=f"throughput [{throughput_unit(self.system)}]", ylim=(0, 1.1 * top or 1.0)
+        )
+        style.name_lines(axes, named)
+        style.legend_below(axes)
+        return axes
 
 
 def _bottleneck(found: Found | None) -> str:
@@ -139,29 +178,21 @@ def _bottleneck(found: Found | None) -> str:
     return next((name for name, _ in found.ranked()), "-")
 
 
-def _plain(of: Range, value: float | str, factor: float = 1.0) -> float | str | int:
-    if isinstance(value, str):
-        return value
-    if math.isinf(value):
-        return "unlimited"
-    return int(value) if of.target.key.whole else value / factor
-
-
-def over(system: System, ranges: Sequence[Range]) -> SystemGrid:
+def over(system: System, ranges: Sequence[Selected]) -> SystemGrid:
     """Ask a system over a grid."""
-    labels = [(e.table, e.name, r.target.key.key) for r in ranges for e in r.target.entries]
+    labels = [(e.table, e.name, r.key.key) for r in ranges for e in r.entries]
     if len(set(labels)) < len(labels):
         raise InputError("--over", "the same number twice", "each of them once")
     if math.prod(len(r.values) for r in ranges) > LARGEST_GRID:
         raise InputError("--over", "the grid", f"at most {LARGEST_GRID} combinations")
     settings = tuple(product(*(r.values for r in ranges)))
-    light = all(not r.target.key.text for r in ranges)
+    light = all(not r.key.text for r in ranges)
     systems = []
     for row in settings:
         changes: list[tuple[Entry, str, float | str, float]] = [
-            (entry, r.target.key.key, value, 0.0)
+            (entry, r.key.key, value, 0.0)
             for r, value in zip(ranges, row, strict=True)
-            for entry in r.target.entries
+            for entry in r.entries
         ]
         changed = system.changed(changes)
         systems.append(changed if light else recheck(changed))

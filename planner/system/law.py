@@ -48,14 +48,10 @@ class SystemScenarios:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storage:
-    """What storage says, shape (scenarios,): bytes of frames; `miss` and `fit` by name of the guests."""
+    """What storage says, shape (scenarios,): its `figures` by name, in pages or bytes; `miss` by name of the guests."""
 
-    frames: Array
-    missing: Array
-    needed: Array
-    overcommitment: Array
+    figures: Floats
     miss: Floats
-    fit: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,19 +92,19 @@ def storage_of(case: SystemScenarios) -> Storage | None:
     fit = {}
     for name, own in each.items():
         others = pages + pgmbk - counts[name] * (own + tables[name])
-        fit[name] = np.floor(np.maximum((free - others) / (own + tables[name]), 0.0) * (1 + SLACK))
+        fit[f"guests_that_fit {name}"] = np.floor(
+            np.maximum((free - others) / (own + tables[name]), 0.0) * (1 + SLACK)
+        )
     missing = np.maximum(pages - frames, 0.0)
     missing = np.where(missing <= SLACK * pages, 0.0, missing)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(pages > 0, np.minimum(missing / pages, 1.0), 0.0)
-    return Storage(
-        frames=frames,
-        missing=missing,
-        needed=case.at(entry, "real") - frames + pages,
-        overcommitment=pages / case.at(entry, "real"),
-        miss={guest.name: _miss(case, guest, share) for guest in guests},
-        fit=fit,
-    )
+    real = case.at(entry, "real")
+    figures = {
+        "overcommitment": pages / real, "frames_for_pages": frames / FRAME, "pages_without_frame": missing / FRAME,
+        "storage_without_paging": real - frames + pages, **fit,
+    }  # fmt: skip
+    return Storage(figures=figures, miss={guest.name: _miss(case, guest, share) for guest in guests})
 
 
 def _miss(case: SystemScenarios, guest: Entry, share: Array) -> Array:
@@ -138,17 +134,18 @@ def _random_steal(share: Array) -> Array:
 
 def _check_storage(case: SystemScenarios, storage: Storage) -> None:
     """Refuse what cannot run: no frames left, pages that have nowhere to go, more pages than page space."""
-    real, missing = case.values["storage", "", "real"], storage.missing
+    real, found = case.values["storage", "", "real"], storage.figures
+    frames, missing = found["frames_for_pages"] * FRAME, found["pages_without_frame"] * FRAME
     refuse(
-        storage.frames <= 0,
+        frames <= 0,
         "CP, minidisk cache and the page tables (PGMBKs) of the guests take {taken:.4g} of {real:.4g} GiB of real "
-        "storage; no frame is left for pages", taken=(real - storage.frames) / GIB, real=real / GIB,
+        "storage; no frame is left for pages", taken=(real - frames) / GIB, real=real / GIB,
     )  # fmt: skip
     groups = case.system.of("paging")
     without = "{missing:.4g} GiB of pages have no frame"
     if not groups:
         why = f"{without} and no [[paging]] takes them; {{needed:.4g}} GiB of real storage hold all"
-        refuse(missing > 0, why, missing=missing / GIB, needed=storage.needed / GIB)
+        refuse(missing > 0, why, missing=missing / GIB, needed=found["storage_without_paging"] / GIB)
     elif all(case.known(group, "space") for group in groups):
         space = sum((case.at(g, "devices") * case.at(g, "space") for g in groups), np.zeros(len(case)))
         why = f"{without}, and the paging devices have room for {{space:.4g}} GiB"

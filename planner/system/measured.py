@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,52 +20,7 @@ from planner.units import MILLISECOND
 if TYPE_CHECKING:
     import polars as pl
 
-XIV: Final = "system-xiv-serialized"
-POOL: Final = "hyperpav-pool-runs"
-
-# What each template says: comment, then tables with their keys in order. None stands for a key to fill in.
-TEMPLATES: Final[Mapping[str, tuple[str, Sequence[tuple[str, Mapping[str, Any]]]]]] = {
-    "xiv": (
-        "The published system of 20 guests that page to 20 serialized XIV devices. Everything that was calibrated "
-        "comes from the serialized run alone. Concurrent I/O: planner system FILE --set paging.depth=unlimited",
-        (
-            ("system", {"name": "XIV concurrent I/O, serialized", "release": "6.4", "source": "xiv-concurrent-io"}),
-            ("processors", {"count": 64}),
-            ("storage", {"real_gib": 1024, "other_gib": 0}),
-            ("guests", {"name": "pfault", "count": 20, "processors": 1, "virtual_gib": 88, "instantiated": "0.70",
-                        "touching": "uniform", "pages_from": "xiv", "model": XIV}),
-            ("paging", {"name": "xiv", "devices": 20, "depth": 1, "model": XIV}),
-        ),
-    ),
-    "hyperpav": (
-        "Eight volumes that share the aliases of a HyperPAV pool, three requesters on each, as in the published runs, "
-        "and paging volumes with a pool of their own (z/VM 6.4 and later).",
-        (
-            ("system", {"name": "HyperPAV pool", "release": "6.4"}),
-            ("processors", {"count": 8}),
-            ("storage", {"real_gib": 256, "other_gib": 4}),
-            ("pool", {"name": "lcu", "aliases": 8, "model": POOL}),
-            ("volumes", {"name": "data", "count": 8, "pool": "lcu"}),
-            ("guests", {"name": "exerciser", "count": 24, "io_to": "data", "model": POOL}),
-            ("pool", {"name": "paging-lcu", "aliases": 4, "model": POOL}),
-            ("paging", {"name": "page-volumes", "devices": 8, "pool": "paging-lcu", "pages_per_transfer": "10.0"}),
-            ("guests", {"name": "linux", "count": 20, "processors": 1, "virtual_gib": 20, "instantiated": "0.70",
-                        "touch_time_us": "10.0", "pages_from": "page-volumes"}),
-        ),
-    ),
-    "minimal": (
-        "The least: real storage, guests and the devices they page to. Change the numbers; `planner system --schema` "
-        "lists every key there is.",
-        (
-            ("system", {"name": "my system"}),
-            ("storage", {"real_gib": 256, "other_gib": 4}),
-            ("guests", {"name": "linux", "count": 30, "virtual_gib": 12, "instantiated": "0.75", "touch_time_us": "1.0",
-                        "pages_from": "pages"}),
-            ("paging", {"name": "pages", "devices": 8, "depth": 1, "service_time_ms": "1.0",
-                        "pages_per_transfer": "10.0"}),
-        ),
-    ),
-}  # fmt: skip
+TEMPLATES: Final = ("xiv", "hyperpav", "minimal")
 
 
 def template(name: str) -> str:
@@ -92,7 +48,9 @@ def template(name: str) -> str:
     """
     if name not in TEMPLATES:
         raise InputError("--template", name, one_of(name, TEMPLATES))
-    comment, tables = TEMPLATES[name]
+    # digits as they shall be written
+    content = tomllib.loads(Path(__file__).with_name("templates.toml").read_text("utf-8"), parse_float=str)
+    (_, comment), *tables = (pair for part in content[name] for pair in part.items())
     return written(comment, tables)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -198,12 +199,8 @@ class _Reader:
 def value_of(key: Key, value: Any, factor: float, argument: str) -> tuple[float | str, float]:
     """SI value of what was written, and what its digits leave open."""
     if key.text:
-        if not isinstance(value, str) or not value:
-            raise InputError(
-                argument, value, "a text" if not key.words else " or ".join(map(repr, key.words))
-            )
-        if key.words and value not in key.words:
-            raise InputError(argument, value, one_of(value, key.words))
+        if not isinstance(value, str) or not value or (key.words and value not in key.words):
+            raise InputError(argument, value, one_of(str(value), key.words) if key.words else "a text")
         return value, 0.0
     if key.unit == "yes or no":
         if not isinstance(value, bool):
@@ -216,30 +213,26 @@ def value_of(key: Key, value: Any, factor: float, argument: str) -> tuple[float 
     if not is_number(value):
         raise InputError(argument, value, "a number" + (f" or {' or '.join(key.words)}" if key.words else ""))
     half = half_digit(value.text) * factor if key.digits and isinstance(value, Digits) else 0.0
-    try:
+    number = math.inf  # an integer of hundreds of digits
+    with suppress(OverflowError):
         number = float(value)
-    except OverflowError:  # an integer of hundreds of digits
-        number = math.inf
     return bounded(key, number * factor, argument), half
 
 
 def _typed(key: Key, text: str, argument: str) -> tuple[float, float]:
     """A quantity as people type it."""
     dimension = key.dimension
-    if key.unit == "share" and not text.strip().endswith("%"):
-        dimension = None
-    if dimension is not None:
+    if dimension is not None and (dimension != "share" or text.strip().endswith("%")):
         value = parse(text, dimension, argument=argument, zero=True)
         half = resolution(text, dimension, argument=argument)
     else:
         try:
             value, half = float(text), half_digit(text.strip())
         except ValueError as error:
+            words = "".join(f" or {word!r}" for word in key.words)
             near = nearest(text, key.words)
-            wanted = "a bare number" + "".join(f" or {word!r}" for word in key.words)
-            raise InputError(
-                argument, text, wanted + (f"; did you mean {near!r}?" if near else "")
-            ) from error
+            hint = f"; did you mean {near!r}?" if near else ""
+            raise InputError(argument, text, f"a bare number{words}{hint}") from error
     written = any(sign in text for sign in ".eE")  # whole numbers are exact, as in a file
     return bounded(key, value, argument), half if key.digits and written else 0.0
 
@@ -256,12 +249,31 @@ def bounded(key: Key, value: float, argument: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
-    """What a setting changes: the `key` of `entries` of a table; `factor` is the unit that the key carried."""
+    """What a setting changes, or what varies over some `values`, SI.
+
+    It is the `key` of `entries` of a table; `factor` is the unit that the key carried.
+    """
 
     label: str
     entries: tuple[Entry, ...]
     key: Key
     factor: float | None
+    values: tuple[float | str, ...] = ()
+
+    def read(self, text: str) -> tuple[float | str, float]:
+        """Value of a setting, SI, and what its digits leave open."""
+        said: Any = text.strip()
+        factor = 1.0
+        if self.key.unit == "yes or no":
+            said = {"true": True, "false": False}.get(said, said)
+        elif self.factor is not None:
+            with suppress(ValueError):  # the value has a unit, too: that one counts
+                said, factor = float(said), self.factor
+        return value_of(self.key, said, factor, self.label)
+
+    def value(self, text: str) -> float | str:
+        """Value of a setting, SI."""
+        return self.read(text)[0]
 
 
 def find(system: System, selector: str, option: str = "--set") -> Selected:
@@ -287,24 +299,6 @@ def find(system: System, selector: str, option: str = "--set") -> Selected:
     return Selected(label=label, entries=entries, key=key, factor=factor)
 
 
-def read(target: Selected, text: str, option: str) -> tuple[float | str, float]:
-    """Value of a setting, SI, and what its digits leave open."""
-    text = text.strip()
-    key = target.key
-    if key.unit == "yes or no":
-        if text not in {"true", "false"}:
-            raise InputError(option, f"{target.label}={text}", "true or false")
-        return float(text == "true"), 0.0
-    if target.factor is not None and text not in key.words:
-        try:
-            return value_of(key, float(text), target.factor, target.label)
-        except ValueError as error:
-            if isinstance(error, InputError):
-                raise
-            # The key carries a unit and so does the value: the value's counts.
-    return value_of(key, text, 1.0, target.label)
-
-
 def apply(system: System, settings: Sequence[str]) -> System:
     """Set what was asked; later settings of the same thing are refused."""
     seen: set[tuple[str, str, str]] = set()
@@ -313,7 +307,7 @@ def apply(system: System, settings: Sequence[str]) -> System:
         if not sign:
             raise InputError("--set", text, EXAMPLE)
         target = find(system, selector)
-        said, half = read(target, value, "--set")
+        said, half = target.read(value)
         for entry in target.entries:
             place = (entry.table, entry.name, target.key.key)
             if place in seen:
@@ -332,30 +326,19 @@ def recheck(system: System) -> System:
     return complete(replace(system, entries=entries))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
-    """What varies: a target and its values, SI."""
-
-    target: Selected
-    values: tuple[float | str, ...]
-
-
-def parse_range(system: System, text: str) -> Range:
+def parse_range(system: System, text: str) -> Selected:
     """Read ``guests.count=10:40:2``, ``storage.real=1024GiB:1280GiB:64GiB`` or ``paging.depth=1:unlimited``."""
     selector, sign, value = text.partition("=")
     target = find(system, selector, "--over")
     parts = [part.strip() for part in value.split(":")]
     if sign and target.key.words and any(part in target.key.words for part in parts):
-        return Range(target=target, values=tuple(read(target, part, "--over")[0] for part in parts))
+        return replace(target, values=tuple(map(target.value, parts)))
     example = "guests.count=10:40:2"
     expected = f"TABLE.key=first:last:step, as {example} (counts step by 1 without it)"
     if target.key.text:
         raise InputError("--over", text, expected)
-    free = replace(
-        target, key=replace(target.key, low=0.0)
-    )  # a step may lie below the bounds of the value itself
-    values = span(
-        text, lambda part: read(target, part, "--over")[0], lambda part: read(free, part, "--over")[0],
-        whole=target.key.whole, expected=expected, example=example,
-    )  # fmt: skip
-    return Range(target=target, values=values)
+    # a step may lie below the bounds of the value itself
+    free = replace(target, key=replace(target.key, low=0.0))
+    whole = target.key.whole
+    values = span(text, target.value, free.value, whole=whole, expected=expected, example=example)
+    return replace(target, values=values)

@@ -1,4 +1,4 @@
-"""One scenario or a grid of them, asked of a calibrated model: what is missing is named, extrapolation is noted."""
+"""One scenario or a grid of them, asked of a calibrated model: what is missing is named, extrapolation noted; drawn."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from planner import library, render, style, units
-from planner.answer import Answer, tabled
+from planner.answer import Answer
 from planner.calibrate.error_bar import intervals, possible
 from planner.devices.disk import DiskPath
 from planner.devices.kinds import KINDS
@@ -20,12 +20,15 @@ from planner.devices.parameters import Scenario
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.library import Model
-from planner.quantity import LARGEST_GRID, Quantity, Value, column, listed, span
+from planner.quantity import LARGEST_GRID, Quantity, Value, listed, span
 from planner.results import Array
 from planner.units import given, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+BELOW: Final = "response"  # the second figure, where the kind has it
+LEGEND: Final = 8  # lines that are named at their ends
 
 
 def keys_of(kind: str) -> dict[str, Quantity]:
@@ -194,32 +197,33 @@ class Prediction(Answer):
             low, best, high = (end / shown.factor for end in self.values[shown.key])
             for end, values in (("", best), ("_low", low), ("_high", high)):
                 if not end or not np.isnan(values).all():
-                    label = shown.label + end.replace("_", " ")
-                    columns[column(shown.key + end, shown.unit, label)] = values.tolist()
-        return tabled(zip(*columns.values(), strict=True), columns)
+                    columns.append(render.Column(name=shown.key + end, unit=shown.unit, values=values.tolist(),
+                                                 label=shown.label + end.replace("_", " ")))  # fmt: skip
+        return render.Table(columns=tuple(columns))
 
     def sections(self) -> tuple[render.Section, ...]:
         """Each number with +/- half of its interval, or "or more" where it has no upper end."""
         columns = self._settings()
         for shown in self.figures:
             low, best, high = (end / shown.factor for end in self.values[shown.key])
-            columns[column(shown.key, shown.unit, shown.label, shown.decimals)] = best.tolist()
+            columns.append(render.Column(name=shown.key, unit=shown.unit, values=best.tolist(), label=shown.label,
+                                         decimals=shown.decimals))  # fmt: skip
             if np.isnan(low).all():
                 continue
             texts = [_half(*ends, shown.decimals) for ends in zip(best, low, high, strict=True)]
             width = max(map(len, texts))
-            texts = [text.rjust(width) for text in texts]
-            columns[column(f"{shown.key}_half", label="+/-".rjust(width))] = texts
-        return (render.Section(table=tabled(zip(*columns.values(), strict=True), columns)),)
+            texts, label = [text.rjust(width) for text in texts], "+/-".rjust(width)
+            columns.append(render.Column(name=f"{shown.key}_half", unit="", values=texts, label=label))
+        return (render.Section(table=render.Table(columns=tuple(columns))),)
 
-    def _settings(self) -> dict[Quantity, list[Any]]:
+    def _settings(self) -> list[render.Column]:
         """Columns of what was varied or set."""
-        found = {}
-        for key, what in self.known.items():
-            unit, factor = units.shown(what.unit)
-            values = [_plain(each[key], factor, what) for each in self.settings]
-            found[column(key, unit, digits=units.EXACT)] = values
-        return found
+        return [
+            render.Column(name=key, unit=unit, values=[what.plain(each[key], factor) for each in self.settings],
+                          digits=units.EXACT)
+            for key, what in self.known.items()
+            for unit, factor in [units.shown(what.unit)]
+        ]  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """The only row as plain data, or all `rows`; an end that nothing bounds is infinite."""
@@ -228,7 +232,7 @@ class Prediction(Answer):
 
     def plot(self, axes: Axes | None = None, figure: str | None = None) -> Axes:
         """Draw figures with their bands over what was varied first, one line for each value of the others."""
-        return style.drawn_by("planner.whatif.picture:draw", self, axes, figure=figure)
+        return _draw(self, axes, figure)
 
     def around(self) -> Prediction | None:
         """Ask the same model over the first number that was set, or that its kind asks; None where there is none."""
@@ -394,12 +398,6 @@ def _half(best: float, low: float, high: float, decimals: int | None) -> str:
     return render.format_value((high - low) / 2 if known else None, units.rounded(best, decimals)[1])
 
 
-def _plain(value: Value, factor: float, what: Quantity) -> Value | int:
-    if isinstance(value, str):
-        return value
-    return int(value) if what.whole else value / factor
-
-
 def _around(question: Quantity, value: float, measured: tuple[float, float] | None) -> list[Value]:
     """Where to ask: from the least to a little more than what was asked and measured."""
     low, high = measured or (value, value)
@@ -416,3 +414,86 @@ def _around(question: Quantity, value: float, measured: tuple[float, float] | No
         steps = {round(each) for each in np.linspace(low, high, 9)}
         return [float(each) for each in sorted(steps | {int(value)})]
     return [float(each) for each in np.linspace(low, high, 25)]  # of what is no count
+
+
+def _draw(found: Prediction, axes: Axes | None, figure: str | None = None) -> Axes:
+    """A grid over what was varied first; a single scenario within a line through it."""
+    around = None if found.keys else found.around()
+    shown = around or found
+    first, *more = found.figures
+    figures = [each for each in found.figures if each.key == figure]
+    figures = figures or [first, *(each for each in more if each.key == BELOW)]
+    result = found.headline.removeprefix(f"{found.title}: ").removesuffix(".")
+    panels = style.begin(axes, found.headline, title=result, below=f"{found.title}.", panels=len(figures))
+    for panel, each in zip(panels, figures, strict=False):  # the axes of the user are one panel
+        _panel(shown, each, panel)
+        if not found.keys:
+            _mark(found, shown, each, panel)
+    column = shown.table().columns[0]
+    unit = f" [{column.shown_unit}]" if column.shown_unit else ""
+    panels[-1].set_xlabel(f"{column.name.replace('_', ' ')}{unit}")
+    style.legend_below(panels[-1])
+    return panels[0]
+
+
+def _varied(found: Prediction) -> tuple[str, ...]:
+    return found.keys or tuple(found.known)
+
+
+def _panel(found: Prediction, shown: Quantity, axes: Axes) -> None:
+    """One figure with its band, a line for each value of what was varied besides."""
+    first, *others = _varied(found)
+    columns = {column.name: column for column in found.table().columns}
+    lines: dict[tuple[Value, ...], list[int]] = {}
+    for k, each in enumerate(found.settings):
+        lines.setdefault(tuple(each[key] for key in others), []).append(k)
+    x = columns[first].values
+    low, best, high = (np.asarray(end) / shown.factor for end in found.values[shown.key])
+    finite = np.concatenate([part[np.isfinite(part)] for part in (best, high)])
+    top = 1.1 * float(finite.max(initial=0.0)) or 1.0
+    words = any(isinstance(value, str) for value in x)
+    named = []
+    for k, places in enumerate(lines.values()):
+        (color, line), (marker, _) = style.look(k), style.MARKERS[k % len(style.MARKERS)]
+        label = ", ".join(found.worded(columns[key], places[0]) for key in others)
+        at = [x[place] for place in places]
+        ends = np.nan_to_num(low[places], nan=0.0), np.clip(high[places], None, 2 * top)
+        band = None if k else style.NINETY
+        if words:
+            off = np.maximum(0.0, [best[places] - ends[0], ends[1] - best[places]])
+            axes.errorbar(at, best[places], off, fmt=marker, color=color, capsize=5, label=label or band)
+            continue
+        axes.plot(at, best[places], line, marker=marker, color=color, markersize=3.5, linewidth=1.2,
+                  label=None if label and len(lines) <= LEGEND else label or "law")  # fmt: skip
+        style.band(axes, at, *ends, color, band)
+        if label:
+            named.append((float(best[places[-1]]), label, color))
+    axes.set(ylabel=f"{shown.label} [{shown.unit}]" if shown.unit else shown.label, ylim=(0, top))
+    if not words:
+        if found.known[first].whole:
+            style.whole_numbers(axes)
+        _measured_range(found, first, x, axes)
+    if len(lines) <= LEGEND and all(math.isfinite(end) for end, _, _ in named):
+        style.name_lines(axes, named)
+
+
+def _measured_range(found: Prediction, key: str, x: Sequence[Any], axes: Axes) -> None:
+    """Gray strip over what was measured, where the picture leaves it."""
+    if found.model is None or key not in found.model.validity:
+        return
+    factor = found.scale(key)
+    low, high = (end / factor for end in found.model.validity[key])
+    if low > min(x) or high < max(x):
+        inside = max(low, min(x)), min(high, max(x))
+        if inside[0] < inside[1]:
+            axes.axvspan(*inside, color=style.RANGE, zorder=0, label="measured range")
+
+
+def _mark(found: Prediction, around: Prediction, shown: Quantity, axes: Axes) -> None:
+    """The scenario that was asked for, with its interval."""
+    first = _varied(around)[0]
+    within = found.values[shown.key][0] / shown.factor
+    value = found.settings[0][first]
+    place = value if isinstance(value, str) else float(value) / found.scale(first)
+    known = math.isfinite(within.low) and math.isfinite(within.value)
+    style.answer(axes, place, within, f"asked for, {style.NINETY}" if known else "asked for")

@@ -6,6 +6,7 @@ import builtins
 import io
 import re
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -35,10 +36,12 @@ def terminal(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> Te
 def shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, **environment: str) -> str:
     """What a command in progress writes to a terminal."""
     shown = terminal(monkeypatch, environment)
+    monkeypatch.setattr(options, "PATIENCE", 0.0)
     with monkeypatch.context() as inside:
         inside.setattr(sys, "stderr", shown)
-        with options.working("Solving"):
-            pass
+        with options.progress("Solving"):
+            while "Solving" not in shown.getvalue():
+                time.sleep(0.01)
     return shown.getvalue()
 
 
@@ -55,7 +58,7 @@ def test_without_color_where_none_is_wanted(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_silent_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with options.working("Solving"):
+    with options.progress("Solving"):
         pass
     assert main(["explain", "usl"]) == 0
     shown = capsys.readouterr()

@@ -150,7 +150,7 @@ def test_a_reference_to_another_kind_of_table_says_so() -> None:
         ('pages_from = "xiv"', "", r"names no paging devices"),
         ("devices = 20", "devices = 20\nspace_gib = 10", r"217\.6 GiB of pages .* room for 200 GiB"),
         ("devices = 20", "devices = 20\nother_transfers = 99999", r"carries 1\.117e\+04/s at most"),
-        ("virtual_gib = 88", "virtual_gib = 200000", r"page tables of one guest"),
+        ("virtual_gib = 88", "virtual_gib = 200000", r"page tables \(PGMBKs\) of the guests take"),
     ],
 )
 def test_systems_that_cannot_run(old: str, new: str, message: str) -> None:

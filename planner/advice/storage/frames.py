@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render, style
 from planner.answer import Answer
-from planner.devices.storage import (
-    FRAMES_PER_PGMBK,
-    PAGES_PER_SEGMENT,
-    SEGMENTS_PER_PTRM_SPACE,
-    count,
-    pages_per_segment,
-    share,
-    size,
-)
+from planner.devices import storage
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
 from planner.units import EXACT, FRAME, GIB, SEGMENT, given, percent, readable
@@ -159,8 +151,10 @@ def frame_budget(
     >>> frame_budget(in_use="7936GB", resident_pages=1).real_storage_bytes / 2**30
     93.0
     """
-    segments = -(-size("in_use", in_use) // SEGMENT)
-    return _budget(segments, segments * pages_per_segment("resident_pages", resident_pages), real_storage)
+    segments = -(-storage.size("in_use", in_use) // SEGMENT)
+    return _budget(
+        segments, segments * storage.pages_per_segment("resident_pages", resident_pages), real_storage
+    )
 
 
 def guest_frame_budget(
@@ -168,7 +162,7 @@ def guest_frame_budget(
     guests: int | Sequence[int],
     guest_storage: float | str | Sequence[float | str],
     instantiated: float,
-    resident_pages: float = PAGES_PER_SEGMENT,
+    resident_pages: float = storage.PAGES_PER_SEGMENT,
     real_storage: float | str | None = None,
 ) -> FrameBudget:
     """Count the frames for guests, of one size or of several, that have touched a share of their storage.
@@ -215,20 +209,23 @@ def guest_frame_budget(
         raise InputError(
             "guests", guests, f"one number for each size of guests: there are {len(sizes)} sizes"
         )
-    exact, dense = share("instantiated", instantiated), pages_per_segment("resident_pages", resident_pages)
+    exact, dense = (
+        storage.share("instantiated", instantiated),
+        storage.pages_per_segment("resident_pages", resident_pages),
+    )
     pages = segments = 0
     for number, each in zip(numbers, sizes, strict=True):
-        more = _touched(count("guests", number), size("guest_storage", each), exact, dense)
+        more = _touched(storage.count("guests", number), storage.size("guest_storage", each), exact, dense)
         pages, segments = pages + more[0], segments + more[1]
     return _budget(segments, Fraction(pages), real_storage)
 
 
-def _touched(guests: int, storage: int, exact: Fraction, dense: Fraction) -> tuple[int, int]:
+def _touched(guests: int, size: int, exact: Fraction, dense: Fraction) -> tuple[int, int]:
     """Pages and segments of equal guests."""
-    pages = math.ceil(guests * storage * exact / FRAME)
+    pages = math.ceil(guests * size * exact / FRAME)
     segments = math.ceil(pages / dense)
-    if segments > guests * -(-storage // SEGMENT):
-        least = float(PAGES_PER_SEGMENT * exact)
+    if segments > guests * -(-size // SEGMENT):
+        least = float(storage.PAGES_PER_SEGMENT * exact)
         raise InputError(
             "resident_pages", float(dense),
             f"at least {least:.4g}: {float(exact):.0%} of all pages lie that densely even when they are spread over "
@@ -241,9 +238,9 @@ def _budget(segments: int, pages: Fraction, real_storage: float | str | None) ->
     return FrameBudget(
         segments=segments,
         page_frames=math.ceil(pages),
-        pgmbk_frames=segments * FRAMES_PER_PGMBK,
-        ptrm_spaces=-(-segments // SEGMENTS_PER_PTRM_SPACE),
-        real_storage=None if real_storage is None else size("real_storage", real_storage),
+        pgmbk_frames=segments * storage.FRAMES_PER_PGMBK,
+        ptrm_spaces=-(-segments // storage.SEGMENTS_PER_PTRM_SPACE),
+        real_storage=None if real_storage is None else storage.size("real_storage", real_storage),
     )
 
 
@@ -308,8 +305,8 @@ def guests_that_fit(
     >>> guests_that_fit(guest_storage="88GB", instantiated=0.7, real_storage="1024GB").count
     16
     """
-    real = size("real_storage", real_storage)
-    least = float(PAGES_PER_SEGMENT * share("instantiated", instantiated))
+    real = storage.size("real_storage", real_storage)
+    least = float(storage.PAGES_PER_SEGMENT * storage.share("instantiated", instantiated))
 
     def budget(guests: int, pages: float) -> FrameBudget:
         return guest_frame_budget(
@@ -322,7 +319,9 @@ def guests_that_fit(
         enough = range(1, 2 * max(real // budget(1, pages).real_storage_bytes, 1))
         return bisect_left(enough, True, key=lambda guests: budget(guests, pages).real_storage_bytes > real)
 
-    ends = [resident_pages] * 2 if resident_pages is not None else [math.ceil(least), PAGES_PER_SEGMENT]
+    ends = (
+        [resident_pages] * 2 if resident_pages is not None else [math.ceil(least), storage.PAGES_PER_SEGMENT]
+    )
     low, high = (most(pages) for pages in ends)
     if not high:
         one = budget(1, ends[1]).real_storage_bytes
@@ -330,7 +329,7 @@ def guests_that_fit(
             f"one guest takes {one / GIB:.4g} GB of real storage and there are {real / GIB:.4g} GB: {one / GIB:.4g} GB "
             f"would hold one, or a guest that touches no more than {instantiated * real / one:.0%} of its storage"
         )
-    each = size("guest_storage", guest_storage)
+    each = storage.size("guest_storage", guest_storage)
     asked = f"Guests of {given(each / GIB)} GB that touched {percent(instantiated)} of it"
     return StorageFit(
         what="guests", count=high, low=low, high=high, asked=asked, budget=budget(high, ends[1])
@@ -345,17 +344,17 @@ def resident_pages_that_fit(*, in_use: float | str, real_storage: float | str) -
     >>> resident_pages_that_fit(in_use="900GB", real_storage="256GB").count
     70
     """
-    real, used = size("real_storage", real_storage), size("in_use", in_use)
+    real, used = storage.size("real_storage", real_storage), storage.size("in_use", in_use)
     segments = -(-used // SEGMENT)
-    pages = int(Fraction(real // FRAME, segments)) - FRAMES_PER_PGMBK
+    pages = int(Fraction(real // FRAME, segments)) - storage.FRAMES_PER_PGMBK
     if pages < 1:
-        needed = segments * (FRAMES_PER_PGMBK + 1) * FRAME
-        most = real // FRAME // (FRAMES_PER_PGMBK + 1) * SEGMENT
+        needed = segments * (storage.FRAMES_PER_PGMBK + 1) * FRAME
+        most = real // FRAME // (storage.FRAMES_PER_PGMBK + 1) * SEGMENT
         raise InfeasibleError(
             f"{used / GIB:.6g} GB in use take at least {needed / GIB:.4g} GB of real storage, a page and a PGMBK for "
             f"each segment, and there are {real / GIB:.4g} GB: they hold up to {most / GIB:.4g} GB in use"
         )
-    pages = min(pages, PAGES_PER_SEGMENT)
+    pages = min(pages, storage.PAGES_PER_SEGMENT)
     budget = frame_budget(in_use=in_use, resident_pages=pages, real_storage=real_storage)
     return StorageFit(
         what="resident pages in each segment", count=pages, low=pages, high=pages,

@@ -9,23 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render, style
 from planner.answer import Answer, nested
-from planner.devices.storage import (
-    BEYOND,
-    FRAMES_PER_PGMBK,
-    PAGES_PER_SEGMENT,
-    PTRM_DATA_SPACES,
-    SEGMENTS_PER_PTRM_SPACE,
-    Release,
-    StorageLimit,
-    below_2gb_limit,
-    count,
-    first_met,
-    pages_per_segment,
-    ptrm_limit,
-    real_storage_limit,
-    size,
-)
-from planner.devices.storage import release as find_release
+from planner.devices import storage
 from planner.quantity import column
 from planner.units import EXACT, FRAME, GIB, given, readable
 
@@ -80,7 +64,7 @@ class StorageBudget:
     ('real-storage', 1290555)
     """
 
-    release: Release
+    release: storage.Release
     real_storage: int
     resident_pages: Fraction
     in_use: int | None
@@ -96,12 +80,12 @@ class StorageBudget:
         in_use: float | str | None = None,
         ptrm_spaces: int | None = None,
     ) -> None:
-        row = find_release(release, ptrm_spaces)
+        row = storage.release(release, ptrm_spaces)
         given: dict[str, object] = {
             "release": row,
-            "real_storage": size("real_storage", real_storage),
-            "resident_pages": pages_per_segment("resident_pages", resident_pages),
-            "in_use": None if in_use is None else size("in_use", in_use),
+            "real_storage": storage.size("real_storage", real_storage),
+            "resident_pages": storage.pages_per_segment("resident_pages", resident_pages),
+            "in_use": None if in_use is None else storage.size("in_use", in_use),
             "ptrm_spaces": spaces_of(row, ptrm_spaces),
         }
         for name, value in given.items():
@@ -116,17 +100,17 @@ class StorageBudget:
             min_resident_pages_before_ptrm=self._pages_before_ptrm(),
         )
 
-    def _limits(self, resident_pages: Fraction) -> list[StorageLimit]:
+    def _limits(self, resident_pages: Fraction) -> list[storage.StorageLimit]:
         limits = limits_of(self.release, self.real_storage, resident_pages, self.ptrm_spaces)
         return [replace(limit, in_use=self.in_use) for limit in limits]
 
     def _pages_before_ptrm(self) -> int | None:
         """Smallest whole number of resident pages at which another limit is met no later than PTRM."""
-        if first_met(self._limits(Fraction(1))).name != PTRM_DATA_SPACES:
+        if storage.first_met(self._limits(Fraction(1))).name != storage.PTRM_DATA_SPACES:
             return None
-        frames, ptrm = self.real_storage // FRAME, self.ptrm_spaces * SEGMENTS_PER_PTRM_SPACE
+        frames, ptrm = self.real_storage // FRAME, self.ptrm_spaces * storage.SEGMENTS_PER_PTRM_SPACE
         # frames // (2 + pages) <= ptrm from here on
-        return max(1, frames // (ptrm + 1) + 1 - FRAMES_PER_PGMBK)
+        return max(1, frames // (ptrm + 1) + 1 - storage.FRAMES_PER_PGMBK)
 
     def _notes(self, *, assumed: bool) -> list[str]:
         row, notes = self.release, []
@@ -151,20 +135,20 @@ class StorageBudget:
         return notes
 
 
-def spaces_of(row: Release, ptrm_spaces: int | None) -> int:
+def spaces_of(row: storage.Release, ptrm_spaces: int | None) -> int:
     """PTRM data spaces as given, or those of the release."""
-    return row.ptrm_spaces if ptrm_spaces is None else count("ptrm_spaces", ptrm_spaces)
+    return row.ptrm_spaces if ptrm_spaces is None else storage.count("ptrm_spaces", ptrm_spaces)
 
 
 def limits_of(
-    row: Release, real_storage: int | None, resident_pages: Fraction | None, ptrm_spaces: int
-) -> list[StorageLimit]:
+    row: storage.Release, real_storage: int | None, resident_pages: Fraction | None, ptrm_spaces: int
+) -> list[storage.StorageLimit]:
     """Every limit that follows from the given numbers; of PGMBKs below 2 GB, that all of it is there."""
     real = 2 * GIB if real_storage is None else real_storage
-    limits = [below_2gb_limit(real)] if row.pgmbks_below_2gb else []
+    limits = [storage.below_2gb_limit(real)] if row.pgmbks_below_2gb else []
     if real_storage is not None and resident_pages is not None:
-        limits.append(real_storage_limit(real, resident_pages))
-    return [*limits, ptrm_limit(ptrm_spaces)]
+        limits.append(storage.real_storage_limit(real, resident_pages))
+    return [*limits, storage.ptrm_limit(ptrm_spaces)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,13 +177,13 @@ class StorageLimits(Answer):
     )  # fmt: skip
 
     budget: StorageBudget
-    limits: tuple[StorageLimit, ...]
+    limits: tuple[storage.StorageLimit, ...]
     min_resident_pages_before_ptrm: int | None
 
     @property
-    def binding(self) -> StorageLimit:
+    def binding(self) -> storage.StorageLimit:
         """The limit that is met first."""
-        return first_met(self.limits)
+        return storage.first_met(self.limits)
 
     def marks(self) -> Iterable[str]:
         """The limit that is met first is marked."""
@@ -215,7 +199,7 @@ class StorageLimits(Answer):
         first = self.binding
         return (
             f"Up to {gigabytes(first.in_use_virtual_bytes)} of virtual storage can be in use: {first.name} is met "
-            f"first, a {first.kind} limit; {BEYOND[first.kind]}."
+            f"first, a {first.kind} limit; {storage.BEYOND[first.kind]}."
         )
 
     def sections(self) -> tuple[render.Section, ...]:
@@ -232,7 +216,7 @@ class StorageLimits(Answer):
         """What is exceeded, where PTRM data spaces come first, what a reader should know of the release."""
         exceeded = [
             f"{limit.name} is exceeded by {gigabytes(-(limit.headroom_bytes or 0))} "
-            f"({limit.kind}: {BEYOND[limit.kind]})."
+            f"({limit.kind}: {storage.BEYOND[limit.kind]})."
             for limit in self.limits
             if (limit.headroom_bytes or 0) < 0
         ]
@@ -242,14 +226,14 @@ class StorageLimits(Answer):
         pages = self.min_resident_pages_before_ptrm
         if pages is None:
             return "PTRM data spaces are never met first on this system."
-        if pages > PAGES_PER_SEGMENT:
+        if pages > storage.PAGES_PER_SEGMENT:
             return "PTRM data spaces are met first however many pages are resident."
         return f"PTRM data spaces are met first below {pages} resident pages in each in-use segment."
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw in-use virtual storage against resident pages per segment, every limit as a line."""
         (axes,) = style.begin(axes, self.headline)
-        pages = [2 ** (step / 8) for step in range(8 * PAGES_PER_SEGMENT.bit_length() - 7)]
+        pages = [2 ** (step / 8) for step in range(8 * storage.PAGES_PER_SEGMENT.bit_length() - 7)]
         curves = [self.budget._limits(Fraction(number)) for number in pages]
         named = []
         for k, limit in enumerate(self.limits):

@@ -11,19 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from planner import render, style
 from planner.advice.storage.limits import FIGURES, LIMIT, gigabytes, limits_of, spaces_of
 from planner.answer import Answer, record, tabled
-from planner.devices.storage import (
-    BEYOND,
-    FRAMES_PER_PGMBK,
-    PAGES_PER_PTRM_SPACE,
-    PGMBK_BELOW_2GB,
-    REAL_STORAGE,
-    Release,
-    StorageLimit,
-    first_met,
-    pages_per_segment,
-    size,
-)
-from planner.devices.storage import release as find_release
+from planner.devices import storage
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import Quantity, column
@@ -49,7 +37,7 @@ class Snapshot:
     @property
     def in_use(self) -> Interval:
         """In-use virtual storage [bytes]: each PGMBK of two pages stands for a segment."""
-        return self.resident * (SEGMENT / FRAMES_PER_PGMBK)
+        return self.resident * (SEGMENT / storage.FRAMES_PER_PGMBK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,16 +62,16 @@ class StorageUsage(Answer):
     )  # fmt: skip
 
     latest: Snapshot
-    limits: tuple[StorageLimit, ...]
+    limits: tuple[storage.StorageLimit, ...]
     growth: Interval | None
     release: str
     remarks: tuple[str, ...]
 
-    def used(self, limit: StorageLimit) -> Interval:
+    def used(self, limit: storage.StorageLimit) -> Interval:
         """Work out which share of a limit is in use."""
         return self.latest.in_use / limit.in_use_virtual_bytes
 
-    def days(self, limit: StorageLimit) -> Interval | None:
+    def days(self, limit: storage.StorageLimit) -> Interval | None:
         """Work out when a limit is reached at the growth between the listings."""
         if self.growth is None:
             return None
@@ -95,17 +83,17 @@ class StorageUsage(Answer):
     def headline(self) -> str:
         """How much is in use, and which of the limits considered is met first."""
         low, value, high = ends(self.latest.in_use / GIB, digits=5)
-        first = first_met(self.limits)
+        first = storage.first_met(self.limits)
         considered = "" if self._all_considered else "of the limits considered "
         return (
             f"{value} GB ({low} to {high}) of virtual storage are in use, mapped by "
             f"{render.counted(self.latest.spaces, 'PTRM data space')} (z/VM {self.release}); "
-            f"{considered}{first.name} is met first, a {first.kind} limit: {BEYOND[first.kind]}."
+            f"{considered}{first.name} is met first, a {first.kind} limit: {storage.BEYOND[first.kind]}."
         )
 
     @property
     def _all_considered(self) -> bool:
-        return any(limit.name == REAL_STORAGE for limit in self.limits)
+        return any(limit.name == storage.REAL_STORAGE for limit in self.limits)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -117,20 +105,20 @@ class StorageUsage(Answer):
             )
         if self.growth is not None:
             notes.append(f"Growth between the listings: {_pace(self.growth)}.")
-        if any(limit.name == PGMBK_BELOW_2GB for limit in self.limits):
+        if any(limit.name == storage.PGMBK_BELOW_2GB for limit in self.limits):
             notes.append(
                 "z/VM 5.2 with 97 % of PGMBK-below-2GB in use still worked; at 121 %, five users of the report on real "
                 "storage, extremely high paging ended in a soft hang."
             )
         return (*notes, *self.remarks)
 
-    def days_left(self, limit: StorageLimit) -> list[float | None]:
+    def days_left(self, limit: storage.StorageLimit) -> list[float | None]:
         """The ends of `days`; None where storage in use does not grow."""
         return [left if math.isfinite(left) else None for left in self.days(limit) or [math.inf] * 3]
 
     def marks(self) -> Iterable[str]:
         """The limit that is met first is marked."""
-        first = first_met(self.limits)
+        first = storage.first_met(self.limits)
         return ("recommended" if limit is first else "" for limit in self.limits)
 
     def table(self) -> render.Table:
@@ -235,7 +223,7 @@ def storage_usage(
     name = release or last.release
     if name is None:
         raise InputError("release", None, "the z/VM release (--release); the listing does not show it")
-    row = find_release(name, ptrm_spaces)
+    row = storage.release(name, ptrm_spaces)
     snapshots = [_snapshot(listing) for listing in ordered]
     limits = _limits(row, real_storage, resident_pages, ptrm_spaces)
     in_use = round(snapshots[-1].in_use.value)
@@ -287,7 +275,7 @@ def _snapshot(listing: DataSpaceListing) -> Snapshot:
         if space.resident is None:
             raise InputError(f"resident pages of {space.name}", "....", "a number; the listing has none here")
         pages = (space.resident.low, space.resident.value, space.resident.high)
-        total += Interval(*(min(number, PAGES_PER_PTRM_SPACE) for number in pages))
+        total += Interval(*(min(number, storage.PAGES_PER_PTRM_SPACE) for number in pages))
     return Snapshot(end=listing.end, spaces=len(spaces), resident=total)
 
 
@@ -318,19 +306,22 @@ def _growth(snapshots: Sequence[Snapshot]) -> Interval:
 
 
 def _limits(
-    row: Release, real_storage: float | str | None, resident_pages: float | None, ptrm_spaces: int | None
-) -> list[StorageLimit]:
+    row: storage.Release,
+    real_storage: float | str | None,
+    resident_pages: float | None,
+    ptrm_spaces: int | None,
+) -> list[storage.StorageLimit]:
     """Every limit that follows from the given numbers."""
     if (real_storage is None) != (resident_pages is None):
         raise InputError(
             "real_storage, resident_pages", "one of them", "both, for the limit of real storage, or none"
         )
-    real = None if real_storage is None else size("real_storage", real_storage)
-    pages = None if resident_pages is None else pages_per_segment("resident_pages", resident_pages)
+    real = None if real_storage is None else storage.size("real_storage", real_storage)
+    pages = None if resident_pages is None else storage.pages_per_segment("resident_pages", resident_pages)
     return limits_of(row, real, pages, spaces_of(row, ptrm_spaces))
 
 
-def _remarks(listings: Sequence[DataSpaceListing], row: Release, *, assumed: bool) -> list[str]:
+def _remarks(listings: Sequence[DataSpaceListing], row: storage.Release, *, assumed: bool) -> list[str]:
     """What the listings show that a reader should know."""
     last = listings[-1]
     notes = []
@@ -338,18 +329,24 @@ def _remarks(listings: Sequence[DataSpaceListing], row: Release, *, assumed: boo
     if shown and shown != [row.name]:
         notes.append(f"The listings are of z/VM {' and '.join(shown)}; the limits are those of {row.name}.")
     for space in _ptrm_spaces(last):
-        if space.total is not None and not space.total.low <= PAGES_PER_PTRM_SPACE <= space.total.high:
+        if (
+            space.total is not None
+            and not space.total.low <= storage.PAGES_PER_PTRM_SPACE <= space.total.high
+        ):
             notes.append(
                 f"{space.name} shows {space.total.value:,.0f} pages in total where a 4 GB data space has "
-                f"{readable(PAGES_PER_PTRM_SPACE)}: CP monitor of z/VM 5.2 is known to report half. Not corrected, "
-                "and not used here."
+                f"{readable(storage.PAGES_PER_PTRM_SPACE)}: CP monitor of z/VM 5.2 is known to report half. Not "
+                "corrected, and not used here."
             )
     full = [
-        s for s in _ptrm_spaces(last) if s.resident is not None and s.resident.high >= PAGES_PER_PTRM_SPACE
+        s
+        for s in _ptrm_spaces(last)
+        if s.resident is not None and s.resident.high >= storage.PAGES_PER_PTRM_SPACE
     ]
     if full:
         notes.append(
-            f"{len(full)} of the PTRM data spaces are full: {readable(PAGES_PER_PTRM_SPACE)} pages each, shown rounded."
+            f"{len(full)} of the PTRM data spaces are full: {readable(storage.PAGES_PER_PTRM_SPACE)} pages each, shown "
+            "rounded."
         )
     if assumed and row.ptrm_certainty == "default" and not row.pgmbks_below_2gb:
         notes.append(
