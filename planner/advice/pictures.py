@@ -16,6 +16,7 @@ from planner.advice.paging_capacity import Load, PagingKind, curve
 from planner.calibrate.error_bar import interval
 from planner.devices.channel_program import WIDTHS
 from planner.devices.disk import DiskPath
+from planner.interval import Interval
 from planner.results import Array
 from planner.units import KILOBYTE, MILLISECOND, given, percent, readable
 
@@ -92,7 +93,9 @@ def _disk_line(axes: Axes, found: DiskAnswer, row: DiskRow, color: str) -> float
     rates = setting.bounded(row.path, row.mode, ratio)
     axes.plot(ratio, rates, "-" if row.mode == "cached" else "--", color=color)
     places = np.linspace(0, 1, 41 if row.mode == "cached" else 2)
-    band = setting.rate(row.kind, row.mode, places.tolist(), row.path)
+    # One by one: many requesters at many places together are more numbers than a network is solved with.
+    bands = [setting.rate(row.kind, row.mode, [place], row.path) for place in places.tolist()]
+    band = Interval(*(np.concatenate(ends) for ends in zip(*bands, strict=True)))
     first = not axes.get_legend_handles_labels()[0]
     style.band(axes, places, band.low, band.high, color, style.NINETY if first else None)
     return float(rates[-1])

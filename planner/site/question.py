@@ -119,7 +119,7 @@ def _notes(
     notes = notes_of(pool)
     if np.isnan(pool.queued[working]).any():
         notes += [QUEUE_UNKNOWN, *([NO_EFFECT[:-1]] if together else [])]
-    if problems:
+    if problems and pool.start.size > 1:
         first = min(problems)
         when = f" at {begin:%Y-%m-%d %H:%M}" if (begin := began(pool.start, first)) else ""
         notes.append(

@@ -93,6 +93,15 @@ def test_iozone() -> None:
     assert max(float(y) for _, y in published) == pytest.approx(scsi, rel=1e-5)
 
 
+@pytest.mark.long
+def test_disks_of_many_requesters_are_drawn():
+    """All places of a line together are more numbers than a network is solved with."""
+    asked = Setting(workload="xedit", hit_ratio=0.9, requesters=64, processors=9, disks=40)
+    answer = disk_rates(asked, ["eckd-minidisk"])
+    cached = next(row for row in answer.rows if row.mode == "cached")
+    assert cached.rate.value in [y for _, y in points(answer.plot(), "D")]
+
+
 def test_channel_programs_stand_at_their_mix_and_so_does_what_was_asked() -> None:
     answer = channel_programs(64, 0.7)
     axes = answer.plot()
