@@ -55,7 +55,7 @@ def given_total(
     idle, beyond = own * idle_to_busy, np.arange(float(size))
     rest = np.array(sliding_window_view(others, size, axis=-1)[..., ::-1], order="C")  # of D - d
     wanted = [idle, idle * beyond, idle * arrivals[0], idle * idle_ends, own, own * beyond, own * arrivals[1]]
-    sums = np.moveaxis(rest @ np.stack(wanted, axis=-1), -1, 0)
+    sums = (rest @ np.stack(wanted, axis=-1)).transpose(3, 0, 1, 2)
     per_idle, per_busy = ratio(1.0, sums[0]), ratio(1.0, sums[4])
     both = sums[0] + sums[4]
     known = ((both > 0.0) | (elements.volumes[..., None] == 0.0)).all(axis=1)

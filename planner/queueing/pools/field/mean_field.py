@@ -60,7 +60,7 @@ LITTLE_WORK: Final = 15_000_000
 class Pass:
     """What one pass found."""
 
-    outcome: Outcome
+    outcome: Outcome  # Its laws by D
     state: State
     edge: Array  # Probability of the largest D that is known, 0 where it cannot be larger, shape (elements,) [1]
     hidden: NDArray[np.bool_]  # Whether rounding hides D that count
@@ -138,9 +138,11 @@ def _settle(
         fails = ~settled & (lost | spent | too_large)
         again = fails & ~state.again & ~(spent & here.nearly_critical)  # which would take as long again
         leaves = settled | (fails & ~again)
-        outcome.write(which[leaves], replace(found.outcome, residual=change).take(leaves))
-        converged[which[leaves]] = settled[leaves]
-        passes[which[leaves]] = number[leaves]
+        if leaves.any():
+            left = replace(found.outcome, residual=change).take(leaves)
+            outcome.write(which[leaves], _by_free(here.aliases[leaves], left))
+            converged[which[leaves]] = settled[leaves]
+            passes[which[leaves]] = number[leaves]
         larger &= ~(leaves | again)
         state = found.state
         for bigger, index in _by_size(totals[larger], beyond[larger], tilts[larger]) if larger.any() else []:
@@ -214,7 +216,7 @@ def _averages(
     law: Array,
     cut_off: NDArray[np.bool_],
 ) -> tuple[Outcome, State]:
-    """Average over D: the outcome, and where the next pass begins but for the rates.
+    """Average over D: the outcome, its laws still by D, and where the next pass begins but for the rates.
 
     Aliases serve what comes to them, tries less fails and what they pick up, each for as long as they do given D.
     """
@@ -234,7 +236,6 @@ def _averages(
     each = ratio(held, ended, elements.service)
     gap, alias_gap = elements.redrive_time[:, None], elements.alias_redrive_time[:, None]
     served = tries - fails + alias_pickups
-    free_law, tries_by_free = _by_free(elements.aliases, flows.pool_tries, law)
     outcome = Outcome(
         throughput=throughput,
         tries=tries,
@@ -244,8 +245,8 @@ def _averages(
         alias_pickups=alias_pickups,
         base_in_service=mean(busy) - gap * base_pickups,
         alias_in_service=served * each - alias_gap * alias_pickups,
-        free_law=free_law,
-        tries_by_free=tries_by_free,
+        free_law=law,
+        tries_by_free=law * flows.pool_tries,
         residual=np.full(law.shape[0], np.inf),
         stable=np.ones(law.shape[0], dtype=bool),
     )
@@ -305,21 +306,20 @@ def _steered(
     return damped, np.minimum(steps * state.odds_gain, ODDS_GAIN)
 
 
-def _by_free(aliases: Array, tries: Array, law: Array) -> tuple[Array, Array]:
-    """Law of the free aliases and the tries that find them so, from the law of D; shape (elements, free)."""
-    most, size = int(aliases.max()), law.shape[-1]
+def _by_free(aliases: Array, by_total: Outcome) -> Outcome:
+    """Law of the free aliases, and the tries that find them so, from those by D; shape (elements, free)."""
+    most, size = int(aliases.max()), by_total.free_law.shape[-1]
     total = aliases.astype(np.int64)[:, None] - np.arange(most + 1)
     here = (total > 0) & (total < size)
     at = np.clip(total, 0, size - 1)
     full = np.arange(size) >= aliases[:, None]
     found = []
-    for weight in (law, law * tries):
+    for weight in (by_total.free_law, by_total.tries_by_free):
         values = np.where(here, np.take_along_axis(weight, at, axis=-1), 0.0)
-        none_held = np.where(total == 0, weight[:, :1], 0.0)
-        values = values + none_held
+        values += np.where(total == 0, weight[:, :1], 0.0)
         values[:, 0] = np.where(full, weight, 0.0).sum(axis=-1)
         found.append(values)
-    return found[0], found[1]
+    return replace(by_total, free_law=found[0], tries_by_free=found[1])
 
 
 def _kept(change: Array, before: Array) -> Array:

@@ -35,7 +35,7 @@ def volume_law(
     last = np.where(elements.closed, np.minimum(elements.population, size), size) - 1.0
     # One array a d, next to each other: what follows goes from d to d.
     rises, falls, ends, idles, leaves = (
-        np.ascontiguousarray(np.moveaxis(each, -1, 0))
+        np.ascontiguousarray(each.transpose(2, 0, 1))
         for each in (
             np.maximum(busy_arrivals, TINY),
             state.alias_ends + state.base_picks,
@@ -62,9 +62,10 @@ def volume_law(
         np.multiply(from_idle, per_leave[d], out=idle_to_busy[d])
     log_busy = np.cumsum(np.log(ratio[::-1]), axis=0)[::-1]
     log_busy = np.where(beyond <= last, log_busy - log_busy.max(axis=0), -np.inf)
-    return np.ascontiguousarray(np.moveaxis(log_busy, 0, -1)), np.ascontiguousarray(
-        np.moveaxis(idle_to_busy, 0, -1)
+    log_busy, idle_to_busy = (
+        np.ascontiguousarray(each.transpose(1, 2, 0)) for each in (log_busy, idle_to_busy)
     )
+    return log_busy, idle_to_busy
 
 
 def tilted(log_law: Array, log_tilt: Array) -> Array:
@@ -92,7 +93,7 @@ def fitted_tilts(
     low, high = np.full(tilt.shape, -steepest), np.full(tilt.shape, steepest)
     begins = state.passes[:, None] == 0
     for step in range(first_steps if begins.any() else later_steps):
-        whole, first, second = np.moveaxis(tilted(log_law, tilt) @ powers, -1, 0)
+        whole, first, second = (tilted(log_law, tilt) @ powers).transpose(3, 0, 1, 2)
         each = first / whole
         variance = second / whole - each**2
         mean = (elements.volumes[:, None] * each).sum(axis=-1)
