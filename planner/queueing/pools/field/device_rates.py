@@ -97,9 +97,7 @@ def with_gap_wait(elements: Elements, outcome: Outcome) -> Outcome:
     if not opened.any():
         return outcome
 
-    def whole(values: Array) -> Array:
-        return np.asarray(np.where(elements.volumes > 0.0, elements.volumes * values, 0.0).sum(axis=-1))
-
+    whole = elements.over_volumes
     every = whole(outcome.throughput)
     service = ratio(whole(outcome.throughput * elements.service), every, 1.0)
     mean, square = np.ones_like(every), np.full_like(every, 2.0)

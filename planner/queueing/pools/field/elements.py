@@ -114,9 +114,14 @@ class Elements(ElementArrays):
         return mean, mean / np.where(left > 0.0, left, 1.0)
 
     @cached_property
+    def most_unlimited(self) -> Array:
+        """What the I/Os of a pool hardly exceed with aliases for all, nan with closed volumes, (elements,) [1]."""
+        return far_above(*map(self.over_volumes, self.unlimited))
+
+    @cached_property
     def ample(self) -> NDArray[np.bool_]:
         """Which open pools have so many aliases that nobody waits."""
-        return np.asarray(self.aliases >= far_above(*map(self.over_volumes, self.unlimited)))
+        return np.asarray(self.aliases >= self.most_unlimited)
 
     @cached_property
     def nearly_critical(self) -> NDArray[np.bool_]:
@@ -161,8 +166,7 @@ def first_sizes(elements: Elements) -> tuple[NDArray[np.int64], NDArray[np.int64
     )
     beyond = np.where(elements.ample[:, None], far_above(*elements.unlimited), beyond)
     beyond = np.where(elements.volumes > 0.0, beyond, 1.0).max(axis=-1)
-    every = far_above(*map(elements.over_volumes, elements.unlimited))
-    totals = rounded(np.where(elements.ample, every, totals))
+    totals = rounded(np.where(elements.ample, elements.most_unlimited, totals))
     return totals, np.minimum(rounded(beyond), totals)
 
 
