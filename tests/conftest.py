@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -31,6 +32,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             met[name] += 1
             if met[name] > mark.args[0]:
                 item.add_marker("long")
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # what was imported stays: no collection looks through it again
 
 
 @pytest.fixture(autouse=True)

@@ -57,6 +57,7 @@ def test_bands_are_physical(name: str) -> None:
     assert (answer.response.value <= answer.response.high).all()
 
 
+@pytest.mark.long
 def test_the_high_end_never_falls_with_the_queue() -> None:
     """Issue of today: 5, 13, 12, 26, 3, 3, none, none."""
     answers = [asked(755, 1.3, queue) for queue in (5, 20, 25, 30, 60, 100)]

@@ -123,6 +123,7 @@ def test_bytes_that_are_no_text_leave_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("arguments", "redirected", "code"),
     [

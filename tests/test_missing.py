@@ -186,7 +186,7 @@ def test_an_archive_remembers_rows_that_could_not_be_read(way: str, tmp_path: Pa
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize("command", ["site", "aliases pool", "growth"])
+@pytest.mark.parametrize("command", ["aliases pool", "site", "growth"])
 def test_answers_of_an_archive_begin_as_those_of_its_files(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

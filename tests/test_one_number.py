@@ -217,6 +217,7 @@ def test_digits_that_leave_much_open_are_read_alike_beside_aliases_in_use() -> N
     assert [told(each) for each in need([(busy,), (with_aliases,)], LAW)] == alone
 
 
+@pytest.mark.long
 def test_a_pool_without_a_solution_at_the_rates_of_its_volumes_stops_no_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

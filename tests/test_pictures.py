@@ -44,6 +44,7 @@ def texts(name: str) -> list[Text]:
     return [text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()]
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_its_headline_is_short(name: str) -> None:
     title = drawn(name).get_figure(root=True).get_suptitle().strip()
@@ -60,6 +61,7 @@ def test_its_text_can_be_read_on_white(name: str) -> None:
     assert not poor
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_its_text_can_be_read_on_the_dark_side_of_an_svg(name: str) -> None:
     svg = files.svg(drawn(name))

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 import planner
 from tests.checkout import ROOT, modules, setup_list, trees
 from tests.test_docstrings import names_all
@@ -56,6 +58,7 @@ def public() -> set[str]:
     return found
 
 
+@pytest.mark.long
 def test_no_public_name_is_tested_only_where_there_is_a_mark() -> None:
     """Examples of docstrings count, since they run without one."""
     texts = [path.read_text(encoding="utf-8") for path in modules().values()]

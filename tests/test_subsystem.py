@@ -145,6 +145,7 @@ def test_grouping_errs_no_more_than_it_says(tmp_path: Path) -> None:
     assert grouped == pytest.approx(exact, rel=error + 0.01)
 
 
+@pytest.mark.long
 def test_one_less_does_not_meet_the_target(tmp_path: Path) -> None:
     runs = runs_of(tmp_path, HEADER, *subsystem_lines(2))
     for target in (Target(), Target(wait=1e-5), Target(queued=0.5), Target(no_alias=0.01)):
@@ -180,7 +181,7 @@ CLASSES = (
 )
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("gap", [0.0, 6e-5])
 @pytest.mark.parametrize(
     "target",

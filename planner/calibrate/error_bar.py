@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -124,6 +125,7 @@ def _chi_square(solution: Solution, logs: Array) -> Array:
         return np.concatenate([_chi_square(solution, row[None]) for row in logs])
 
 
+@cache
 def points(count: int, width: int) -> Array:
     """Quasi-random standard normal points, shape (count, width), always the same: scrambled Halton (Owen 2017).
 
@@ -134,7 +136,9 @@ def points(count: int, width: int) -> Array:
     random = np.random.default_rng(np.random.SeedSequence(SEED).spawn(1)[0])
     orders = [_orders(base, random) for base in PRIMES[:width]]
     cube = np.stack([_halton(count, *each) for each in zip(PRIMES, orders, strict=False)], axis=1)
-    return np.asarray(ndtri(np.clip(cube, EDGE, 1 - EDGE)))
+    found = np.asarray(ndtri(np.clip(cube, EDGE, 1 - EDGE)))
+    found.setflags(write=False)
+    return found
 
 
 def _orders(base: int, random: np.random.Generator) -> Array:

@@ -73,6 +73,7 @@ def test_the_lines_of_paging_go_through_the_answers() -> None:
 RUNS = {1: [6.38, 27.74, 34.75, 428.84, 474.86, 476.82]}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("requesters", "processors"), [(1, 1), (8, 2)])
 def test_xedit(requesters: int, processors: int) -> None:
     setting = Setting(workload="xedit", hit_ratio=0.9, requesters=requesters, processors=processors)

@@ -29,7 +29,7 @@ def fitted(name: str) -> calibrate.Fit:
     return calibrate.fit(runs_of(model), population=model.population or 0)
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_model_is_what_its_data_give(name: str) -> None:
     model = library.read_model(name)
@@ -75,6 +75,7 @@ def made_up(values: dict[str, float], volumes: int, aliases: int, population: in
     )  # fmt: skip
 
 
+@pytest.mark.long
 def test_known_parameters_are_found_within_their_errors() -> None:
     values = {"service_time": 0.8e-3, "think_time": 0.4e-3, "inflation": 0.08, "redrive_time": 0.03e-3}
     runs = [

@@ -34,10 +34,11 @@ OWN = {
 
 
 def put(name: str, folder: Path) -> None:
-    """Copy it into a folder; of the site one pool in place of three, as docs/ asks about all of them."""
+    """Copy it into a folder; of the site four months of one pool, as docs/ asks about a year of three."""
     lines = OWN[name].read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if name != "SITE.csv" or not {"P2", "P3"} & set(line.split(","))]
-    (folder / name).write_text("".join(kept), encoding="utf-8")
+    if name == "SITE.csv":
+        lines = [lines[0], *(line for line in lines if ",P1," in line and line < "SYS1,2026-05")]
+    (folder / name).write_text("".join(lines), encoding="utf-8")
 
 
 def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

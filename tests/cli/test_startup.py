@@ -52,6 +52,7 @@ def after() -> dict[str, tuple[set[str], int]]:
     return dict(zip(COMMANDS, imported(*lines), strict=True))
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_slow_packages_wait_until_they_are_asked_for(
     command: str, after: dict[str, tuple[set[str], int]]

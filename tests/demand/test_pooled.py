@@ -190,6 +190,7 @@ def test_with_the_aliases_in_use_the_queue_is_the_measured_one() -> None:
     assert found.queued(4)[0] == pytest.approx(float(row[2].value.sum()), rel=0.02)
 
 
+@pytest.mark.long
 def test_nearly_equal_measurements_have_nearly_equal_queues() -> None:
     """Half a percent more load: queues change by some percent, far from the aliases in use by less than by half."""
     counts = np.arange(4, 16)

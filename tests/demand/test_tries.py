@@ -205,6 +205,7 @@ def test_a_bursty_pool_meets_its_share() -> None:
     assert counts == sorted(counts) and counts[0] < counts[-1]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("volumes", [None, 4])
 @pytest.mark.parametrize("in_use", [None, 2])
 def test_the_count_meets_the_target_and_one_less_does_not(volumes: int | None, in_use: int | None) -> None:

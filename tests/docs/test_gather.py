@@ -66,6 +66,7 @@ def test_the_sidebar_is_at_most_twenty_nouns(gather: ModuleType) -> None:
     assert all(len(line.split(" <")[0].split()) == 1 for line in entries)
 
 
+@pytest.mark.long
 def test_every_formula_is_typeset_and_every_column_is_explained(gather: ModuleType) -> None:
     """What is generated from the code: nothing of LaTeX is left outside of formulas."""
     formulas, columns = gather.formulas(), gather.columns()

@@ -21,6 +21,7 @@ def told(request: pytest.FixtureRequest) -> Explanation:
     return explain(request.param)
 
 
+@pytest.mark.first(3)
 def test_text_fits_a_terminal(told: Explanation) -> None:
     for unicode in (True, False):
         assert max(map(len, told.text(unicode=unicode).splitlines())) <= 80

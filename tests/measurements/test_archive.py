@@ -292,6 +292,7 @@ def test_a_run_that_ends_at_any_change_of_a_file_leaves_all_or_nothing(
     assert not [path for path in archive.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.long
 def test_two_first_runs_at_a_time_do_not_harm_each_other(archive: Path) -> None:
     """Each adds its rows, or is told that another one writes; the archive holds what those that ended well added."""
     command = [sys.executable, "-m", "planner", "collect", "-o", str(archive)]

@@ -89,6 +89,7 @@ CASES = [
 
 
 class TestLaw:
+    @pytest.mark.first(1)
     @pytest.mark.parametrize("devices", [1, 3])
     @pytest.mark.parametrize("exact", [True, False])
     def test_it_holds_the_truth(self, devices: int, exact: bool) -> None:

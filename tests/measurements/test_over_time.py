@@ -95,6 +95,7 @@ def tables() -> dict[str, pl.DataFrame]:
     }
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("name", tables())
 def test_each_run_is_that_of_its_interval_alone(name: str) -> None:
     frame = tables()[name]

@@ -34,6 +34,7 @@ def points(axes: Axes) -> list[tuple[float, float]]:
     return [tuple(pair) for line in lines for pair in line.get_xydata()]
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("name", FIGURES)
 def test_axes_say_what_they_show_and_in_what_unit(drawn: dict[str, Axes], name: str) -> None:
     axes = drawn[name]

@@ -20,6 +20,7 @@ def test_special_cases() -> None:
     assert usl(1, 5.0, 0.3, 0.2) == 5.0
 
 
+@pytest.mark.long
 @given(alpha=st.floats(0.02, 0.6), beta=st.floats(1e-4, 0.05), gamma=st.floats(1e-3, 1e9))
 @settings(max_examples=25)
 def test_exact_points_return_their_law(alpha: float, beta: float, gamma: float) -> None:

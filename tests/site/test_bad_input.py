@@ -120,6 +120,7 @@ def test_a_unit_that_changes_is_said_of_a_pool(days: Measured, columns: Any, sai
     assert "unit" not in notes_of(changed, "P2")
 
 
+@pytest.mark.long
 def test_a_pool_whose_busy_time_has_no_answer_says_why_and_the_others_have_theirs(days: Measured) -> None:
     """Loads that no count of aliases serves: what is left are intervals that are not busy."""
     changed = altered(days, "P1", service=pl.col("service") * 1000).devices.filter(
