@@ -53,6 +53,7 @@ LEFT: Final = shutil.ignore_patterns(
 )
 ANSWERS: Final = (
     "tests/test_sizing.py", "tests/test_alias_question.py", "tests/test_alias_answers.py", "tests/test_subsystem.py",
+    "tests/test_many_answers.py", "tests/test_one_number.py", "tests/test_worst.py", "tests/test_missing.py",
     "tests/cli/test_aliases.py", "tests/cli/test_pools.py", "tests/test_docs.py", "tests/test_readme.py",
 )  # fmt: skip
 ROOMS: Final = {

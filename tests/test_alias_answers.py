@@ -88,6 +88,12 @@ def test_the_first_line_says_count_range_gain_and_cost() -> None:
     assert answer.headline.endswith("response 3.76 to 1.69 ms; 14 device numbers.")
     assert answer.text().startswith(answer.headline[:40])
     assert answer.headline.split(":")[0] in answer._repr_html_()
+    assert answer.changes == [("pool 522A-5231", 14)]
+    (added,) = planner.aliases(rate=755, service="1.3ms", queue=1.84, in_use=2).changes
+    assert added == (
+        "volume",
+        planner.aliases(rate=755, service="1.3ms", queue=1.84, in_use=2).recommended - 2,
+    )
 
 
 def test_nobody_waits() -> None:

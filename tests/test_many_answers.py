@@ -248,11 +248,12 @@ def test_commands_are_for_the_recommended_count(capsys: pytest.CaptureFixture[st
         assert words in text and max(map(len, text.splitlines())) <= 80
     for more, problem in (
         (("--commands", "mvs"), "one of zvm, linux, zos"), (("--free", "5251"), "--commands with it"),
-        (("--commands", "zvm", "--free", "5251"), "4 alias device numbers"),
+        (("--commands", "zvm", "--free", "5251-5253"), "4 alias device numbers"),
         (("--commands", "zvm", "--free", "x"), "5251-5258"),
     ):  # fmt: skip
         assert main([*given, *more]) == 2
         assert problem in capsys.readouterr().err
+    assert main([*given, "--commands", "zvm", "--free", "5251-5254"]) == 0  # as many as it takes
     assert expanded("5251-5253,5250,5252") == [0x5251, 0x5252, 0x5253, 0x5250]
 
 

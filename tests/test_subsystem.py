@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -159,6 +160,27 @@ def test_one_less_does_not_meet_the_target(tmp_path: Path) -> None:
             )  # the classes, not the volumes
 
 
+def test_the_first_line_of_many_pools_has_their_sums(tmp_path: Path) -> None:
+    answer = sizing.subsystem(measured(runs_of(tmp_path, HEADER, *subsystem_lines(2))), LAW)
+    first, second = answer.pools
+    assert first.recommended is not None and second.recommended is not None
+    assert first.range is not None and second.range is not None
+    low, high = (first.range[end] + second.range[end] for end in (0, 1))
+    assert (
+        f"{first.recommended + second.recommended} aliases (range {low} to {high}), 0 in use."
+        in answer.headline
+    )
+    rate, before, after = re.search(
+        r"I/O rate (.*)/s.*, response (.*) to (.*) ms\.", answer.headline
+    ).groups()  # type: ignore[union-attr]
+    total = answer.total()
+    assert total.now is not None and total.then is not None
+    assert total.now.io_rate == first.now.io_rate + second.now.io_rate  # type: ignore[union-attr]
+    assert rate and float(before) == pytest.approx(1e3 * total.now.response_time, rel=0.02)
+    assert float(after) == pytest.approx(1e3 * total.then.response_time, rel=0.02)
+    assert not any("leave out" in note for note in answer.notes)
+
+
 @pytest.mark.long
 def test_many_pools_get_the_answer_that_each_gets_alone(tmp_path: Path) -> None:
     runs = runs_of(tmp_path, HEADER, *subsystem_lines(2))
@@ -299,9 +321,11 @@ def test_many_pools_are_solved_together_and_each_at_few_counts(
     rounds: list[int] = []
     solve = pool_module.solve_pools
 
-    def counting(pools: Sequence[Pool], counts: Sequence[np.ndarray]) -> list[Performance | PlannerError]:
+    def counting(
+        pools: Sequence[Pool], counts: Sequence[np.ndarray], *, marks: bool = False
+    ) -> list[Performance | PlannerError]:
         rounds.append(sum(map(np.size, counts)))
-        return solve(pools, counts)
+        return solve(pools, counts, marks=marks)
 
     monkeypatch.setattr(pool_module, "solve_pools", counting)
     sized = size([(run,) for run in runs], LAW, Target(), [0.0] * len(runs))
