@@ -48,6 +48,7 @@ MOST_BYTES: Final = 8 << 30  # of one mutant
 AS_SLOW: Final = 4  # times as long as the tests took under coverage, and
 STARTED: Final = 30.0  # [s] to collect them
 ROOT: Final = Path(__file__).parents[1]
+MODULE: Final = "the module"
 LEFT: Final = shutil.ignore_patterns(
     ".git", ".venv*", ".*cache", ".hypothesis", "build", "__pycache__", "*.egg-info"
 )
@@ -114,7 +115,7 @@ class Changes(ast.NodeVisitor):
         self.begins = [0]
         for line in self.encoded.splitlines(keepends=True):
             self.begins.append(self.begins[-1] + len(line))
-        self.function = "the module"
+        self.function = MODULE
         self.found: list[Mutant] = []
         self.visit(ast.parse(self.source))
 
@@ -261,17 +262,17 @@ class Reached:
         self._data = CoverageData(str(data))
         self._data.read()
 
-    def tests(self, path: Path, line: int) -> list[str]:
+    def tests(self, path: Path, mutant: Mutant) -> list[str]:
         """Tests that come through a line; through the module, where the line is run as it is imported."""
         lines = self._data.contexts_by_lineno(str(self._copy / path))
-        near = self._sorted(lines.get(line, []))
+        near = [] if mutant.function == MODULE else self._sorted(lines.get(mutant.line, []))
         return near or self._sorted(each for found in lines.values() for each in found)
 
-    def quickest(self, path: Path, line: int, seconds: float) -> tuple[list[str], float]:
+    def quickest(self, path: Path, mutant: Mutant, seconds: float) -> tuple[list[str], float]:
         """Those of them that take so long together, at least one, and their time [s]."""
         taken: list[str] = []
         total = 0.0
-        for each in self.tests(path, line):
+        for each in self.tests(path, mutant):
             if taken and total + self._seconds[each] > seconds:
                 break
             taken.append(each)
@@ -320,7 +321,7 @@ def tried(copy: Path, reached: Reached, drawn: tuple[str, Mutant], seconds: floa
     path = mutant.path.relative_to(ROOT)
     place = copy / path
     text = place.read_text(encoding="utf-8")
-    tests, needed = reached.quickest(path, mutant.line, seconds)
+    tests, needed = reached.quickest(path, mutant, seconds)
     place.write_text(text[: mutant.start] + mutant.text + text[mutant.end :], encoding="utf-8")
     begin = time.monotonic()
     try:
