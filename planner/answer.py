@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from planner import render
 from planner.quantity import Quantity, column
+from planner.render.table import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,8 +33,9 @@ def tabled(rows: Iterable[Any], columns: Iterable[Quantity], marks: Iterable[str
 
 
 def record(row: Any, columns: Iterable[Quantity]) -> dict[str, Any]:
-    """What is declared of a row, by key with its unit as a suffix."""
-    return {each.file_key: each.in_row(row) for each in columns}
+    """What is declared of a row, by key with its unit as a suffix; None where a number is not finite, as in JSON."""
+    found: dict[str, Any] = plain({each.file_key: each.in_row(row) for each in columns})
+    return found
 
 
 def nested(key: str, rows: str, columns: Iterable[Quantity]) -> Quantity:

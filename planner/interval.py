@@ -97,11 +97,11 @@ class Interval:
         return (self.low <= number) & (number <= self.high)
 
     def strain(self, guess: Number) -> Any:
-        """Tell how far a guess lies off, in halves of the interval."""
+        """Tell how far a guess of a number without unit lies off, in halves of the interval."""
         import numpy as np
 
         half = np.where(guess >= self.value, self.high - self.value, self.value - self.low)
-        return (guess - self.value) / np.maximum(half, np.maximum(1e-9 * np.abs(self.value), 1e-12))
+        return (guess - self.value) / np.maximum(half, np.maximum(1e-6 * np.abs(self.value), 1e-9))
 
 
 def _ends(other: Interval | Number) -> tuple[Number, Number, Number]:

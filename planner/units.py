@@ -33,6 +33,7 @@ MEGABYTE: Final = 2**20
 DIGITS: Final = 3  # significant ones, of whatever was computed
 EXACT: Final = 9  # of what somebody gave
 SMALL: Final = 1e-4  # a smaller number is written with an exponent
+LARGE: Final = 1e15  # a larger one as well: a float does not hold its digits
 MOST_BARE_SHARE: Final = 5.0  # bare numbers from here on are taken for percent without their sign
 
 Dimension = Literal["time", "rate", "data rate", "storage", "share"]
@@ -160,7 +161,7 @@ def readable(value: float, most: int | None = None, digits: int = DIGITS, *, zer
     value = float(value)
     if not math.isfinite(value):
         return "-" if math.isnan(value) else "saturated"
-    if most is None and 0 < abs(value) < SMALL:
+    if (most is None and 0 < abs(value) < SMALL) or abs(value) > LARGE:
         return f"{value:.{digits}g}"
     value, places = rounded(value, most, digits)
     text = f"{value:,.{places}f}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
+import planner
 from planner import render
 from planner.answer import Answer
 
@@ -56,3 +58,10 @@ def test_a_wide_terminal_takes_a_wide_line() -> None:
     long = Example(headline="word " * 30, notes=(), names=("a",))
     assert max(map(len, long.text().split("\n"))) <= 80
     assert max(map(len, long.text(width=150).split("\n"))) > 80
+
+
+def test_a_dictionary_holds_what_json_prints() -> None:
+    """Queueing without bound and what was not measured are None in both."""
+    for numbers in ({}, {"queue": 0.3}, {"queue": [1.84, float("nan")]}):
+        found = planner.aliases(rate="755/s", service="1.3ms", **numbers).to_dict()
+        assert json.loads(render.to_json(found)) == found

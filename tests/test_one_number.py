@@ -13,6 +13,7 @@ from planner.devices import Pool, VolumeClass
 from planner.errors import ConvergenceError
 from planner.interval import Interval
 from planner.measurements import Run, from_numbers
+from planner.sizing import volumes as volumes_module
 from planner.sizing.bounds import MOST
 from planner.sizing.fewest import excess_of
 from planner.sizing.need import Need, need, size
@@ -256,3 +257,34 @@ def test_a_demand_that_grows_needs_no_fewer_aliases(sort: str) -> None:
         assert counts[: len(known)] == known  # out of reach stays so
         assert known == sorted(known)
         assert len(known) < 2 or known[0] == known[1] or known[0] in (run.aliases, run.aliases + 1)
+
+
+@pytest.mark.long
+def test_the_unit_of_time_does_not_matter() -> None:
+    """The same rows in units a thousandth and a thousand times as long, exact or with digits."""
+    cases = [*volumes(5, 40), *(pool(seed, 4, 2, multiple) for seed in (1, 2) for multiple in (0.5, 4.0))]
+    cases += [replace(run, service=Interval(*[run.service.value] * 3)) for run in cases]
+    expected = list(map(told, need([(run,) for run in cases], LAW)))
+    for unit in (1e-3, 1024.0):
+        law = replace(LAW, redrive_time=LAW.redrive_time * unit)
+        scaled = [
+            (replace(run, io_rate=run.io_rate * (1 / unit), service=run.service * unit),) for run in cases
+        ]
+        assert list(map(told, need(scaled, law))) == expected
+
+
+def test_a_pool_with_less_than_one_requester_a_volume_needs_no_alias() -> None:
+    """As `planner growth` asks for on the way to a limit of none."""
+    run = asked_pool(0, population=1, think_time=1.6e-3)
+    assert [each.count for each in need([(run,)] * 3, LAW, growth=[-0.1, -0.5, -0.99])] == [0, 0, 0]
+
+
+def test_a_pool_whose_groups_have_no_solution_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its volumes are read for themselves, or kept apart."""
+
+    def unsolved(*_: object, **__: object) -> None:
+        raise ConvergenceError("alias pool", 1.0, 1)
+
+    monkeypatch.setattr(volumes_module, "alias_pool_of_volumes", unsolved)
+    many, other = need([(pool(3, 20, 0, 0.5),), (POOLS["steady"],)], LAW, ranges=False)
+    assert not many.problem and not other.problem

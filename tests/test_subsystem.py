@@ -195,6 +195,22 @@ def test_many_pools_get_the_answer_that_each_gets_alone(tmp_path: Path) -> None:
         assert found.now.response_time == pytest.approx(alone.rows.response_time[0], rel=1e-4)
 
 
+def test_many_pools_say_what_each_needs_if_its_volumes_act_together(tmp_path: Path) -> None:
+    lines = [
+        f"{pool}{k},{pool},0,{300 + 10 * k},1.2,{queue}"
+        for pool, queue in (("A", 0.9), ("B", 0))
+        for k in range(3)
+    ]
+    bursty, calm = runs = runs_of(tmp_path, "volume,pool,aliases,io_rate,service_ms,queued", *lines)
+    answer = sizing.subsystem(measured(runs), LAW)
+    alone = sizing.aliases(bursty, LAW)
+    said = f"{alone.together_count} aliases if the volumes' I/Os come together"
+    assert f"{alone.together_count} if they come together" in alone.headline
+    assert said in answer.pools[0].notes and said in " ".join(answer.notes)
+    assert not any("come together" in note for note in answer.pools[1].notes)
+    assert need([(calm,)], LAW)[0].apart == ()
+
+
 CLASSES = (
     VolumeClass(volumes=3, population=3, think_time=2e-3),
     VolumeClass(volumes=2, population=24, think_time=6e-2),

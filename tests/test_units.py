@@ -123,7 +123,7 @@ def test_resolution_needs_a_unit() -> None:
     ("value", "words"),
     [(0.3 - 0.1, "0.2"), (20_000.0, "20,000"), (5e6, "5,000,000"), (0.0, "0"), (-2.5, "-2.5"), (16_384.0, "16,400"),
      (16_384, "16,384"), (999_999.0, "1,000,000"), (0.051281, "0.0513"), (9.996, "10"), (2.34e-5, "2.34e-05"),
-     (math.inf, "saturated"), (math.nan, "-")],
+     (1e30, "1e+30"), (math.inf, "saturated"), (math.nan, "-")],
 )  # fmt: skip
 def test_numbers_have_three_digits_and_thousands_apart(value: float, words: str) -> None:
     assert readable(value) == words

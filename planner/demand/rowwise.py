@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from planner.demand import chains, kinds
 from planner.demand.kinds import ArrayFields, Demands, Layout
+from planner.interval import Interval
 from planner.results import Array
 
 Flags = NDArray[np.bool_]
@@ -247,16 +248,11 @@ def _balanced(
 
 def strains(rate: Array, queue: Array, busy: Array, rows: MeasuredRows) -> tuple[Array, Array]:
     """How far service and queue of a guess lie off, in half widths of what the digits leave open."""
+    service = Interval(rows.service_low, rows.service, rows.service_high) / rows.service
     return (
-        _strain(busy / rows.rate, rows.service_low, rows.service, rows.service_high),
-        _strain(queue, rows.queue_low, rows.queue, rows.queue_high),
+        service.strain(busy / (rows.rate * rows.service)),
+        Interval(rows.queue_low, rows.queue, rows.queue_high).strain(queue),
     )
-
-
-def _strain(guess: Array, low: Array, value: Array, high: Array) -> Array:
-    half = np.where(guess >= value, high - value, value - low)
-    found: Array = (guess - value) / np.maximum(half, np.maximum(1e-6 * np.abs(value), 1e-9))
-    return found
 
 
 def on_edge(strain: Array) -> Array:

@@ -192,14 +192,13 @@ class _Elements(ArrayFields):
         """Service time of a lone I/O [s], from a guess of it where closed, and residuals of service and queue."""
         load, queue, growth = self.predicted(log_free, self.gap(log_free, alone, law), law)
         alone = load / self.rate
-        return alone, _residual(self.service, alone * growth), _residual(self.queue, queue)
+        of_service = _residual(self.service / self.service.value, alone * growth / self.service.value)
+        return alone, of_service, _residual(self.queue, queue)
 
 
 def _residual(known: Interval, guess: Array) -> Array:
     """How far guesses lie off, in halves of what the digits leave open."""
-    half = np.where(guess >= known.value, known.high - known.value, known.value - known.low)
-    found: Array = (guess - known.value) / np.maximum(half, np.maximum(1e-9 * np.abs(known.value), 1e-12))
-    return np.asarray(np.clip(np.nan_to_num(found, nan=1e6, posinf=1e6), -1e6, 1e6))
+    return np.asarray(np.clip(np.nan_to_num(known.strain(guess), nan=1e6, posinf=1e6), -1e6, 1e6))
 
 
 def _inverted(runs: Sequence[Run], law: Law, populations: Sequence[float]) -> list[list[Candidate]]:

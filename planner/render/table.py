@@ -112,10 +112,10 @@ class Table:
         return zip(self.marks or ("",) * len(self), rows, strict=True)
 
     def records(self) -> list[dict[str, Any]]:
-        """Rows as dictionaries keyed by name and unit suffix."""
+        """Rows as dictionaries keyed by name and unit suffix; None where a number is not finite, as in JSON."""
         keys = [column.key for column in self.columns]
         return [
-            dict(zip(keys, row, strict=True))
+            plain(dict(zip(keys, row, strict=True)))
             for row in zip(*(column.values for column in self.columns), strict=True)
         ]
 

@@ -140,6 +140,13 @@ class PoolNeed:
         return TOO_MANY if verdict == SPARE else verdict
 
     @property
+    def exit_code(self) -> int:
+        """1 where it is short, or no count serves; 2 where it has no answer for another reason."""
+        if self.problem:
+            return 1 if np.isinf(self.series.needed).any() else 2
+        return int(self.verdict == SHORT)
+
+    @property
     def to_add(self) -> int:
         """Aliases missing."""
         return max(self.count.missing, 0)

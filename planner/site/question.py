@@ -177,7 +177,9 @@ def _ranged(found: PoolNeed, decided: Need) -> PoolNeed:
         return replace(
             found, needed_low=None, needed_high=None, notes=(*found.notes, f"no range: {decided.problem}")
         )
-    return replace(found, needed_low=decided.low, needed_high=decided.high)
+    return replace(
+        found, needed_low=decided.low, needed_high=decided.high, notes=(*found.notes, *decided.apart)
+    )
 
 
 def combine(

@@ -65,10 +65,9 @@ class SiteAnswer(Answer):
 
     @property
     def exit_code(self) -> int:
-        """1 where a pool is short; 2 where a part failed, no pool has an answer, or members could not be read."""
-        if worst_code(self.gaps) or self.failed or len(self.of(UNKNOWN)) == len(self.pools):
-            return 2
-        return 1 if self.of(SHORT) else 0
+        """1 where a pool is short; 2 where a part failed, a pool has no answer, or members could not be read."""
+        failed = 2 if self.failed else worst_code(self.gaps)
+        return max([failed, *(each.exit_code for each in self.pools)])
 
     @property
     def headline(self) -> str:

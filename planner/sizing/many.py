@@ -281,7 +281,7 @@ def _row(pool: MeasuredPool, found: Need) -> PoolCount:
         now=Traffic.measured(run) if run.queue_known else None,
     )  # fmt: skip
     notes = ("bursty volumes",) if found.decided == "bursty demand" else run.notes
-    return with_need(measured, run, found, notes)
+    return with_need(measured, run, found, (*notes, *found.apart))
 
 
 def with_need(row: Row, run: Run, found: Need, notes: tuple[str, ...]) -> Row:
@@ -496,10 +496,12 @@ class Subsystem(Answer):
         for pool in self.pools:
             for note in pool.notes:
                 notes.setdefault((note[:1].upper() + note[1:]).rstrip("."), []).append(pool.name)
-        return [
+        shown = [
             f"{note} ({'all pools' if len(names) == len(self.pools) else _names(names)})."
-            for note, names in notes.items()
+            for note, names in list(notes.items())[:20]
         ]
+        more = len(notes) - len(shown)
+        return [*shown, *([f"{render.counted(more, 'further remark')}; --json has them."] if more else [])]
 
 
 def _names(names: Sequence[str]) -> str:

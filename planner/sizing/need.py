@@ -46,6 +46,14 @@ class Need:
         return math.inf if self.exit_code == InfeasibleError.exit_code else math.nan
 
     @property
+    def apart(self) -> tuple[str, ...]:
+        """What it needs if the I/Os of its volumes come together, in words; nothing where its range holds that."""
+        found = None if self.sized is None or self.problem else self.sized.together_count
+        if found is None or found <= max(self.high or 0, (self.count or 0) + 1):
+            return ()
+        return (f"{found} aliases if the volumes' I/Os come together",)
+
+    @property
     def answer(self) -> AliasAnswer | None:
         """The whole answer, with its curve; None without I/O and where there is no answer."""
         return self.sized.answer() if self.sized is not None and not self.problem else None

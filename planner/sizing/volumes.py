@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from planner import queueing
 from planner.demand import Law
 from planner.devices import Performance, Pool, VolumeClass
+from planner.errors import ConvergenceError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.queueing.pools.grouping import VolumeGroups, alias_pool_of_volumes, group_volumes
@@ -70,7 +71,7 @@ def grown(pool: Pool, growth: float) -> tuple[list[Pool], list[float]]:
         members = members[np.argsort(think[members], kind="stable")]
         total = round(kind * members.size * (1 + growth), 9)
         parts.append(total - math.floor(total))
-        for whole, population in ((math.floor(total), few), (math.ceil(total), many)):
+        for whole, population in ((max(math.floor(total), 1), few), (math.ceil(total), many)):
             each, more = divmod(whole, members.size)
             population[members] = each
             population[members[:more]] += 1
@@ -91,10 +92,13 @@ def grouped(pool: Pool, most_aliases: int) -> tuple[Pool, Indices, float]:
     if groups.volumes.size <= FEW_CLASSES:
         return _of_groups(pool, groups, service), _classes(present, groups), 0.0
     guess = min(first_guess(_of_groups(pool, groups, service)), most_aliases)
-    solved = alias_pool_of_volumes(
-        guess, tolerance=0.02, most_classes=16, inflation=pool.inflation,
-        redrive_time=pool.redrive_time, **{"service_time": float(service.mean()), **rows},  # type: ignore[arg-type]
-    )  # fmt: skip
+    try:
+        solved = alias_pool_of_volumes(
+            guess, tolerance=0.02, most_classes=16, inflation=pool.inflation,
+            redrive_time=pool.redrive_time, **{"service_time": float(service.mean()), **rows},  # type: ignore[arg-type]
+        )  # fmt: skip
+    except ConvergenceError:  # as it says itself where it is counted
+        return _of_groups(pool, groups, service), _classes(present, groups), 0.0
     return _of_groups(pool, solved.groups, service), _classes(present, solved.groups), solved.error
 
 

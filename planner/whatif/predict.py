@@ -226,7 +226,7 @@ class Prediction(Answer):
         ]  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """The only row as plain data, or all `rows`; an end that nothing bounds is infinite."""
+        """The only row as plain data, or all `rows`; an end that nothing bounds is None."""
         records = self.table().records()
         return records[0] if not self.keys else {"rows": records}
 

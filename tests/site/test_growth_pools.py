@@ -164,6 +164,16 @@ def test_a_pool_that_cannot_be_read_is_named_and_the_others_are_answered(rows: p
     assert third.notes == ("I/O rate of pool P3 of SYS1 has no answer: no I/O in its recent days",)
 
 
+@pytest.mark.long
+def test_a_pool_without_an_answer_is_no_success() -> None:
+    """As of `aliases pool` and `site`."""
+    busy = pl.when(pl.col("pool") == "P2").then(99.0).otherwise(pl.col("service_ms"))
+    frame = two_pools(3).with_columns(busy.alias("service_ms"), pl.lit(0.1).alias("queued"))
+    found = site_growth(read(frame), GIVEN, horizon=30)
+    assert "I/O rate of pool P2 of SYS1 has no answer" in " ".join(found.notes)
+    assert (found.exit_code, site(frame).exit_code) == (2, 2)
+
+
 @pytest.mark.slow
 def test_many_pools_have_the_same_answers_in_processes(rows: pl.DataFrame) -> None:
     asked = [replace(question(rows, reach=1.0), series=number) for number in range(14)]

@@ -51,6 +51,7 @@ class Growth(Answer):
     order: tuple[int, ...]  # which series of `daily` each limit belongs to
     further: tuple[str, ...] = ()  # notes on where the limits come from
     gaps: Mapping[str, Gaps] = field(default_factory=dict)  # members that were not read, by pool
+    unanswered: bool = False  # whether a pool has no answer, which a note says
     basis: str = ""  # over which days needs are decided, where those are not all that were measured
 
     @property
@@ -61,8 +62,8 @@ class Growth(Answer):
 
     @property
     def exit_code(self) -> int:
-        """2 where members could not be read."""
-        return worst_code(self.gaps)
+        """2 where members could not be read, or a pool has no answer."""
+        return 2 if self.unanswered else worst_code(self.gaps)
 
     @property
     def _first(self) -> str:

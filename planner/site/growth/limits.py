@@ -99,7 +99,8 @@ def site_growth(
             most = max(float(np.quantile(reach[index], ENDS[-1])) * larger, now)
             pools.append(_pool_question(each, index, now, loads, most))
     away = []
-    for found in answer_pools(pools, given.law, given.target, workers):
+    answered = answer_pools(pools, given.law, given.target, workers)
+    for found in answered:
         goals += found.goals
         said += found.notes
         away += [found.away] if found.away else []
@@ -109,7 +110,8 @@ def site_growth(
         )
     said = list(dict.fromkeys([*said, *([f"{listed(away, NAMED)}."] if away else [])]))
     answer = answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
-    return replace(answer, basis=_basis(pools, series), gaps=gaps or {})
+    unanswered = not all(found.goals for found in answered)
+    return replace(answer, basis=_basis(pools, series), gaps=gaps or {}, unanswered=unanswered)
 
 
 def _basis(pools: Sequence[PoolQuestion], series: Sequence[GrowingLoad]) -> str:

@@ -1,11 +1,13 @@
 """Closed pools: known limits, exact chains, the published pool, and the mean field against the exact chains."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.errors import InputError
+from planner.errors import ConvergenceError, InputError
 from planner.queueing import finite_source
 from planner.queueing.pools import alias_pool
 
@@ -181,3 +183,13 @@ def test_a_closed_pool_whose_field_is_out_of_balance_has_the_answer_of_its_chain
     found, exact = alias_pool([0, 1, 2], **law), alias_pool(1, **law, method="exact")
     assert found.throughput[1] == pytest.approx(exact.throughput, rel=1e-12)
     assert found.wait_time[1] == pytest.approx(exact.wait_time, rel=1e-12)
+
+
+@pytest.mark.long
+def test_a_pool_that_is_too_large_is_said_to_be_before_its_arrays_are_made():
+    think = [1e-3, 1e-3, 2e-3, 3e-3, 4e-3]
+    tracemalloc.start()
+    with pytest.raises(ConvergenceError):
+        alias_pool(10, volumes=[1] * 5, population=[4000, 3, 3, 3, 3], think_time=think, service_time=1.3e-3)
+    assert tracemalloc.get_traced_memory()[1] < 2**28
+    tracemalloc.stop()

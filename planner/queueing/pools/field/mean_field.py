@@ -43,6 +43,7 @@ SETTLED: Final = 1e-6
 """Change of throughput, queue and service in one pass, relative to the throughput, where an element has settled."""
 STILL_GOOD: Final = 1e-5
 """The same after the last pass."""
+LEAST_PASSES: Final = 4
 MOST_PASSES: Final = 200
 CUT: Final = 1e-9
 """Probability of the largest D, or d, from which on more are counted."""
@@ -74,9 +75,11 @@ def solve_field(
     count, classes = elements.volumes.shape
     outcome = Outcome.empty(elements)
     converged, passes = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
-    waiting: dict[Size, list[tuple[NDArray[np.int64], State | None]]] = {}
-    for size, which in _by_size(*first_sizes(elements), np.ones(count, dtype=np.int64)):
-        waiting[size] = [(which, None)]
+    waiting: dict[Size, list[tuple[NDArray[np.int64], State | None]]] = {
+        size: [(which, None)]
+        for size, which in _by_size(*first_sizes(elements), np.ones(count, dtype=np.int64))
+        if (LEAST_PASSES - 1) * size.totals * size.beyond * classes <= MOST_WORK
+    }
     while waiting:
         size = min(waiting)
         parts = waiting.pop(size)
@@ -117,7 +120,7 @@ def _settle(
 
     A few go on together with others of their size: a pass of few costs nearly as much.
     """
-    least_passes, moved = 4, []
+    moved = []
     here = elements.take(which)
     while which.size > few:
         found = one_pass(here, state)
@@ -134,7 +137,7 @@ def _settle(
         work = np.where(here.nearly_critical, LITTLE_WORK, MOST_WORK)
         spent = (number >= MOST_PASSES) | (number * cells > work)
         enough = np.where(spent, STILL_GOOD, SETTLED)
-        settled = ~wants & ~lost & (change <= enough) & (number >= least_passes)
+        settled = ~wants & ~lost & (change <= enough) & (number >= LEAST_PASSES)
         fails = ~settled & (lost | spent | too_large)
         again = fails & ~state.again & ~(spent & here.nearly_critical)  # which would take as long again
         leaves = settled | (fails & ~again)
