@@ -64,12 +64,17 @@ UNIT_WORDS: Final = {
     **dict.fromkeys(("min", "mins", "minute", "minutes"), "min"),
     **dict.fromkeys(("/s", "1/s", "/sec", "1/sec", "/second", "per s", "per sec", "per second", "io/s", "ios/s",
                      "io/sec", "ios/sec", "i/o/s", "i/os/s", "iops", "ssch/s", "ssch/sec"), "1/s"),
+    **dict.fromkeys(("/min", "1/min", "per min", "per minute"), "/min"),
+    **dict.fromkeys(("/h", "1/h", "/hour", "per h", "per hour"), "/h"),
 }  # fmt: skip
 NO_UNIT: Final = ("", "-", "#", "hex", "number", "count", "text")
-FILLERS: Final = frozenset({"avg", "average", "mean", "ave"})
+FILLERS: Final = frozenset({"avg", "average", "mean", "ave", "in", "overall"})
 EMBEDDED: Final = {"avgpndms": "ms", "avgdisms": "ms", "avgconms": "ms", "avgrspms": "ms", "avgioqms": "ms",
                    "duratm": "s"}  # fmt: skip
 _BRACKETS: Final = re.compile(r"[(\[{]\s*([^()\[\]{}]*?)\s*[)\]}]")
+_BESIDE_UNIT: Final = re.compile(
+    rf"\b({'|'.join(FILLERS)})\b|[,;]|(/|\bper\b) *(i/?os?|ops?)$"
+)  # within brackets
 _PER_SECOND: Final = re.compile(r"\s*(?:/|\bper\b)\s*(?:s|sec|second)\b")
 _MAPPED: Final = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^,]*))\s*(?:,|$)")
 
@@ -121,7 +126,7 @@ class Plan:
     def refusal(self) -> str:
         """Say which columns there are, which are missing and which may be them."""
         found = ", ".join(f"{each.heading} as {field}" for field, each in self.taken.items())
-        near = [f"{name}: perhaps {near!r}" for name in self.missing if (near := self._nearest(name))]
+        near = [f"{name}: perhaps {near}" for name in self.missing if (near := self._nearest(name))]
         wanted = self.missing[-1].partition(" ")[0] if self.missing else "FIELD"
         wanted = "device" if wanted == "device or volume" else wanted
         return "; ".join(
@@ -135,12 +140,14 @@ class Plan:
         ) + f"; --map {wanted}=COLUMN says which column it is"  # fmt: skip
 
     def _nearest(self, name: str) -> str:
-        """The unused heading that looks most like a field."""
+        """The unused heading that looks most like a field, and its unit where that does not fit."""
         fields = [each for each in re.findall(r"\w+", name) if each.removesuffix("_ms") in FIELDS]
-        words = {heading_words(heading)[0]: heading for heading in self.unused}
+        words = {word: (heading, unit) for heading in self.unused for word, unit in [heading_words(heading)]}
         names = [word for field in fields for word in FIELDS[field.removesuffix("_ms")].split()]
         close = [near for word in names for near in get_close_matches(word, words, n=1, cutoff=0.6)]
-        return words[close[0]] if close else ""
+        heading, unit = words[close[0]] if close else ("", "")
+        odd = "" if _fits(fields[0].removesuffix("_ms"), unit) else f", but its unit {unit!r} does not fit"
+        return f"{heading!r}{odd}" if heading else ""
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:
@@ -157,13 +164,14 @@ def heading_words(heading: str) -> tuple[str, str]:
     """
     unit = ""
     text = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", heading.strip()).lower()
-    for inside in _BRACKETS.findall(text):
-        unit = UNIT_WORDS.get(inside.replace(" ", ""), UNIT_WORDS.get(inside, unit))
+    for inside in (_BESIDE_UNIT.sub("", each).strip() for each in _BRACKETS.findall(text)):
+        known = UNIT_WORDS.get(inside.replace(" ", ""), UNIT_WORDS.get(inside))
+        unit = known or unit or ("" if inside in NO_UNIT else inside)
     text = _BRACKETS.sub(" ", text).replace("%", " percent ").replace("i/o", "io").replace("#", " number ")
     if _PER_SECOND.search(text):
-        text, unit = _PER_SECOND.sub(" ", text), "1/s"
+        text, unit = _PER_SECOND.sub(" ", text), unit or "1/s"
     words = [word for word in re.split(r"[^a-z0-9µμ]+", text) if word and word not in FILLERS]
-    if len(words) > 1 and not unit and words[-1] in UNIT_WORDS:
+    if len(words) > 1 and not unit and words[-1] in UNIT_WORDS and "".join(words) not in BY_WORDS:
         unit = UNIT_WORDS[words.pop()]
     elif len(words) > 1 and words[-1] == unit:
         words.pop()
@@ -233,9 +241,12 @@ def _settle_times(taken: dict[str, Taken], ranks: Mapping[str, float]) -> None:
 
 def _fits(field: str, unit: str) -> bool:
     """Whether a field may have a unit."""
-    if field in TIMES:
-        return unit in ("", *FACTORS["time"])
-    return unit in ("", "1/s") if field in RATES else unit == ""
+    if field in NAMES:  # what else stands in brackets there says more of the name
+        return not unit or unit not in map(str.lower, UNITS)
+    return unit in (
+        "",
+        *(FACTORS["time"] if field in TIMES else ("1/s", *FACTORS["rate"]) if field in RATES else ()),
+    )
 
 
 def asked_field(name: str) -> tuple[str, str]:

@@ -96,8 +96,11 @@ def read_length(cell: str) -> float | None:
     return int(match[1]) * 3600 + int(match[2]) * 60 + float(match[3].replace(",", "."))
 
 
-def read_dates(cells: Sequence[str]) -> list[datetime | None] | None:
-    """Read dates in one form, empty cells as None; None where day and month may change places; else ValueError."""
+def read_dates(cells: Sequence[str], *, month_first: bool = False) -> list[datetime | None] | None:
+    """Read dates in one form, empty cells as None; else ValueError.
+
+    None where day and month may change places, unless the source says that the month is first.
+    """
     try:
         return [_iso(cell) for cell in cells]
     except ValueError:
@@ -109,7 +112,8 @@ def read_dates(cells: Sequence[str]) -> list[datetime | None] | None:
     if turned and first == second:
         if first:
             raise ValueError(next(cell for cell in cells if cell))
-        return None
+        if not month_first:
+            return None
     found: list[datetime | None] = []
     for cell, each in zip(cells, parts, strict=True):
         if each is None:
