@@ -23,7 +23,6 @@ KNOWN: Final = re.compile(
     r"|[rwd]?(?:sec|kB|MB|GB)/s|(?:Blk|kB|MB|GB|sec)_(?:read|wrtn|dscd|w\+d)(?:/s)?"
 )
 _HEADER: Final = re.compile(r"\s*Linux (?P<release>\S+) \((?P<host>[^)]*)\)\s*(?P<date>\S*)")
-_COLOR: Final = re.compile(rb"\x1b\[[0-9;]*m")
 _QUOTED: Final = re.compile(rb"^(?:[>#] ?)+", re.MULTILINE)  # by a mail, or in a comment
 _OF_PCP: Final = re.compile(rb"^# (?:Timestamp +)?Device .*\n[^#\n]", re.MULTILINE)
 # Of pcp iostat -t, in each row.
@@ -94,8 +93,8 @@ def is_text(head: bytes) -> bool:
 
 
 def _bare(data: bytes) -> bytes:
-    """Without the colors of a terminal, and with blanks for the marks of a quotation or comment."""
-    return _QUOTED.sub(lambda match: b" " * len(match[0]), _COLOR.sub(b"", data))
+    """With blanks for the marks of a quotation or comment."""
+    return _QUOTED.sub(lambda match: b" " * len(match[0]), data)
 
 
 def _heading(words: list[str]) -> bool:
