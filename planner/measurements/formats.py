@@ -186,7 +186,7 @@ def _layout(source: Source) -> TableHead | None:
 
 def _unknown(source: Source) -> ReportError:
     """Say of a table that is none of volumes which columns it has, which are missing, and which may be them."""
-    from planner.reports.column_names import listed
+    from planner.render.text import listed
     from planner.reports.membership import is_lsdasd
 
     head = source.head

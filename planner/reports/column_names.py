@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from planner.errors import InputError
+from planner.render.text import listed
 from planner.units import FACTORS, UNITS
 
 NAMES: Final = {  # field: headings, the likeliest first
@@ -148,12 +149,6 @@ class Plan:
         heading, unit = words[close[0]] if close else ("", "")
         odd = "" if _fits(fields[0].removesuffix("_ms"), unit) else f", but its unit {unit!r} does not fit"
         return f"{heading!r}{odd}" if heading else ""
-
-
-def listed(names: Sequence[str], most: int = 12) -> str:
-    """Some names of many."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(name[:40] for name in names[:most]) + more
 
 
 def heading_words(heading: str) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from planner.errors import ReportError
 from planner.render import safe
 from planner.render.text import counted
+from planner.reports.lines import read_bytes
 from planner.reports.moments import read_moment
 from planner.results import Array
 from planner.units import half_digit
@@ -349,13 +350,7 @@ def read_cells(
 
 def normal(path: Path, expected: str, data: bytes | None) -> bytes:
     """Content of a file in UTF-8, without byte order mark, lines ended by line feeds alone."""
-    if data is None:
-        try:
-            data = path.read_bytes()
-        except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or str(error)
-            raise ReportError(path, f"cannot be read ({why}): expected {expected}") from error
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    data = (read_bytes(path, f"expected {expected}") if data is None else data).removeprefix(b"\xef\xbb\xbf")
     if not data.isascii():
         try:
             data.decode()

@@ -19,9 +19,9 @@ from xml.parsers import expat
 import numpy as np
 
 from planner.errors import ReportError
-from planner.render.text import counted
+from planner.render.text import counted, listed
 from planner.reports import schema, volumes
-from planner.reports.column_names import Plan, heading_words, listed, plan_of
+from planner.reports.column_names import Plan, heading_words, plan_of
 from planner.reports.csv_table import Allowed, CsvTable, check_width, frame_of, shown
 from planner.reports.moments import read_dates
 from planner.reports.volumes import NOTHING, NUMBERS, SHOWN, read_volumes

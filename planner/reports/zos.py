@@ -6,7 +6,6 @@ meanings are those of the public pages https://ibm.github.io/IBM-SMF-Explorer/ma
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.csv_table import check_width, first_true
+from planner.reports.csv_table import check_width, first_true, read_cells
 from planner.reports.moments import MOMENT, clock, clock_of_zone, read_length, read_moment, with_moments
 from planner.reports.volumes import FASTEST, SHOWN, SLOWEST
 from planner.units import MICROSECOND, MONITOR_TIME
@@ -84,15 +83,13 @@ def is_pools(headings: frozenset[str]) -> bool:
 
 
 def read_csv(path: Path, data: bytes) -> pl.DataFrame:
-    """Cells of a CSV file as text."""
+    """Cells of a CSV file as text, null where empty, and their lines."""
     import polars as pl
 
-    try:
-        return pl.read_csv(io.BytesIO(data), infer_schema=False, encoding="utf8")
-    except pl.exceptions.PolarsError as error:
-        raise ReportError(
-            path, f"{str(error).splitlines()[0]}: expected CSV with one heading a column"
-        ) from None
+    table = read_cells(path, "SMF 74-1 or 78-3 of SMF Explorer", data=data)
+    names = {number: name or number for number, name in zip(table.cells.columns, table.header, strict=True)}
+    cells = table.cells.rename(names).with_columns(pl.all().replace("", None))
+    return cells.with_columns(line=pl.Series(table.line_numbers))
 
 
 def read_frame(path: Path, frame: pl.DataFrame) -> schema.Tables:
@@ -104,7 +101,9 @@ def read_frame(path: Path, frame: pl.DataFrame) -> schema.Tables:
     twice = [name for name in names.values() if list(names.values()).count(name) > 1]
     if twice:
         raise ReportError(path, f"two columns are {twice[0]}: expected each once")
-    renamed = frame.rename(names).with_row_index("line", 2)  # line 1 has the headings
+    renamed = frame.rename(names)
+    if "line" not in renamed.columns:
+        renamed = renamed.with_row_index("line", 2)  # line 1 has the headings
     devices = set(renamed.columns) >= DEVICE_KEY
     needed, useful = (DEVICE_NEEDED, DEVICE_USEFUL) if devices else (POOL_NEEDED, POOL_USEFUL)
     what = "SMF 74-1" if devices else "SMF 78-3"
