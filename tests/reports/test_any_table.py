@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from random import Random
 
 import pandas as pd
@@ -118,6 +119,8 @@ def test_a_date_with_two_meanings_is_not_guessed() -> None:
     assert any("no date with one meaning" in note for note in found.notes)
     clear = read(text(*lines, "A,03/31/2026,10:00,1,2")).devices["start"]
     assert [each.day for each in clear] == [1, 1, 31] and {each.month for each in clear} == {3}
+    same = read(text("Volser,Start,IOPS,Svc", "A,03/03/2026 1:15:00 p.m.,1,2")).devices["start"]
+    assert same.to_list() == [datetime(2026, 3, 3, 13, 15)]
 
 
 def test_a_map_says_what_headings_do_not() -> None:
