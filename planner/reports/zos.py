@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from planner.errors import ReportError
+from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.csv_table import check_width, first_true, read_cells
 from planner.reports.moments import MOMENT, clock, clock_of_zone, read_length, read_moment, with_moments
@@ -260,9 +261,8 @@ def _begin(day: object, clock: object) -> datetime | None:
 
 def _left_out(path: Path, frame: pl.DataFrame, reason: str) -> str:
     names = [str(name) for name in frame["num"].unique(maintain_order=True).to_list()]
-    others = f" and {len(names) - SHOWN} others" if len(names) > SHOWN else ""
     rows = "row is" if frame.height == 1 else "rows are"
-    return f"{path}: {frame.height} {rows} left out, {reason}: {', '.join(names[:SHOWN])}{others}"
+    return f"{path}: {frame.height} {rows} left out, {reason}: {listed(names, SHOWN)}"
 
 
 def _check_counts(path: Path, frame: pl.DataFrame, *names: str) -> None:

@@ -276,6 +276,10 @@ def test_what_is_no_measurement_is_refused(text: str, problem: str) -> None:
             "RMF as text: expected the XML of the RMF postprocessor",
         ),
         (b"/sys/kernel/debug/dasd/dasda/statistics:disabled\n", "were off; dasdstat -e starts them"),
+        (
+            b'Volser,"IOPS\n(1/s)",Svc\nA,1,1\n',
+            "a heading that goes on in a second line: expected all on one",
+        ),
         (b"%PDF-1.7\n%\xe2\xe3", "a PDF: expected what it was printed from"),
         (b"<!DOCTYPE html>\n<html></html>", "a page of HTML: expected the file itself"),
         (LISTING.read_text(encoding="utf-8").encode("cp500"), "text in EBCDIC: expected a transfer as text"),

@@ -21,7 +21,6 @@ from planner.errors import InputError, ReportError
 from planner.measurements import intervals, volume_runs
 from planner.measurements.read import read
 from planner.reports.iostat import exact_utilization, is_iostat, read_iostat
-from planner.reports.iostat_text import moments
 from tests.reports.iostat_writer import LAYOUTS, Printed, Writing, any_writing, printed
 
 TEXT = Writing(times="%Y-%m-%dT%H:%M:%S+0200")
@@ -303,20 +302,3 @@ def test_an_interval_without_io_does_not_refuse_the_others(idle: str) -> None:
     assert answer.recommended == planner.aliases(f"{HEADING}\n{ROW}\n\n".encode()).recommended
     with pytest.raises(InputError, match=r"with I/O; there is none; .* the first report, .* is left out"):
         planner.aliases(f"{HEADING}\n{ROW}\n\n{HEADING}\n{quiet}\n\n".encode())
-
-
-@pytest.mark.parametrize(
-    "first",
-    ["2024-05-14T10:00:00", "05/14/2024 10:00:00 AM", "05/14/24 10:00:00", "14.05.2024 10:00:00",
-     "14/05/24 10:00:00", "2024-05-14 10:00:00 a.m.", "2024年05月14日 10时00分00秒", "2024년 05월", "14-05-24 10:00:00"],
-)  # fmt: skip
-def test_times_of_many_languages(first: str) -> None:
-    """Where nothing tells the order of day, month and year, only the clock is known; of no time nothing is."""
-    starts, clocks = moments([first, first.replace("10", "11")])
-    known = [datetime(2024, 5, 14, 10), datetime(2024, 5, 14, 11)]
-    unknown = {
-        "14-05-24 10:00:00": [datetime(2000, 1, 1, 10), datetime(2000, 1, 1, 11)],
-        "2024년 05월": [None] * 2,
-    }
-    assert starts == ([None] * 2 if first in unknown else known)
-    assert clocks == unknown.get(first, known)

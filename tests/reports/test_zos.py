@@ -140,7 +140,7 @@ class TestDevices:
     def test_of_many_that_are_left_out_five_are_named(self) -> None:
         for many, said in (
             (5, "left out, .*: 8A00, 8A01, 8A02, 8A03, 8A04$"),
-            (7, "8A03, 8A04 and 2 others$"),
+            (7, "8A03, 8A04 and 2 more$"),
         ):
             frame = pl.concat([devices()[:1]] * (many + 1)).with_columns(
                 num=pl.Series([f"8A{n:02X}" for n in range(many + 1)]), cmb=pl.Series([True] * many + [False])
