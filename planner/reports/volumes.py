@@ -138,7 +138,8 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
 
     taken = plan.taken
     named = [table.series(taken[field].heading) for field in ("device", "volume") if field in taken]
-    sums = pl.select(pl.any_horizontal(*(name.str.contains(SUMS) for name in named))).to_series()
+    words = {word for name in named for word in name.unique() if re.search(SUMS, word)}
+    sums = pl.select(pl.any_horizontal(*(name.is_in(words) for name in named))).to_series()
     if sums.any() and not sums.all():
         notes.append(f"{table.path}: {counted(int(sums.sum()), 'row')} of sums left out.")
         table = replace(
