@@ -24,22 +24,23 @@ NAMES: Final = {  # field: headings, the likeliest first
     "system": "system systemid sysid smfid sid systemname snm lpar host hostname nodename mvssystemid",
     "run": "run",
     "start": "start timestamp datetime starttime startime startdatetime intervalstart intervalbegin begin dateandtime",
-    "date": "date startdate intervaldate day",
-    "time": "time timeofday intervaltime clock",
+    "date": "date startdate intervaldate day datum",
+    "time": "time timeofday intervaltime clock uhrzeit zeit",
 }
 TIMES: Final = {
     "pend": "pend pending pendtime pendingtime pnd avgpndms",
     "disconnect": "disconnect disc disctime disconnecttime discon dis dsc avgdisms",
     "connect": "connect conn conntime connecttime con cnn avgconms",
-    "service": "service servicetime serv servtime svc svctime svctm devservicetime",
-    "response": "response responsetime resp resptime rsp rsptime rt avgrspms deviceresponsetime devresp devresptime",
+    "service": "service servicetime serv servtime svc svctime svctm devservicetime servicezeit bedienzeit",
+    "response": "response responsetime resp resptime rsp rsptime rt avgrspms deviceresponsetime devresp devresptime "
+    "latency antwortzeit",
     "iosq": "iosq iosqtime iosqueuetime iosqueue iosqueuing iosqueueing avgioqms queuetime",
     "cu_wait": "cuwait controlunitwait",
     "interval": "interval intervallength duration intervalduration duratm length",
 }
 RATES: Final = {
     "io_rate": "iorate iops io ios activityrate deviceactivityrate devactrate devactivityrate actrate ssch sschrate "
-    "iorequestrate deviceiorate totaliorate totaliops ioratetotal iosrate rate",
+    "iorequestrate deviceiorate totaliorate totaliops ioratetotal iosrate rate earate",
     "alias_rate": "aliasrate",
     "avoided": "avoided",
 }
@@ -68,7 +69,20 @@ UNIT_WORDS: Final = {
     **dict.fromkeys(("/min", "1/min", "per min", "per minute"), "/min"),
     **dict.fromkeys(("/h", "1/h", "/hour", "per h", "per hour"), "/h"),
 }  # fmt: skip
-NO_UNIT: Final = ("", "-", "#", "hex", "number", "count", "text")
+NO_UNIT: Final = (
+    "",
+    "-",
+    "#",
+    "hex",
+    "number",
+    "count",
+    "text",
+    "i/o",
+    "i/os",
+    "ios",
+    "requests",
+    "hh:mm:ss",
+)
 FILLERS: Final = frozenset({"avg", "average", "mean", "ave", "in", "overall"})
 EMBEDDED: Final = {"avgpndms": "ms", "avgdisms": "ms", "avgconms": "ms", "avgrspms": "ms", "avgioqms": "ms",
                    "duratm": "s"}  # fmt: skip
@@ -157,11 +171,10 @@ def heading_words(heading: str) -> tuple[str, str]:
     >>> heading_words("Avg Resp Time (ms)"), heading_words("IO/s"), heading_words("service_us")
     (('resptime', 'ms'), ('io', '1/s'), ('service', 'us'))
     """
-    unit = ""
     text = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", heading.strip()).lower()
-    for inside in (_BESIDE_UNIT.sub("", each).strip() for each in _BRACKETS.findall(text)):
-        known = UNIT_WORDS.get(inside.replace(" ", ""), UNIT_WORDS.get(inside))
-        unit = known or unit or ("" if inside in NO_UNIT else inside)
+    inside = [_BESIDE_UNIT.sub("", each).strip() for each in _BRACKETS.findall(text)]
+    said = [UNIT_WORDS.get(each.replace(" ", ""), UNIT_WORDS.get(each, each)) for each in inside]
+    unit = " ".join(each for each in said if each not in NO_UNIT)  # several are none that a number has
     text = _BRACKETS.sub(" ", text).replace("%", " percent ").replace("i/o", "io").replace("#", " number ")
     if _PER_SECOND.search(text):
         text, unit = _PER_SECOND.sub(" ", text), unit or "1/s"

@@ -137,7 +137,11 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     import polars as pl
 
     taken = plan.taken
-    named = [table.series(taken[field].heading) for field in ("device", "volume") if field in taken]
+    named = [
+        table.series(taken[field].heading)
+        for field in ("device", "volume", "date", "start")
+        if field in taken
+    ]
     words = {word for name in named for word in name.unique() if re.search(SUMS, word)}
     sums = pl.select(pl.any_horizontal(*(name.is_in(words) for name in named))).to_series()
     if sums.any() and not sums.all():

@@ -55,6 +55,15 @@ def text(*lines: str) -> bytes:
             1234,
             1.3e-3,
         ),
+        (
+            (
+                "Datum;Uhrzeit;Volume;E/A-Rate;Queue (I/Os);Bedienzeit (ms)",
+                "14.05.2024;10:15;A;10,0;0,3;1,3",
+                "Gesamt;;;10,0;;",
+            ),
+            10,
+            1.3e-3,
+        ),
         (("Device,Volser,IOPS,Svc", "8A00,A,10,1.3", "LCU 0045 total,,10,1.3"), 10, 1.3e-3),
     ],
 )
@@ -69,6 +78,7 @@ def test_marks_and_units_are_found(lines: tuple[str, ...], rate: float, service:
         (("Volser;IOPS;Svc", "A;1,234;2,345"), "line 2, column 3: '1,234': is its comma one of decimals or"),
         (("Volser;IOPS;Svc", "A;1.234;2"), "line 2, column 3: '1.234': is its point one of decimals or"),
         (("Volser,IOPS (k),Svc", "A,1.2,2.5"), r"io_rate: perhaps 'IOPS \(k\)', but its unit 'k' does not fit; --map"),
+        (("Volser,IOPS,Resp (max) [ms]", "A,1.2,2.5"), "its unit 'max ms' does not fit"),
         (("Volser,IOPS,Conn (%),Pend,Disc", "A,1.2,2.5,1,1"), r"not taken: Conn \(%\)"),
         (("Volser;IOPS;Svc", "A;1,5;2.5"), "'1,5': a decimal comma, and decimal points elsewhere"),
         (("Volser,IOPS,Svc (ms),Svc (us)", "A,1,2,3"), r"'Svc \(ms\)' and 'Svc \(us\)' may both be service"),
