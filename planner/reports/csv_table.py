@@ -99,7 +99,7 @@ class Allowed:
 ZERO_OR_ABOVE: Final = Allowed()
 
 
-def date(cell: str) -> datetime | None:
+def read_date(cell: str) -> datetime | None:
     """Read a date with time; None for anything else, digits alone are seconds."""
     try:
         float(cell)
@@ -116,7 +116,7 @@ def seconds(cell: str, start: datetime | None) -> float:
     if start is None:
         value = float(cell) if cell.isascii() and "_" not in cell else refuse()
         return value if math.isfinite(value) else refuse()
-    when = date(cell)
+    when = read_date(cell)
     return (when - start).total_seconds() if when is not None else refuse()
 
 
@@ -277,7 +277,7 @@ class CsvTable:
     def times(self, name: str) -> tuple[Array, datetime | None]:
         """Read a column of times: seconds since the first row and that moment, or seconds as they are and None."""
         column = self.series(name)
-        start = date(column[0])
+        start = read_date(column[0])
         return self.mapped(name, lambda cell: seconds(cell, start), WANTED_TIME, float).to_numpy(), start
 
     def mapped(self, name: str, convert: Callable[[str], Any], wanted: str, dtype: Any) -> pl.Series:

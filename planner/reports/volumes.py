@@ -249,8 +249,11 @@ def _as_seconds(
 
     They add up where they come to the `same`, but for so much of it, in `most` of the rows.
     """
-    busy = frame.filter(pl_busy())
-    mean = float(busy["service"].median() or 0.0)  # type: ignore[arg-type] # of numbers
+    import polars as pl
+
+    time = pl.coalesce("service", "response")
+    busy = frame.filter((pl.col("io_rate") > 0) & time.is_not_null() & (pl.col("kind") == schema.VOLUME))
+    mean = float(busy.select(time.median()).item() or 0.0)
     times = {field: each for field, each in plan.taken.items() if field in NUMBERS and NUMBERS[field] == "ms"}
     if not times or not mean:
         return None
@@ -267,20 +270,14 @@ def _as_seconds(
         if alike > most * busy.height and mean / MILLISECOND >= FASTEST:
             changed = {field: Taken(each.heading, "s") for field, each in times.items()}
             return Plan({**plan.taken, **changed}, plan.unused, False, plan.doubts)
+    what = "service" if busy["service"].count() else "response"
     heading = next(iter(shown.values()))
     quoted = heading if heading.isalnum() else f'"{heading}"'
     raise ReportError(
-        table.path, f"a median service time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())}): no disk is "
+        table.path, f"a median {what} time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())}): no disk is "
         f"so {'fast' if fast else 'slow'}; expected milliseconds, or the unit by --map {next(iter(shown))}_"
         f"{'s' if fast else 'us'}={quoted} and so on", line=table.header_line,
     )  # fmt: skip
-
-
-def pl_busy() -> pl.Expr:
-    """Rows of volumes with I/O and a service time."""
-    import polars as pl
-
-    return (pl.col("io_rate") > 0) & pl.col("service").is_not_null() & (pl.col("kind") == schema.VOLUME)
 
 
 def measured(table: CsvTable, name: str, heading: str, factor: float) -> dict[str, pl.Series]:
@@ -483,10 +480,8 @@ def _decimals(table: CsvTable, columns: Mapping[int, pl.Series]) -> str:
             elif mark is not None:
                 marks.setdefault(mark, (row, index))
     if len(marks) > 1:
-        (row, index), problem = (
-            marks[","],
-            "a decimal comma, and decimal points elsewhere: expected one of them",
-        )
+        row, index = marks[","]
+        problem = "a decimal comma, and decimal points elsewhere: expected one of them"
     elif not marks and doubt is not None:
         row, index = doubt
         mark = "comma" if "," in columns[index][row] else "point"

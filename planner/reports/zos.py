@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 from planner.errors import ReportError
 from planner.render.text import listed
 from planner.reports import schema
-from planner.reports.csv_table import check_width, first_true, read_cells
-from planner.reports.moments import MOMENT, clock, clock_of_zone, read_length, read_moment, with_moments
+from planner.reports.csv_table import check_width, first_true, read_cells, read_date
+from planner.reports.moments import MOMENT, clock, clock_of_zone, read_length, with_moments
 from planner.reports.volumes import FASTEST, SHOWN, SLOWEST
 from planner.units import MICROSECOND, MONITOR_TIME
 
@@ -226,7 +226,7 @@ def _starts(
     moments = frame["timestamp"]
     if moments.dtype == pl.String:
         cells = moments.to_list()
-        parsed = {cell: _moment(cell) for cell in set(cells)}
+        parsed = {cell: read_date(cell or "") for cell in set(cells)}
         starts, offsets = clock([parsed[cell] for cell in cells])
         moments = pl.Series(starts, dtype=pl.Datetime("us"))
         _refuse(path, frame, moments.is_null(), "timestamp", "a time such as 2024-05-14 09:15:00")
@@ -234,13 +234,6 @@ def _starts(
     elif getattr(moments.dtype, "time_zone", None):
         moments, offset = clock_of_zone(moments)
     return moments.cast(pl.Datetime("us")) - (interval * 1e6).cast(pl.Duration("us")), offset
-
-
-def _moment(cell: str | None) -> datetime | None:
-    try:
-        return None if cell is None else read_moment(cell)
-    except ValueError:
-        return None
 
 
 def _begin(day: object, clock: object) -> datetime | None:

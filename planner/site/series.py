@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import InputError, ReportError
-from planner.reports.csv_table import CsvTable, of_frame, read_csv, shown
-from planner.reports.csv_table import date as date_of
+from planner.reports.csv_table import CsvTable, of_frame, read_csv, read_date, shown
 from planner.reports.moments import clock
 from planner.results import Array
 from planner.units import readable
@@ -210,7 +209,7 @@ def _starts(table: CsvTable) -> tuple[NDArray[np.datetime64], NDArray[np.datetim
     cells = table.texts("start")
     known: dict[str, datetime] = {}
     for row, cell in enumerate(cells):
-        when = known.get(cell) or date_of(cell)
+        when = known.get(cell) or read_date(cell)
         if when is None:
             wanted = "expected a date with or without a time, such as 2026-03-01T10:15"
             raise table.error(row, "start", f"{shown(cell)}: {wanted}")

@@ -86,6 +86,7 @@ def test_marks_and_units_are_found(lines: tuple[str, ...], rate: float, service:
          "taken: Rates per s; io_rate: perhaps 'Rates per s'; --map io_rate=COLUMN"),
         (("Volser,IOPS,Svc", "A,700,845"), None),
         (("Volser,IOPS,Svc", "A,700,18450"), "so slow; expected milliseconds, or the unit by --map service_us"),
+        (("Volser,IOPS,Resp", "A,700,.0008"), "a median response time .* --map response_s=Resp"),
         (("Volser,IOPS,Svc", "A,700,.0008"), "so fast; expected milliseconds, or the unit by --map service_s=Svc"),
     ],
 )  # fmt: skip
