@@ -143,11 +143,6 @@ class CsvTable:
         return tuple(name.upper() for name in self.header)
 
     @cached_property
-    def lines(self) -> list[int]:
-        """Line in the file of each row."""
-        return [int(line) for line in self.line_numbers]
-
-    @cached_property
     def rows(self) -> list[list[str]]:
         """Cells of each row; as many as the header has."""
         return [list(row) for row in self.cells.iter_rows()]

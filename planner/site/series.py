@@ -234,7 +234,7 @@ def _check_order(rows: SystemRows, moments: NDArray[np.datetime64], *, utc: bool
     if wrong.size:
         before, at = rows.places[wrong[0] : wrong[0] + 2]
         how = "the same as" if steps[wrong[0]] == 0 else "earlier than"
-        where = f"{rows.table.texts('start')[at]} is {how} in line {rows.table.lines[before]}"
+        where = f"{rows.table.texts('start')[at]} is {how} in line {rows.table.line_numbers[before]}"
         raise rows.error(wrong[0] + 1, "start", f"{where}: expected intervals in order of time")
 
 
