@@ -78,7 +78,7 @@ def _measurements(table: CsvTable, headings: Sequence[Quantity], needed: Sequenc
             words={name: cells[row] for name, cells in words.items() if cells[row]},
             columns={each.file_key: table.column(row, each.file_key) for each in headings},
         )
-        for row, (name, line) in enumerate(zip(table.texts("run"), table.lines, strict=True))
+        for row, (name, line) in enumerate(zip(table.texts("run"), table.line_numbers.tolist(), strict=True))
     ]
 
 

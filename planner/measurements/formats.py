@@ -23,20 +23,31 @@ if TYPE_CHECKING:
     from planner.reports.volumes import TableHead
 
 NEARLY: Final = (  # how what is no measurement begins, and the way out
-    (rb"\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|LZIP", "compressed: expected it unpacked (gunzip, bunzip2, xz -d)"),
-    (rb"PK\x03\x04", "a workbook (.xlsx) or another zip file: expected it saved as CSV, or unpacked"),
+    (rb"\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|LZIP|7z\xbc\xaf|:CFF|(?s:.{257})ustar",
+     "compressed, or several files in one: expected it unpacked (gunzip, bunzip2, xz -d, tar -x, vmarc unpk)"),
+    (rb"PK\x03\x04|\xd0\xcf\x11\xe0", "a workbook (.xlsx) or another zip file: expected it saved as CSV, or unpacked"),
+    (rb"(?s:.{0,2000})(?:D I R E C T   A C C E S S   D E V I C E|R M F +|RPT VERSION \S+ RMF)",
+     "a report of RMF as text: expected the XML of the RMF postprocessor"),
     (rb"%PDF", "a PDF: expected what it was printed from, as text"),
     (rb"(?i)\s*<(?:!doctype\s+)?html", "a page of HTML: expected the file itself, as text"),
     (rb"(?:[^\x00-\x09\x0b\x0c\x0e-\x3f]*[\x40\x15\x25]){20}", "text in EBCDIC: expected a transfer as text, to ASCII"),
+    (rb'[^"\n]*(?:"[^"\n]*"[^"\n]*)*"[^"\n]*\r?\n', "a heading that goes on in a second line: expected all on one"),
     (rb"\s*\d+ +\d+ \S+(?: \d+){11}", "counters of /proc/diskstats: expected what iostat -x -t 60 prints"),
 )  # fmt: skip
 LISTING: Final = re.compile(rb"FCX\d|Label/ID|Data Space|^ ?[0-9A-F]{4} +(?:33[89]0|->)", re.MULTILINE)
 HEAD: Final = 65_536  # bytes that tell what a file is
 
 
-def _utf_8(data: bytes) -> bytes:
-    """Text as it is, or from two bytes a character, as spreadsheets and PowerShell save it."""
-    return data.decode("utf-16", "replace").encode() if data.startswith(TWO_BYTES) else data
+# Colors, erased ends of lines, titles of windows, as a terminal's record has them; what moves about in it stays.
+TERMINAL: Final = re.compile(
+    rb"\x1b(?:\[[0-9;]*[mK]|\[\?[0-9;]*[hl]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\([0-9A-B])"
+)
+
+
+def _plain(data: bytes) -> bytes:
+    """Text from two bytes a character, as spreadsheets and PowerShell save it, and without a terminal's colors."""
+    data = data.decode("utf-16", "replace").encode() if data.startswith(TWO_BYTES) else data
+    return TERMINAL.sub(b"", data) if b"\x1b" in data and b"\0" not in data else data
 
 
 @dataclass
@@ -53,17 +64,17 @@ class Source:
         if self.frame is not None:
             return b""
         if self.content is not None:
-            return _utf_8(self.content[:HEAD])
+            return _plain(self.content[:HEAD])
         try:
             with self.path.open("rb") as file:
-                return _utf_8(file.read(HEAD))
+                return _plain(file.read(HEAD))
         except (OSError, ValueError) as error:
             raise unreadable(self.path, error, WANTED) from error
 
     @cached_property
     def data(self) -> bytes:
         """All bytes."""
-        return _utf_8(self.path.read_bytes() if self.content is None else self.content)
+        return _plain(self.path.read_bytes() if self.content is None else self.content)
 
     @cached_property
     def text(self) -> str:
@@ -176,7 +187,7 @@ def _layout(source: Source) -> TableHead | None:
 
 def _unknown(source: Source) -> ReportError:
     """Say of a table that is none of volumes which columns it has, which are missing, and which may be them."""
-    from planner.reports.column_names import listed
+    from planner.render.text import listed
     from planner.reports.membership import is_lsdasd
 
     head = source.head

@@ -203,7 +203,7 @@ def membership(members: Membership | Path | str | None) -> Membership | None:
         from planner.reports.membership import is_lsdasd, read_lsdasd, read_membership
 
         source = Source(Path(members))
-        return read_lsdasd(members) if is_lsdasd(source.head) else read_membership(members)
+        return (read_lsdasd if is_lsdasd(source.head) else read_membership)(source.path, source.data)
     from planner.reports.membership import Membership
 
     if not (members is None or isinstance(members, Membership)):

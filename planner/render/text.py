@@ -169,8 +169,8 @@ def counted(number: float, noun: str, plural: str = "") -> str:
     return f"{number:,.0f} {noun if number == 1 else plural or noun + 's'}"
 
 
-def listed(names: Sequence[str], most: int) -> str:
-    """The first few names, and how many more there are.
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """The first few names, long ones by their beginnings, and how many more there are.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def listed(names: Sequence[str], most: int) -> str:
     'P1, P2 and 1 more'
     """
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    return ", ".join(name[:60] for name in names[:most]) + more
 
 
 def wrap(text: str, width: int = WIDTH) -> str:

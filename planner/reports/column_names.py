@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from planner.errors import InputError
+from planner.render.text import listed
 from planner.units import FACTORS, UNITS
 
 NAMES: Final = {  # field: headings, the likeliest first
@@ -23,22 +24,23 @@ NAMES: Final = {  # field: headings, the likeliest first
     "system": "system systemid sysid smfid sid systemname snm lpar host hostname nodename mvssystemid",
     "run": "run",
     "start": "start timestamp datetime starttime startime startdatetime intervalstart intervalbegin begin dateandtime",
-    "date": "date startdate intervaldate day",
-    "time": "time timeofday intervaltime clock",
+    "date": "date startdate intervaldate day datum",
+    "time": "time timeofday intervaltime clock uhrzeit zeit",
 }
 TIMES: Final = {
     "pend": "pend pending pendtime pendingtime pnd avgpndms",
     "disconnect": "disconnect disc disctime disconnecttime discon dis dsc avgdisms",
     "connect": "connect conn conntime connecttime con cnn avgconms",
-    "service": "service servicetime serv servtime svc svctime svctm devservicetime",
-    "response": "response responsetime resp resptime rsp rsptime rt avgrspms deviceresponsetime devresp devresptime",
+    "service": "service servicetime serv servtime svc svctime svctm devservicetime servicezeit bedienzeit",
+    "response": "response responsetime resp resptime rsp rsptime rt avgrspms deviceresponsetime devresp devresptime "
+    "latency antwortzeit",
     "iosq": "iosq iosqtime iosqueuetime iosqueue iosqueuing iosqueueing avgioqms queuetime",
     "cu_wait": "cuwait controlunitwait",
     "interval": "interval intervallength duration intervalduration duratm length",
 }
 RATES: Final = {
     "io_rate": "iorate iops io ios activityrate deviceactivityrate devactrate devactivityrate actrate ssch sschrate "
-    "iorequestrate deviceiorate totaliorate totaliops ioratetotal iosrate rate",
+    "iorequestrate deviceiorate totaliorate totaliops ioratetotal iosrate rate earate",
     "alias_rate": "aliasrate",
     "avoided": "avoided",
 }
@@ -64,12 +66,30 @@ UNIT_WORDS: Final = {
     **dict.fromkeys(("min", "mins", "minute", "minutes"), "min"),
     **dict.fromkeys(("/s", "1/s", "/sec", "1/sec", "/second", "per s", "per sec", "per second", "io/s", "ios/s",
                      "io/sec", "ios/sec", "i/o/s", "i/os/s", "iops", "ssch/s", "ssch/sec"), "1/s"),
+    **dict.fromkeys(("/min", "1/min", "per min", "per minute"), "/min"),
+    **dict.fromkeys(("/h", "1/h", "/hour", "per h", "per hour"), "/h"),
 }  # fmt: skip
-NO_UNIT: Final = ("", "-", "#", "hex", "number", "count", "text")
-FILLERS: Final = frozenset({"avg", "average", "mean", "ave"})
+NO_UNIT: Final = (
+    "",
+    "-",
+    "#",
+    "hex",
+    "number",
+    "count",
+    "text",
+    "i/o",
+    "i/os",
+    "ios",
+    "requests",
+    "hh:mm:ss",
+)
+FILLERS: Final = frozenset({"avg", "average", "mean", "ave", "in", "overall"})
 EMBEDDED: Final = {"avgpndms": "ms", "avgdisms": "ms", "avgconms": "ms", "avgrspms": "ms", "avgioqms": "ms",
                    "duratm": "s"}  # fmt: skip
 _BRACKETS: Final = re.compile(r"[(\[{]\s*([^()\[\]{}]*?)\s*[)\]}]")
+_BESIDE_UNIT: Final = re.compile(
+    rf"\b({'|'.join(FILLERS)})\b|[,;]|(/|\bper\b) *(i/?os?|ops?)$"
+)  # within brackets
 _PER_SECOND: Final = re.compile(r"\s*(?:/|\bper\b)\s*(?:s|sec|second)\b")
 _MAPPED: Final = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^,]*))\s*(?:,|$)")
 
@@ -121,7 +141,7 @@ class Plan:
     def refusal(self) -> str:
         """Say which columns there are, which are missing and which may be them."""
         found = ", ".join(f"{each.heading} as {field}" for field, each in self.taken.items())
-        near = [f"{name}: perhaps {near!r}" for name in self.missing if (near := self._nearest(name))]
+        near = [f"{name}: perhaps {near}" for name in self.missing if (near := self._nearest(name))]
         wanted = self.missing[-1].partition(" ")[0] if self.missing else "FIELD"
         wanted = "device" if wanted == "device or volume" else wanted
         return "; ".join(
@@ -135,18 +155,14 @@ class Plan:
         ) + f"; --map {wanted}=COLUMN says which column it is"  # fmt: skip
 
     def _nearest(self, name: str) -> str:
-        """The unused heading that looks most like a field."""
+        """The unused heading that looks most like a field, and its unit where that does not fit."""
         fields = [each for each in re.findall(r"\w+", name) if each.removesuffix("_ms") in FIELDS]
-        words = {heading_words(heading)[0]: heading for heading in self.unused}
+        words = {word: (heading, unit) for heading in self.unused for word, unit in [heading_words(heading)]}
         names = [word for field in fields for word in FIELDS[field.removesuffix("_ms")].split()]
         close = [near for word in names for near in get_close_matches(word, words, n=1, cutoff=0.6)]
-        return words[close[0]] if close else ""
-
-
-def listed(names: Sequence[str], most: int = 12) -> str:
-    """Some names of many."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(name[:40] for name in names[:most]) + more
+        heading, unit = words[close[0]] if close else ("", "")
+        odd = "" if _fits(fields[0].removesuffix("_ms"), unit) else f", but its unit {unit!r} does not fit"
+        return f"{heading!r}{odd}" if heading else ""
 
 
 def heading_words(heading: str) -> tuple[str, str]:
@@ -155,15 +171,15 @@ def heading_words(heading: str) -> tuple[str, str]:
     >>> heading_words("Avg Resp Time (ms)"), heading_words("IO/s"), heading_words("service_us")
     (('resptime', 'ms'), ('io', '1/s'), ('service', 'us'))
     """
-    unit = ""
     text = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", heading.strip()).lower()
-    for inside in _BRACKETS.findall(text):
-        unit = UNIT_WORDS.get(inside.replace(" ", ""), UNIT_WORDS.get(inside, unit))
+    inside = [_BESIDE_UNIT.sub("", each).strip() for each in _BRACKETS.findall(text)]
+    said = [UNIT_WORDS.get(each.replace(" ", ""), UNIT_WORDS.get(each, each)) for each in inside]
+    unit = " ".join(each for each in said if each not in NO_UNIT)  # several are none that a number has
     text = _BRACKETS.sub(" ", text).replace("%", " percent ").replace("i/o", "io").replace("#", " number ")
     if _PER_SECOND.search(text):
-        text, unit = _PER_SECOND.sub(" ", text), "1/s"
+        text, unit = _PER_SECOND.sub(" ", text), unit or "1/s"
     words = [word for word in re.split(r"[^a-z0-9µμ]+", text) if word and word not in FILLERS]
-    if len(words) > 1 and not unit and words[-1] in UNIT_WORDS:
+    if len(words) > 1 and not unit and words[-1] in UNIT_WORDS and "".join(words) not in BY_WORDS:
         unit = UNIT_WORDS[words.pop()]
     elif len(words) > 1 and words[-1] == unit:
         words.pop()
@@ -233,9 +249,12 @@ def _settle_times(taken: dict[str, Taken], ranks: Mapping[str, float]) -> None:
 
 def _fits(field: str, unit: str) -> bool:
     """Whether a field may have a unit."""
-    if field in TIMES:
-        return unit in ("", *FACTORS["time"])
-    return unit in ("", "1/s") if field in RATES else unit == ""
+    if field in NAMES:  # what else stands in brackets there says more of the name
+        return not unit or unit not in map(str.lower, UNITS)
+    return unit in (
+        "",
+        *(FACTORS["time"] if field in TIMES else ("1/s", *FACTORS["rate"]) if field in RATES else ()),
+    )
 
 
 def asked_field(name: str) -> tuple[str, str]:

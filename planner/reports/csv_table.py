@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from planner.errors import ReportError
 from planner.render import safe
 from planner.render.text import counted
+from planner.reports.lines import read_bytes
 from planner.reports.moments import read_moment
 from planner.results import Array
 from planner.units import half_digit
@@ -98,7 +99,7 @@ class Allowed:
 ZERO_OR_ABOVE: Final = Allowed()
 
 
-def date(cell: str) -> datetime | None:
+def read_date(cell: str) -> datetime | None:
     """Read a date with time; None for anything else, digits alone are seconds."""
     try:
         float(cell)
@@ -115,7 +116,7 @@ def seconds(cell: str, start: datetime | None) -> float:
     if start is None:
         value = float(cell) if cell.isascii() and "_" not in cell else refuse()
         return value if math.isfinite(value) else refuse()
-    when = date(cell)
+    when = read_date(cell)
     return (when - start).total_seconds() if when is not None else refuse()
 
 
@@ -140,11 +141,6 @@ class CsvTable:
     def names(self) -> tuple[str, ...]:
         """Headings in upper case."""
         return tuple(name.upper() for name in self.header)
-
-    @cached_property
-    def lines(self) -> list[int]:
-        """Line in the file of each row."""
-        return [int(line) for line in self.line_numbers]
 
     @cached_property
     def rows(self) -> list[list[str]]:
@@ -276,7 +272,7 @@ class CsvTable:
     def times(self, name: str) -> tuple[Array, datetime | None]:
         """Read a column of times: seconds since the first row and that moment, or seconds as they are and None."""
         column = self.series(name)
-        start = date(column[0])
+        start = read_date(column[0])
         return self.mapped(name, lambda cell: seconds(cell, start), WANTED_TIME, float).to_numpy(), start
 
     def mapped(self, name: str, convert: Callable[[str], Any], wanted: str, dtype: Any) -> pl.Series:
@@ -349,13 +345,7 @@ def read_cells(
 
 def normal(path: Path, expected: str, data: bytes | None) -> bytes:
     """Content of a file in UTF-8, without byte order mark, lines ended by line feeds alone."""
-    if data is None:
-        try:
-            data = path.read_bytes()
-        except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or str(error)
-            raise ReportError(path, f"cannot be read ({why}): expected {expected}") from error
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    data = (read_bytes(path, f"expected {expected}") if data is None else data).removeprefix(b"\xef\xbb\xbf")
     if not data.isascii():
         try:
             data.decode()

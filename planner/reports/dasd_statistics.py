@@ -48,6 +48,7 @@ HISTOGRAMS: Final = {  # part of a request: label in debugfs, title that dasdsta
 KEYS: Final = {label: key for table in (TOTALS, HISTOGRAMS) for key, (label, *_) in table.items()}
 TITLES: Final = {title: key for key, (_, title, _) in HISTOGRAMS.items()}
 BLOCK_DEVICE: Final = re.compile(r"dasd[a-z]+")
+OFF: Final = (b"Statistics are off", b"/statistics:disabled")
 WHAT: Final = "statistics of the DASD driver"
 
 _PLACE: Final = re.compile(r"(?:==> )?(?:\S*[/:])?(?P<name>[^/\s:]+)/statistics(?: <==|:(?P<rest>.*))?$")
@@ -133,7 +134,7 @@ def is_dasd_statistics(head: bytes) -> bool:
         b"histogram_io_times",
         b"dasd I/O requests",
         b"statistics data for statistic:",
-        b"Statistics are off",
+        *OFF,
     )
     return b"\0" not in head and any(mark in head for mark in marks)
 
@@ -143,7 +144,7 @@ def read_dasd_statistics(path: Path | str, data: bytes | None = None) -> tuple[D
     path = Path(path)
     content = read_bytes(path) if data is None else data
     sections = list(_sections(path, content.decode("utf-8", "replace").splitlines()))
-    if b"Statistics are off" in content[:1000]:
+    if not sections and any(mark in content for mark in OFF):
         raise ReportError(path, "the statistics of the DASD driver were off; dasdstat -e starts them")
     if not sections:
         raise ReportError(

@@ -12,6 +12,7 @@ from typing import Final
 
 from planner.errors import ReportError
 from planner.reports.lines import read_text
+from planner.reports.moments import ORDERS, DateParts, dated, time_of_day
 
 WANTED: Final = "expected what iostat -x -t 60 prints, or with -o JSON"
 RATES: Final = ("r/s", "w/s", "d/s", "f/s", "tps", "rrqm/s", "wrqm/s", "drqm/s", "rqm/s")
@@ -23,7 +24,6 @@ KNOWN: Final = re.compile(
     r"|[rwd]?(?:sec|kB|MB|GB)/s|(?:Blk|kB|MB|GB|sec)_(?:read|wrtn|dscd|w\+d)(?:/s)?"
 )
 _HEADER: Final = re.compile(r"\s*Linux (?P<release>\S+) \((?P<host>[^)]*)\)\s*(?P<date>\S*)")
-_COLOR: Final = re.compile(rb"\x1b\[[0-9;]*m")
 _QUOTED: Final = re.compile(rb"^(?:[>#] ?)+", re.MULTILINE)  # by a mail, or in a comment
 _OF_PCP: Final = re.compile(rb"^# (?:Timestamp +)?Device .*\n[^#\n]", re.MULTILINE)
 # Of pcp iostat -t, in each row.
@@ -38,12 +38,11 @@ _OTHERS: Final = {
     r"% tm_act": "iostat of AIX",
 }
 DAY: Final = timedelta(days=1)
-ORDERS: Final = ("mdy", "dmy", "ymd")
 
 _SIGNS: Final = str.maketrans({"年": "-", "月": "-", "日": " ", "时": ":", "時": ":", "分": ":", "秒": " "})
 _FORM: Final = re.compile(
-    r"(?:Time: ?)?(?:(?P<date>[0-9]{1,4}(?P<sign>[./-])[0-9]{1,2}[./-][0-9]{2,4})\.?[ T]+)?"
-    r"(?P<before>上午|下午|오전|오후)? ?(?P<clock>[0-9]{1,2}[:.][0-9]{2}[:.][0-9]{2}) ?(?P<half>AM|PM|am|pm)?"
+    r"(?:Time: ?)?(?:(?P<date>[0-9]{1,4}(?P<sign>[./-])[0-9]{1,2}(?P=sign)[0-9]{2,4})\.?[ T]+)?"
+    r"(?P<before>上午|下午|오전|오후)? ?(?P<clock>[0-9]{1,2}[:.][0-9]{2}[:.][0-9]{2}) ?(?P<half>[AaPp]\.?[Mm]\.?)?"
 )
 
 
@@ -94,8 +93,8 @@ def is_text(head: bytes) -> bool:
 
 
 def _bare(data: bytes) -> bytes:
-    """Without the colors of a terminal, and with blanks for the marks of a quotation or comment."""
-    return _QUOTED.sub(lambda match: b" " * len(match[0]), _COLOR.sub(b"", data))
+    """With blanks for the marks of a quotation or comment."""
+    return _QUOTED.sub(lambda match: b" " * len(match[0]), data)
 
 
 def _heading(words: list[str]) -> bool:
@@ -363,11 +362,11 @@ def moments(texts: Sequence[str | None]) -> tuple[list[datetime | None], list[da
     iso = [None if text is None else _iso(text) for text in texts]
     if all(iso):
         return iso, iso
-    parts = [None if text is None else _parts(text) for text in texts]
-    if None in parts:
+    try:
+        parts = list(map(_parts, texts))
+    except ValueError:
         return [None] * len(texts), [None] * len(texts)
-    found = {order: dates for order in ORDERS if (dates := _dated(parts, order)) is not None}  # type: ignore[arg-type]
-    several = list(dict.fromkeys(map(tuple, found.values())))
+    several = dated(parts)
     rising = [each for each in several if all(now > before for before, now in pairwise(each))]
     near = [
         each
@@ -378,57 +377,33 @@ def moments(texts: Sequence[str | None]) -> tuple[list[datetime | None], list[da
     for choice in (several, rising, near):
         if len(choice) == 1:
             return list(choice[0]), list(choice[0])
-    return [None] * len(texts), _clocks(parts)  # type: ignore[arg-type]
+    return [None] * len(texts), _clocks(parts)
 
 
-def _parts(text: str) -> tuple[str, str, int] | None:
-    """Date, its sign (with a clock of 12 hours: 12), and the second of the day."""
-    match = _FORM.fullmatch(_plain(text))
+def _parts(text: str | None) -> DateParts:
+    """Take a time apart; the month is first where the clock has 12 hours, the day before points."""
+    match = _FORM.fullmatch(_plain(text or ""))
     if match is None:
-        return None
-    hour, minute, second = (int(each) for each in re.split("[:.]", match["clock"]))
-    late = (match["half"] or "").upper() == "PM" or match["before"] in ("下午", "오후")
-    if match["half"] or match["before"]:
-        if not 1 <= hour <= 12:  # noqa: PLR2004 - a clock of 12 hours
-            return None
-        hour = hour % 12 + 12 * late
-    if hour > 23 or minute > 59 or second > 60:  # noqa: PLR2004 - a clock
-        return None
-    sign = "12" if match["half"] and match["sign"] == "/" else match["sign"] or ""
-    return match["date"] or "", sign, hour * 3600 + minute * 60 + second
+        raise ValueError(text)
+    half = match["half"] or {"上午": "AM", "오전": "AM", "下午": "PM", "오후": "PM"}.get(match["before"])
+    hour, minute, second = re.split("[:.]", match["clock"])
+    of_day = time_of_day(match[0], hour, minute, second, None, half)
+    if match["date"] is None:
+        return (), (), of_day
+    numbers = match["date"].split(match["sign"])
+    orders = {".": ("dmy",), "/": ("mdy",) if match["half"] else ("mdy", "dmy")}.get(match["sign"], ORDERS)
+    whole_year = len(numbers[0]) > 2  # noqa: PLR2004 - digits
+    return ("ymd",) if whole_year else orders, tuple(map(int, numbers)), of_day
 
 
-def _dated(parts: Sequence[tuple[str, str, int]], order: str) -> list[datetime] | None:
-    """Moments by one order of day, month and year; None where it is not theirs."""
-    found = []
-    for date, sign, seconds in parts:
-        numbers = re.split("[./-]", date)
-        if len(numbers) < len(order):
-            return None
-        whole_year = len(numbers[0]) > 2  # noqa: PLR2004 - digits
-        if not whole_year and ((sign == "." and order != "dmy") or (sign in ("/", "12") and order == "ymd")):
-            return None
-        if sign == "12" and order != "mdy":
-            return None
-        of = dict(zip(order, numbers, strict=True))
-        if len(of["d"]) > 2 or len(of["m"]) > 2:  # noqa: PLR2004
-            return None
-        year = int(of["y"]) + (2000 if len(of["y"]) <= 2 else 0)  # noqa: PLR2004
-        try:
-            found.append(datetime(year, int(of["m"]), int(of["d"])) + timedelta(seconds=seconds))
-        except (ValueError, OverflowError):
-            return None
-    return found
-
-
-def _clocks(parts: Sequence[tuple[str, str, int]]) -> list[datetime | None]:
+def _clocks(parts: Sequence[DateParts]) -> list[datetime | None]:
     """Clocks on a day after another where they turn back on another date; None throughout where they do so on one."""
     found: list[datetime | None] = []
     day = datetime(2000, 1, 1)
-    for k, (date, _, seconds) in enumerate(parts):
-        if k and seconds <= parts[k - 1][2] and (date != parts[k - 1][0] or not date):
+    for k, (_, date, of_day) in enumerate(parts):
+        if k and of_day <= parts[k - 1][2] and (date != parts[k - 1][1] or not date):
             day += DAY
-        found.append(day + timedelta(seconds=seconds))
+        found.append(day + of_day)
     return found
 
 

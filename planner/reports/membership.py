@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from planner import units
 from planner.errors import InputError, ReportError
+from planner.render.text import counted
 from planner.reports import schema
-from planner.reports.csv_table import CsvTable, read_csv, shown
+from planner.reports.csv_table import CsvTable, read_cells, shown
 from planner.reports.lines import read_text
 
 if TYPE_CHECKING:
@@ -74,12 +75,12 @@ class Membership:
         return list(dict.fromkeys(member.pool for member in self.members.values()))
 
 
-def read_membership(path: Path | str) -> Membership:
+def read_membership(path: Path | str, data: bytes | None = None) -> Membership:
     """Read the members of alias pools."""
-    table = read_csv(path, ("device",), "pool members")
+    what = f"pool members with the columns {', '.join(ROLES)}, or {', '.join(BITS)}, or what lsdasd -u prints"
+    table = read_cells(path, what, ("device",), data=data)
     by_bits = table.has(IS_BASE) or table.has(IS_ALIAS)
-    wanted = BITS if by_bits else ROLES
-    table.require(wanted, f"pool members with the columns {', '.join(ROLES)}, or {', '.join(BITS)}")
+    table.require(BITS if by_bits else ROLES, what)
     return Membership(table.path, members_of(table) if by_bits else _by_role(table))
 
 
@@ -199,7 +200,10 @@ ALL: Final = "all"  # pool of devices without uids
 ECKD: Final = ("ECKD", "")
 WANTED_LSDASD: Final = "expected what lsdasd -u prints: bus id, name, uid"
 
-_BUS_ID: Final = re.compile(r"([0-9a-f])\.([0-3])\.([0-9a-f]{4})")
+_BUS_ID: Final = re.compile(
+    r"(?:[0-9a-f]\.[0-3]\.)?[0-9a-f]{4}"
+)  # lsdasd -s leaves out what is before the number
+_PROMPT: Final = re.compile(r".*[#$>%](?: +(?:lsdasd|exit|logout)\b.*)?|Last login: .*|logout|exit")
 _HEAD: Final = re.compile(r"Bus-ID|=+$")
 _NAME: Final = re.compile(r"dasd[a-z]{1,4}")
 _SECTION: Final = re.compile(
@@ -240,13 +244,8 @@ class _Device:
 
 def is_lsdasd(head: bytes) -> bool:
     """Tell by its first bytes whether a file is what lsdasd prints."""
-    for line in head.decode("utf-8", "replace").splitlines():
-        words = line.split()
-        if words and not _HEAD.match(words[0]):
-            return bool(_BUS_ID.match(words[0])) and (
-                _SECTION.fullmatch(line.strip()) is not None or _listed(0, line.strip()) is not None
-            )
-    return False
+    lines = [line.strip() for line in head.decode("utf-8", "replace").splitlines()]
+    return any(_SECTION.fullmatch(line) or _listed(0, line) for line in lines if line)
 
 
 def read_lsdasd(path: Path | str, data: bytes | None = None) -> LinuxDevices:
@@ -279,7 +278,7 @@ def read_lsdasd(path: Path | str, data: bytes | None = None) -> LinuxDevices:
         members = {each.number: Member("alias" if each.status == ALIAS else "base", ALL) for each in online}
         notes.append(
             f"{path}: no uids, which say who shares a pool: all ECKD devices are taken as one, with "
-            f"{sum(each.status == ALIAS for each in online)} aliases; lsdasd -u prints them"
+            f"{counted(sum(each.status == ALIAS for each in online), 'alias', 'aliases')}; lsdasd -u prints them"
         )
     return LinuxDevices(path, members, tuple(notes), names, tuple(others))
 
@@ -287,9 +286,11 @@ def read_lsdasd(path: Path | str, data: bytes | None = None) -> LinuxDevices:
 def _linux_devices(path: Path, text: str) -> Iterator[_Device]:
     """All devices, whatever the form."""
     section: _Device | None = None
-    for number, line in enumerate(text.splitlines(), 1):
+    lines = list(enumerate(text.splitlines(), 1))
+    headed = next((number for number, line in lines if line.startswith("Bus-ID")), 0)  # above it is no device
+    for number, line in lines[headed:]:
         words = line.split()
-        if not words or _HEAD.match(words[0]):
+        if not words or _HEAD.match(words[0]) or _PROMPT.fullmatch(line.rstrip()):
             continue
         if match := _SECTION.fullmatch(line.strip()):
             if section is not None:

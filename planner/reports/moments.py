@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
 
 MOMENT: Final = "_moment"
 MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_TIME: Final = r"(?:[ T:,-]+(\d{1,2})[:.](\d{2})(?:[:.](\d{2})(?:[.,:](\d{1,6}))?\d*)?\s*([AaPp][Mm])?)?"
+ORDERS: Final = ("mdy", "dmy", "ymd")
+DateParts = tuple[tuple[str, ...], tuple[int, ...], timedelta]
+"""Orders of year, month and day that the numbers of a date may have, these, and the time of day."""
+_TIME: Final = (
+    r"(?:[ T:,-]+(\d{1,2})[:.](\d{2})(?:[:.](\d{2})(?:[.,:](\d{1,6}))?\d*)?\s*([AaPp]\.?[Mm]\.?)?)?"
+)
 _NUMBERS: Final = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})" + _TIME)
 _NAMED: Final = re.compile(r"(\d{1,2})[ -]?([A-Za-z]{3})[A-Za-z]*\.?[ -]?(\d{2,4})" + _TIME)
 _OF_DAY: Final = re.compile(
@@ -96,34 +102,38 @@ def read_length(cell: str) -> float | None:
     return int(match[1]) * 3600 + int(match[2]) * 60 + float(match[3].replace(",", "."))
 
 
-def read_dates(cells: Sequence[str]) -> list[datetime | None] | None:
-    """Read dates in one form, empty cells as None; None where day and month may change places; else ValueError."""
-    try:
+def dated(dates: Sequence[DateParts]) -> list[list[datetime]]:
+    """What dates may be by an order of year, month and day that all may have: nothing, one reading, or several."""
+    found: dict[tuple[datetime, ...], None] = {}
+    for order in ORDERS:
+        if all(order in orders for orders, *_ in dates):
+            with suppress(ValueError, OverflowError):
+                found[tuple(_in_order(order, numbers) + of_day for _, numbers, of_day in dates)] = None
+    return list(map(list, found))
+
+
+def _in_order(order: str, numbers: Sequence[int]) -> datetime:
+    of = dict(zip(order, numbers, strict=True))
+    return datetime(of["y"] + 2000 if of["y"] < 100 else of["y"], of["m"], of["d"])  # noqa: PLR2004 - of this century
+
+
+def read_dates(cells: Sequence[str], *, month_first: bool = False) -> list[datetime | None] | None:
+    """Read dates in one form, empty cells as None; else ValueError.
+
+    None where day and month may change places, unless the source says that the month is first.
+    """
+    with suppress(ValueError):
         return [_iso(cell) for cell in cells]
-    except ValueError:
-        pass
-    parts = [_parts(cell) if cell else None for cell in cells]
-    turned = [each for each in parts if each is not None and each[0] == "?"]
-    first = any(each[1][0] > len(MONTHS) for each in turned)
-    second = any(each[1][1] > len(MONTHS) for each in turned)
-    if turned and first == second:
-        if first:
-            raise ValueError(next(cell for cell in cells if cell))
+    full = list(filter(None, cells))
+    parts = list(map(_parts, full))
+    found = dated(parts)
+    if not found:
+        alone = (cell for cell, each in zip(full, parts, strict=True) if not dated([each]))
+        raise ValueError(next(alone, full[0]))
+    if len(found) > 1 and not month_first:
         return None
-    found: list[datetime | None] = []
-    for cell, each in zip(cells, parts, strict=True):
-        if each is None:
-            found.append(None)
-            continue
-        one, two, three = each[1]
-        day = (three, two, one) if each[0] == "." or first else (three, one, two)
-        year, month, of_month = day if each[0] in "?." else (one, two, three)
-        try:
-            whole = year + 2000 if year < 100 else year  # noqa: PLR2004 - two digits are of this century
-            found.append(datetime(whole, month, of_month) + each[2])
-        except (ValueError, OverflowError):
-            raise ValueError(cell) from None
-    return found
+    moments = iter(found[0])  # of several the one with the month first
+    return [next(moments) if cell else None for cell in cells]
 
 
 def _iso(cell: str) -> datetime | None:
@@ -132,29 +142,35 @@ def _iso(cell: str) -> datetime | None:
     return read_moment(cell) if cell else None
 
 
-def _parts(cell: str) -> tuple[str, tuple[int, int, int], timedelta]:
-    """The form of a date ("." day first, "?" day or month first, "y" year first), its numbers, and its time."""
+def _parts(cell: str) -> DateParts:
+    """Take a date apart."""
     named = _NAMED.fullmatch(cell) if cell.isascii() else None
     if named is not None and named[2].lower() in MONTHS:
         numbers = int(named[3]), MONTHS.index(named[2].lower()) + 1, int(named[1])
-        return "y", numbers, _of_day(cell, named.groups()[3:])
+        return ("ymd",), numbers, time_of_day(cell, *named.groups()[3:])
     match = _NUMBERS.fullmatch(cell) if cell.isascii() else None
     if match is None:
         raise ValueError(cell)
-    one, two, three = int(match[1]), int(match[3]), int(match[4])
-    form = "y" if len(match[1]) > 2 else "." if match[2] == "." else "?"  # noqa: PLR2004 - digits of a day
-    return form, (one, two, three), _of_day(cell, match.groups()[4:])
+    orders = ("ymd",) if len(match[1]) > 2 else ("dmy",) if match[2] == "." else ("mdy", "dmy")  # noqa: PLR2004 - digits
+    return orders, (int(match[1]), int(match[3]), int(match[4])), time_of_day(cell, *match.groups()[4:])
 
 
-def _of_day(cell: str, parts: Sequence[str | None]) -> timedelta:
-    hour, minute, second, fraction, half = parts
+def time_of_day(
+    cell: str,
+    hour: str | None,
+    minute: str | None,
+    second: str | None,
+    fraction: str | None,
+    half: str | None,
+) -> timedelta:
+    """Time since midnight; a ValueError with the cell where there is none such."""
     if hour is None:
         return timedelta()
     hours, minutes, seconds = int(hour), int(minute or 0), int(second or 0)
     if half:
         if not 1 <= hours <= len(MONTHS):
             raise ValueError(cell)
-        hours = hours % 12 + (12 if half.lower() == "pm" else 0)
+        hours = hours % 12 + (12 if half[0] in "Pp" else 0)
     if hours > 24 or minutes > 59 or seconds > 59 or (hours == 24 and minutes + seconds):  # noqa: PLR2004 - of a day
         raise ValueError(cell)
     return timedelta(

@@ -19,10 +19,11 @@ from xml.parsers import expat
 import numpy as np
 
 from planner.errors import ReportError
-from planner.render.text import counted
-from planner.reports import schema
-from planner.reports.column_names import Plan, heading_words, listed, plan_of
+from planner.render.text import counted, listed
+from planner.reports import schema, volumes
+from planner.reports.column_names import Plan, heading_words, plan_of
 from planner.reports.csv_table import Allowed, CsvTable, check_width, frame_of, shown
+from planner.reports.moments import read_dates
 from planner.reports.volumes import NOTHING, NUMBERS, SHOWN, read_volumes
 from planner.units import half_digit
 
@@ -34,8 +35,6 @@ MOST_BYTES: Final = 2**30
 MOST_DEPTH: Final = 32
 MOST_TEXT: Final = 4096  # characters of a cell
 ROOT: Final = b"<ddsml"
-_AMERICAN: Final = "%m/%d/%Y-%H:%M:%S"
-_FORMS: Final = (_AMERICAN, "%Y-%m-%d-%H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S")
 _LENGTH: Final = re.compile(r"(\d{1,4}):(\d{2})[:.](\d{3})")
 
 
@@ -58,12 +57,16 @@ class RmfReport:
     end: str = ""
     length: str = ""
     american: bool = True
+    begin: datetime | None = (
+        None  # of the interval, None where its date has no one meaning; and where it ended
+    )
+    until: datetime | None = None
     tables: list[XmlTable] = field(default_factory=list)
 
     @property
-    def begin(self) -> datetime | None:
-        """When the interval began; None where the date has no one meaning."""
-        return _moment(self.start, american=self.american)
+    def source(self) -> str | None:
+        """What tells the interval from others where its date has no one meaning."""
+        return self.start or None if self.begin is None else None
 
     @property
     def seconds(self) -> float | None:
@@ -71,9 +74,8 @@ class RmfReport:
         match = _LENGTH.fullmatch(self.length)
         if match is not None:
             return int(match[1]) * 60 + int(match[2]) + int(match[3]) / 1000
-        end = _moment(self.end, american=self.american)
-        found = None if end is None or self.begin is None else (end - self.begin).total_seconds()
-        return found if found is not None and found > 0 else None
+        found = (self.until - self.begin).total_seconds() if self.begin and self.until else 0.0
+        return found if found > 0 else None
 
 
 def is_rmf_xml(head: bytes) -> bool:
@@ -87,10 +89,14 @@ def reports(path: Path, data: bytes) -> Iterator[RmfReport]:
         raise ReportError(
             path, f"{len(data) / 2**30:.3g} GiB: expected at most {MOST_BYTES / 2**30:.3g} GiB of XML"
         )
+    encoding = None
+    with suppress(UnicodeDecodeError):  # text that was made of another code still says that one
+        data.decode()
+        encoding = "utf-8"
     starts = [match.start() for match in re.finditer(rb"<\?xml\s", data)] or [0]
     starts[0] = 0
     for start, end in zip(starts, [*starts[1:], len(data)], strict=True):
-        yield from _Parser(path, data.count(b"\n", 0, start)).reports(
+        yield from _Parser(path, data.count(b"\n", 0, start), encoding).reports(
             data[start:end].lstrip(b"\xef\xbb\xbf \t\r\n")
         )
 
@@ -98,7 +104,7 @@ def reports(path: Path, data: bytes) -> Iterator[RmfReport]:
 class _Parser:
     """Takes one document apart."""
 
-    def __init__(self, path: Path, before: int) -> None:
+    def __init__(self, path: Path, before: int, encoding: str | None) -> None:
         self.path, self.before = path, before
         self.open: list[str] = []
         self.found: list[RmfReport] = []
@@ -107,7 +113,7 @@ class _Parser:
         self.segment = ""
         self.row_type = ""
         self.cells: list[str] = []
-        self.expat = expat.ParserCreate()
+        self.expat = expat.ParserCreate(encoding)
         self.expat.buffer_text = True
         self.expat.StartElementHandler = self.start
         self.expat.EndElementHandler = self.end
@@ -123,7 +129,7 @@ class _Parser:
             raise ReportError(
                 self.path, problem, line=self.before + error.lineno, column=error.offset + 1
             ) from None
-        except (ValueError, LookupError) as error:  # an encoding that there is no codec for
+        except LookupError as error:  # an encoding that there is no codec for
             raise ReportError(self.path, f"{error}: {WANTED}") from None
         return self.found
 
@@ -196,18 +202,9 @@ class _Parser:
             table.rows.append((self.line, self.row_type, self.cells))
 
 
-def _moment(text: str, *, american: bool) -> datetime | None:
-    """Date and time; None where there is none, or its month may be a day."""
-    for form in _FORMS:
-        with suppress(ValueError):
-            found = datetime.strptime(text.replace(".", ":"), form)
-            return found if american or form != _AMERICAN or found.month == found.day else None
-    return None
-
-
 SUM: Final = "SUM"
 NUMBER: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?|\.[0-9]{1,9}")
-SUMS: Final = re.compile(r"(?i)total|lcu\b|sum\b|average|avg\b")
+SUMS: Final = re.compile(rf"{volumes.SUMS}|^lcu\b")
 NOT_DISK: Final = re.compile(r"(?i)tape|communication|graphic|character|unit record")
 LCU: Final = ("lcu", "logicalcontrolunit")
 POOL_FIGURES: Final = (  # headings of an IOQ report: ratio of waits, most aliases in use, I/Os of a channel path
@@ -227,6 +224,11 @@ ELSEWHERE: Final = (  # where the time may go if not into the queue: report, hea
 def read_rmf(path: Path, data: bytes) -> schema.Tables:
     """Read every report of a file."""
     every = list(reports(path, data))
+    texts = [text for report in every for text in (report.start, report.end)]
+    with suppress(ValueError):
+        dates = read_dates(texts, month_first=all(report.american for report in every)) or ()
+        for report, begin, until in zip(every, dates[::2], dates[1::2], strict=False):
+            report.begin, report.until = begin, until
     notes: list[str] = []
     read = [
         _devices(path, report, table, plan, notes)
@@ -299,8 +301,8 @@ def _devices(path: Path, report: RmfReport, table: XmlTable, plan: Plan, notes: 
             f"{path}: {report.start!r} is no time with one meaning: the days of its intervals are unknown."
         )
     header = [*table.headings, "system", "start", "interval_s", "run"]
-    said = [report.system, "" if begin is None else begin.isoformat(), "" if seconds is None else f"{seconds!r}",
-            "" if begin is not None else report.start]  # fmt: skip
+    said = [report.system, "" if begin is None else begin.isoformat(), "" if seconds is None else f"{seconds:.10g}",
+            report.source or ""]  # fmt: skip
     lines = np.array([line for line, _ in rows], dtype=np.int64)
     frame = frame_of([[*cells, *said] for _, cells in rows], len(header))
     whole = CsvTable(path, b"", tuple(header), rows[0][0], frame, lines)
@@ -357,10 +359,11 @@ def _supply(
     rates = _rates(devices)
     rows = []
     for report, line, lcu, wait, most, taken in found:
-        rate = rates.get((report.system or None, report.begin, lcu), taken)
+        rate = rates.get((report.system or None, report.source, report.begin, lcu), taken)
         tries = None if rate is None or report.seconds is None else round(rate * report.seconds)
         rows.append({
-            "system": report.system or None, "start": report.begin, "interval": report.seconds, "pool": lcu,
+            "system": report.system or None, "source": report.source, "start": report.begin,
+            "interval": report.seconds, "pool": lcu,
             "tries": tries, "fails": None if tries is None or wait is None else round(wait * tries),
             "most_used": most, "line": line,
         })  # fmt: skip
@@ -380,15 +383,15 @@ def _supply(
     return schema.conform(schema.SUPPLY, whole, path)
 
 
-def _rates(devices: Sequence[pl.DataFrame]) -> dict[tuple[Any, Any, Any], float]:
+def _rates(devices: Sequence[pl.DataFrame]) -> dict[tuple[Any, ...], float]:
     """I/O rate of each control unit and interval."""
     import polars as pl
 
     if not devices:
         return {}
     pool = pl.col("pool").str.to_uppercase().str.zfill(4)
-    sums = pl.concat(devices).group_by("system", "start", pool).agg(pl.col("io_rate").sum())
-    return {(system, start, pool): rate for system, start, pool, rate in sums.iter_rows()}
+    sums = pl.concat(devices).group_by("system", "source", "start", pool).agg(pl.col("io_rate").sum())
+    return {(*key, pool): rate for *key, pool, rate in sums.iter_rows()}
 
 
 def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:

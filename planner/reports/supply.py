@@ -179,7 +179,7 @@ def first(mask: NDArray[np.bool_]) -> int | None:
 def check_order(table: CsvTable, rows: NDArray[np.int64], times: Array, what: str) -> None:
     """Refuse records of one pool or device that are doubled or out of order."""
     if (k := first(np.diff(times) <= 0)) is not None:
-        row, line = int(rows[k + 1]), table.lines[int(rows[k])]
+        row, line = int(rows[k + 1]), table.line_numbers[int(rows[k])]
         how = "the same as" if times[k + 1] == times[k] else "earlier than"
         problem = (
             f"{table.texts('time')[row]} of {what} is {how} in line {line}: expected records in order of time"

@@ -53,7 +53,10 @@ WORDS: Final = {"system": "system", "run": "source", "volume": "label", "type": 
 OFFSET: Final = "utc_offset_s"
 FASTEST: Final = 5e-6  # s; no disk serves an I/O faster
 SLOWEST: Final = 10.0  # s; a mean service time that no disk has
-SUMS: Final = ("total", "total/average", "sum", "average", "avg", "grand total", "all", "total/avg")
+SUMS: Final = (  # names of rows below those of volumes, in whatever case, as spreadsheets and reports write them
+    r"(?i)^\W*((.* )?(grand |sub-?)?(total|sum|summe|gesamt(ergebnis)?|ergebnis|average|avg|mittelwert)(/average|/avg)?"
+    r"|(grand )?total .*|all)\W*$"
+)
 SHOWN: Final = 5  # names that a note lists
 WANTED_TIME: Final = "expected a time such as 2007-05-27T15:01:00 or 2007-05-27T15:01:00+02:00"
 
@@ -134,6 +137,18 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     import polars as pl
 
     taken = plan.taken
+    named = [
+        table.series(taken[field].heading)
+        for field in ("device", "volume", "date", "start")
+        if field in taken
+    ]
+    words = {word for name in named for word in name.unique() if re.search(SUMS, word)}
+    sums = pl.select(pl.any_horizontal(*(name.is_in(words) for name in named))).to_series()
+    if sums.any() and not sums.all():
+        notes.append(f"{table.path}: {counted(int(sums.sum()), 'row')} of sums left out.")
+        table = replace(
+            table, cells=table.cells.filter(~sums), line_numbers=table.line_numbers[~sums.to_numpy()]
+        )
     columns: dict[str, Any] = {
         name: _words(table, taken[field].heading) for field, name in WORDS.items() if field in taken
     }
@@ -152,10 +167,6 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     derive(columns)
     columns |= {"file": str(table.path), "line": pl.Series(table.line_numbers)}
     frame = schema.frame(schema.DEVICES, columns, len(table))
-    sums = frame["label" if "label" in columns else key].str.to_lowercase().is_in(SUMS).fill_null(False)
-    if sums.any() and not sums.all():
-        notes.append(f"{table.path}: {counted(int(sums.sum()), 'row')} of sums left out.")
-        frame = frame.filter(~sums)
     _check_twice(table, frame, key, taken["device" if key == "device" else "volume"].heading)
     return frame, _too_little(frame)
 
@@ -238,8 +249,11 @@ def _as_seconds(
 
     They add up where they come to the `same`, but for so much of it, in `most` of the rows.
     """
-    busy = frame.filter(pl_busy())
-    mean = float(busy["service"].median() or 0.0)  # type: ignore[arg-type] # of numbers
+    import polars as pl
+
+    time = pl.coalesce("service", "response")
+    busy = frame.filter((pl.col("io_rate") > 0) & time.is_not_null() & (pl.col("kind") == schema.VOLUME))
+    mean = float(busy.select(time.median()).item() or 0.0)
     times = {field: each for field, each in plan.taken.items() if field in NUMBERS and NUMBERS[field] == "ms"}
     if not times or not mean:
         return None
@@ -256,20 +270,14 @@ def _as_seconds(
         if alike > most * busy.height and mean / MILLISECOND >= FASTEST:
             changed = {field: Taken(each.heading, "s") for field, each in times.items()}
             return Plan({**plan.taken, **changed}, plan.unused, False, plan.doubts)
+    what = "service" if busy["service"].count() else "response"
     heading = next(iter(shown.values()))
     quoted = heading if heading.isalnum() else f'"{heading}"'
     raise ReportError(
-        table.path, f"a median service time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())}): no disk is "
+        table.path, f"a median {what} time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())}): no disk is "
         f"so {'fast' if fast else 'slow'}; expected milliseconds, or the unit by --map {next(iter(shown))}_"
         f"{'s' if fast else 'us'}={quoted} and so on", line=table.header_line,
     )  # fmt: skip
-
-
-def pl_busy() -> pl.Expr:
-    """Rows of volumes with I/O and a service time."""
-    import polars as pl
-
-    return (pl.col("io_rate") > 0) & pl.col("service").is_not_null() & (pl.col("kind") == schema.VOLUME)
 
 
 def measured(table: CsvTable, name: str, heading: str, factor: float) -> dict[str, pl.Series]:
@@ -345,7 +353,7 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
         column = pl.select(pl.when(days == "").then(pl.lit("")).otherwise(days + " " + clocks)).to_series()
     cells = list(column.unique(maintain_order=True))
     try:
-        of_day = "start" in taken and all(map(is_time_of_day, filter(None, cells)))
+        of_day = "start" in taken and any(cells) and all(map(is_time_of_day, filter(None, cells)))
         moments = None if of_day else read_dates(cells)
     except ValueError as error:
         row = int((column == str(error)).arg_max() or 0)
@@ -411,7 +419,7 @@ def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
         plan = _with_units(table, plan)
         table = replace(table, cells=table.cells.slice(1), line_numbers=table.line_numbers[1:])
     cells, columns = table.cells, {}
-    changed = commas = False
+    changed, commas = False, table.separator == ";"  # of languages with decimal commas
     for field in fields:
         index = table.names.index(plan.taken[field].heading.upper())
         column = cells.to_series(index)
@@ -467,17 +475,17 @@ def _decimals(table: CsvTable, columns: Mapping[int, pl.Series]) -> str:
             if "," not in cell and "." not in cell:
                 continue
             mark = decimal_mark(cell)
-            if mark is None and "," in cell:
+            if mark is None and ("," in cell or table.separator == ";"):
                 doubt = doubt or (row, index)
             elif mark is not None:
                 marks.setdefault(mark, (row, index))
     if len(marks) > 1:
-        (row, index), problem = (
-            marks[","],
-            "a decimal comma, and decimal points elsewhere: expected one of them",
-        )
+        row, index = marks[","]
+        problem = "a decimal comma, and decimal points elsewhere: expected one of them"
     elif not marks and doubt is not None:
-        (row, index), problem = doubt, "is its comma one of decimals or of thousands? expected decimal points"
+        row, index = doubt
+        mark = "comma" if "," in columns[index][row] else "point"
+        problem = f"is its {mark} one of decimals or of thousands? expected decimal points"
     else:
         return next(iter(marks), ".")
     raise table.error_at(int(table.line_numbers[row]), index, f"{shown(columns[index][row])}: {problem}")

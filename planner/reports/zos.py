@@ -6,7 +6,6 @@ meanings are those of the public pages https://ibm.github.io/IBM-SMF-Explorer/ma
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
@@ -14,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from planner.errors import ReportError
+from planner.render.text import listed
 from planner.reports import schema
-from planner.reports.csv_table import check_width, first_true
-from planner.reports.moments import MOMENT, clock, clock_of_zone, read_length, read_moment, with_moments
+from planner.reports.csv_table import check_width, first_true, read_cells, read_date
+from planner.reports.moments import MOMENT, clock, clock_of_zone, read_length, with_moments
 from planner.reports.volumes import FASTEST, SHOWN, SLOWEST
 from planner.units import MICROSECOND, MONITOR_TIME
 
@@ -84,15 +84,13 @@ def is_pools(headings: frozenset[str]) -> bool:
 
 
 def read_csv(path: Path, data: bytes) -> pl.DataFrame:
-    """Cells of a CSV file as text."""
+    """Cells of a CSV file as text, null where empty, and their lines."""
     import polars as pl
 
-    try:
-        return pl.read_csv(io.BytesIO(data), infer_schema=False, encoding="utf8")
-    except pl.exceptions.PolarsError as error:
-        raise ReportError(
-            path, f"{str(error).splitlines()[0]}: expected CSV with one heading a column"
-        ) from None
+    table = read_cells(path, "SMF 74-1 or 78-3 of SMF Explorer", data=data)
+    names = {number: name or number for number, name in zip(table.cells.columns, table.header, strict=True)}
+    cells = table.cells.rename(names).with_columns(pl.all().replace("", None))
+    return cells.with_columns(line=pl.Series(table.line_numbers))
 
 
 def read_frame(path: Path, frame: pl.DataFrame) -> schema.Tables:
@@ -104,7 +102,9 @@ def read_frame(path: Path, frame: pl.DataFrame) -> schema.Tables:
     twice = [name for name in names.values() if list(names.values()).count(name) > 1]
     if twice:
         raise ReportError(path, f"two columns are {twice[0]}: expected each once")
-    renamed = frame.rename(names).with_row_index("line", 2)  # line 1 has the headings
+    renamed = frame.rename(names)
+    if "line" not in renamed.columns:
+        renamed = renamed.with_row_index("line", 2)  # line 1 has the headings
     devices = set(renamed.columns) >= DEVICE_KEY
     needed, useful = (DEVICE_NEEDED, DEVICE_USEFUL) if devices else (POOL_NEEDED, POOL_USEFUL)
     what = "SMF 74-1" if devices else "SMF 78-3"
@@ -226,7 +226,7 @@ def _starts(
     moments = frame["timestamp"]
     if moments.dtype == pl.String:
         cells = moments.to_list()
-        parsed = {cell: _moment(cell) for cell in set(cells)}
+        parsed = {cell: read_date(cell or "") for cell in set(cells)}
         starts, offsets = clock([parsed[cell] for cell in cells])
         moments = pl.Series(starts, dtype=pl.Datetime("us"))
         _refuse(path, frame, moments.is_null(), "timestamp", "a time such as 2024-05-14 09:15:00")
@@ -234,13 +234,6 @@ def _starts(
     elif getattr(moments.dtype, "time_zone", None):
         moments, offset = clock_of_zone(moments)
     return moments.cast(pl.Datetime("us")) - (interval * 1e6).cast(pl.Duration("us")), offset
-
-
-def _moment(cell: str | None) -> datetime | None:
-    try:
-        return None if cell is None else read_moment(cell)
-    except ValueError:
-        return None
 
 
 def _begin(day: object, clock: object) -> datetime | None:
@@ -261,9 +254,8 @@ def _begin(day: object, clock: object) -> datetime | None:
 
 def _left_out(path: Path, frame: pl.DataFrame, reason: str) -> str:
     names = [str(name) for name in frame["num"].unique(maintain_order=True).to_list()]
-    others = f" and {len(names) - SHOWN} others" if len(names) > SHOWN else ""
     rows = "row is" if frame.height == 1 else "rows are"
-    return f"{path}: {frame.height} {rows} left out, {reason}: {', '.join(names[:SHOWN])}{others}"
+    return f"{path}: {frame.height} {rows} left out, {reason}: {listed(names, SHOWN)}"
 
 
 def _check_counts(path: Path, frame: pl.DataFrame, *names: str) -> None:

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import InputError, ReportError
-from planner.reports.csv_table import CsvTable, of_frame, read_csv, shown
-from planner.reports.csv_table import date as date_of
+from planner.reports.csv_table import CsvTable, of_frame, read_csv, read_date, shown
 from planner.reports.moments import clock
 from planner.results import Array
 from planner.units import readable
@@ -210,7 +209,7 @@ def _starts(table: CsvTable) -> tuple[NDArray[np.datetime64], NDArray[np.datetim
     cells = table.texts("start")
     known: dict[str, datetime] = {}
     for row, cell in enumerate(cells):
-        when = known.get(cell) or date_of(cell)
+        when = known.get(cell) or read_date(cell)
         if when is None:
             wanted = "expected a date with or without a time, such as 2026-03-01T10:15"
             raise table.error(row, "start", f"{shown(cell)}: {wanted}")
@@ -235,7 +234,7 @@ def _check_order(rows: SystemRows, moments: NDArray[np.datetime64], *, utc: bool
     if wrong.size:
         before, at = rows.places[wrong[0] : wrong[0] + 2]
         how = "the same as" if steps[wrong[0]] == 0 else "earlier than"
-        where = f"{rows.table.texts('start')[at]} is {how} in line {rows.table.lines[before]}"
+        where = f"{rows.table.texts('start')[at]} is {how} in line {rows.table.line_numbers[before]}"
         raise rows.error(wrong[0] + 1, "start", f"{where}: expected intervals in order of time")
 
 

@@ -76,7 +76,7 @@ def test_a_picture_of_own_measurements(tmp_path: Path) -> None:
         (("--contention", "-1/s"), "--contention"),
         (("--real-storage", "512GB"), "--processors with it"),
         (("--processors", "16", "--real-storage", "512"), "a unit is missing"),
-        (("nowhere.csv",), "cannot be read"),
+        (("nowhere.csv",), "no such file"),
         (("--json", "--csv"), "one of them"),
         (("--plot", "itr.gif"), ".png or .svg or .pdf"),
     ],

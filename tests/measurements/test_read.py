@@ -242,8 +242,8 @@ def test_the_table_says_what_the_listing_says() -> None:
         ("volume;io_rate;service_ms\nA;1;1,3;2\n", "line 2, column 9: 4 cells: expected 3"),
         ("volume,io_rate,service_ms\n", "no rows below the header"),
         (
-            "volume,io_rate,service_ms\n\x1b[31mA,1,1\n",
-            r"line 2, column 1: volume '.x1b.31mA': expected text without control",
+            "volume,io_rate,service_ms\n\x1b[2JA,1,1\n",
+            r"line 2, column 1: volume '.x1b.2JA': expected text without control",
         ),
         ("volume,io_rate,service_ms\nA,1e-400,1\n", "line 2, column 3: io_rate '1e-400'"),
         (
@@ -266,9 +266,20 @@ def test_what_is_no_measurement_is_refused(text: str, problem: str) -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (gzip.compress(LISTING.read_bytes()), "compressed: expected it unpacked"),
-        (bz2.compress(LISTING.read_bytes()), "compressed: expected it unpacked"),
-        (lzma.compress(LISTING.read_bytes()), "compressed: expected it unpacked"),
+        (gzip.compress(LISTING.read_bytes()), "compressed, or several files in one: expected it unpacked"),
+        (bz2.compress(LISTING.read_bytes()), "compressed, or several files in one: expected it unpacked"),
+        (lzma.compress(LISTING.read_bytes()), "compressed, or several files in one: expected it unpacked"),
+        (bytes(257) + b"ustar" + bytes(300), "several files in one: expected it unpacked"),
+        (b"\xd0\xcf\x11\xe0" + bytes(500), "a workbook .*: expected it saved as CSV"),
+        (
+            b"1       D I R E C T   A C C E S S   D E V I C E\n",
+            "RMF as text: expected the XML of the RMF postprocessor",
+        ),
+        (b"/sys/kernel/debug/dasd/dasda/statistics:disabled\n", "were off; dasdstat -e starts them"),
+        (
+            b'Volser,"IOPS\n(1/s)",Svc\nA,1,1\n',
+            "a heading that goes on in a second line: expected all on one",
+        ),
         (b"%PDF-1.7\n%\xe2\xe3", "a PDF: expected what it was printed from"),
         (b"<!DOCTYPE html>\n<html></html>", "a page of HTML: expected the file itself"),
         (LISTING.read_text(encoding="utf-8").encode("cp500"), "text in EBCDIC: expected a transfer as text"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from random import Random
 
 import pandas as pd
@@ -47,10 +48,27 @@ def text(*lines: str) -> bytes:
         (('Volser,IOPS,"Svc, s"', 'A,"1,234.5",.000845'), 1234.5, 845e-6),
         (("title", "", "Volser,IOPS,Service", ",1/s,us", "A,10,1300"), 10, 1.3e-3),
         (("Volser,SSCH,Service_s", "A,10,0.0013"), 10, 1.3e-3),
+        (("Volser,I/O Rate (per hour),Svc [ns]", "A,3600,1300000"), 1, 1.3e-3),
+        (('Volser (VOL1),Total IOPS,"Service Time in seconds (avg)"', "A,10,0.0013"), 10, 1.3e-3),
+        (
+            ("Volser;IOPS;Svc (ms per I/O)", "A;1.234;1,3", "Gesamt;1.234;1,3", "* Grand Total:;9;1,3"),
+            1234,
+            1.3e-3,
+        ),
+        (
+            (
+                "Datum;Uhrzeit;Volume;E/A-Rate;Queue (I/Os);Bedienzeit (ms)",
+                "14.05.2024;10:15;A;10,0;0,3;1,3",
+                "Gesamt;;;10,0;;",
+            ),
+            10,
+            1.3e-3,
+        ),
+        (("Device,Volser,IOPS,Svc", "8A00,A,10,1.3", "LCU 0045 total,,10,1.3"), 10, 1.3e-3),
     ],
 )
 def test_marks_and_units_are_found(lines: tuple[str, ...], rate: float, service: float) -> None:
-    row = read(text(*lines)).devices.row(0, named=True)
+    (row,) = read(text(*lines)).devices.rows(named=True)
     assert row["io_rate"] == rate and row["service"] == pytest.approx(service)
 
 
@@ -58,12 +76,17 @@ def test_marks_and_units_are_found(lines: tuple[str, ...], rate: float, service:
     ("lines", "problem"),
     [
         (("Volser;IOPS;Svc", "A;1,234;2,345"), "line 2, column 3: '1,234': is its comma one of decimals or"),
+        (("Volser;IOPS;Svc", "A;1.234;2"), "line 2, column 3: '1.234': is its point one of decimals or"),
+        (("Volser,IOPS (k),Svc", "A,1.2,2.5"), r"io_rate: perhaps 'IOPS \(k\)', but its unit 'k' does not fit; --map"),
+        (("Volser,IOPS,Resp (max) [ms]", "A,1.2,2.5"), "its unit 'max ms' does not fit"),
+        (("Volser,IOPS,Conn (%),Pend,Disc", "A,1.2,2.5,1,1"), r"not taken: Conn \(%\)"),
         (("Volser;IOPS;Svc", "A;1,5;2.5"), "'1,5': a decimal comma, and decimal points elsewhere"),
         (("Volser,IOPS,Svc (ms),Svc (us)", "A,1,2,3"), r"'Svc \(ms\)' and 'Svc \(us\)' may both be service"),
         (("Volser,Rates per s,Svc", "A,1,2"), "a table without io_rate; taken: Volser as volume, Svc as service; not "
          "taken: Rates per s; io_rate: perhaps 'Rates per s'; --map io_rate=COLUMN"),
         (("Volser,IOPS,Svc", "A,700,845"), None),
         (("Volser,IOPS,Svc", "A,700,18450"), "so slow; expected milliseconds, or the unit by --map service_us"),
+        (("Volser,IOPS,Resp", "A,700,.0008"), "a median response time .* --map response_s=Resp"),
         (("Volser,IOPS,Svc", "A,700,.0008"), "so fast; expected milliseconds, or the unit by --map service_s=Svc"),
     ],
 )  # fmt: skip
@@ -107,6 +130,8 @@ def test_a_date_with_two_meanings_is_not_guessed() -> None:
     assert any("no date with one meaning" in note for note in found.notes)
     clear = read(text(*lines, "A,03/31/2026,10:00,1,2")).devices["start"]
     assert [each.day for each in clear] == [1, 1, 31] and {each.month for each in clear} == {3}
+    same = read(text("Volser,Start,IOPS,Svc", "A,03/03/2026 1:15:00 p.m.,1,2")).devices["start"]
+    assert same.to_list() == [datetime(2026, 3, 3, 13, 15)]
 
 
 def test_a_map_says_what_headings_do_not() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import InputError, ReportError
-from planner.measurements.read import read
+from planner.measurements.read import membership, read
 from planner.reports import schema
 from planner.reports.dasd_statistics import EDGES, is_dasd_statistics, read_dasd_statistics, tables
 from planner.reports.iostat import is_iostat, read_iostat
@@ -86,7 +86,19 @@ class TestLsdasd:
         found = read_lsdasd(file(tmp_path, content))
         assert found.of("all", "base") == ["C28A", "C28B", "C28C"] and found.of("all", "alias") == ["C2FE"]
         assert found.names == {"dasda": "C28A", "dasdb": "C28B", "dasdc": "E000", "dasdd": "C28C"}
-        assert "no uids" in found.notes[0] and "with 1 aliases; lsdasd -u" in found.notes[0]
+        assert "no uids" in found.notes[0] and "with 1 alias; lsdasd -u" in found.notes[0]
+
+    @pytest.mark.parametrize("content", [UIDS, PLAIN])
+    def test_a_record_of_a_terminal_and_short_numbers_say_the_same(
+        self, tmp_path: Path, content: str
+    ) -> None:
+        wanted = membership(file(tmp_path, content))
+        lines = content.replace("alias ", "\x1b[31malias\x1b[0m\x1b[K ")
+        record = (
+            f"Authorized use only\n\x1b]0;lnx1\x07[root@lnx1 ~]# lsdasd\n{lines}[root@lnx1 ~]# exit\nlogout\n"
+        )
+        for text in (record, content.replace("\n0.0.", "\n")):
+            assert membership(file(tmp_path, text)) == wanted
 
     def test_an_fba_disk_is_no_volume_of_a_pool(self, tmp_path: Path) -> None:
         disk = numbers("300.00", "100.00", "2.00", "6.00")
@@ -134,6 +146,7 @@ class TestLsdasd:
             (UIDS + "0.0.c28a dasdz IBM.7.c.01\n", "line 8, column 1: 0.0.c28a a second time"),
             (UIDS + "garbage\n", "line 8, column 1: 'garbage' is no bus id"),
             ("Bus-ID Name UID\n", "no device with a uid"),
+            (UIDS.replace("0.0.c28a", "0.0.c2#a"), "line 3, column 1: '0.0.c2#a' is no bus id"),
         ],
     )
     def test_refusals(self, tmp_path: Path, content: str, match: str) -> None:
@@ -221,6 +234,7 @@ class TestIostat:
             (("05.06.24 10:12:33", "05.06.24 10:13:33"), datetime(2024, 6, 5, 10, 12, 33), 60.0),
             (("14/05/24 10:12:33", "14/05/24 10:13:33"), datetime(2024, 5, 14, 10, 12, 33), 60.0),
             (("2024年05月14日 10时12分33秒", "2024年05月14日 10时13分33秒"), datetime(2024, 5, 14, 10, 12, 33), 60.0),
+            (("2024-05-14 12:12:33 a.m.", "2024-05-14 12:13:33 a.m."), datetime(2024, 5, 14, 0, 12, 33), 60.0),
             (("Time: 11:59:30 PM", "Time: 12:00:30 AM"), None, 60.0),
             ((None, None), None, None),
         ],

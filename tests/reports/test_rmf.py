@@ -96,6 +96,25 @@ def test_channels_and_cache_of_the_same_file_are_named_in_the_answer() -> None:
     assert all(note in planner.aliases(text.encode(), wait="2ms").to_dict()["notes"] for note in wanted)
 
 
+def test_intervals_stay_apart_where_day_and_month_may_change_places() -> None:
+    """British dates: a day above 12 anywhere in the file says which is which; else none is known, and none is added."""
+    british = printed(volumes(Random(5), 3, 2)).replace("en-us", "en-gb")
+    whole = read(british.replace("05/14/2024", "14/05/2024").encode())
+    assert whole.devices["start"][0] == START and whole.supply["start"][0] == START
+    found = read(british.replace("05/14/2024", "05/06/2024").encode())
+    assert found.devices["start"].null_count() == 6 and found.devices["source"].n_unique() == 2
+    assert found.supply["tries"].to_list() == whole.supply["tries"].to_list()
+    assert not any("'' (start)" in note for note in found.notes)
+
+
+def test_the_code_that_a_text_was_made_of_is_ignored() -> None:
+    text = printed(volumes(Random(5), 3)).replace("UTF-8", "IBM-1047", 1)
+    assert "IBM-1047" in text
+    assert read(text.encode()).devices.height == read(text.encode("utf-16")).devices.height == 3
+    with pytest.raises(ReportError, match="unknown encoding"):
+        read(text.encode().replace(b"PROD00", b"PR\xd600"))
+
+
 HEAD = '<?xml version="1.0"?>'
 BAD = {
     "an entity": (f'{HEAD}<!DOCTYPE ddsml [<!ENTITY a "b">]><ddsml>&a;</ddsml>', "document type declaration"),
@@ -105,7 +124,6 @@ BAD = {
     "cut off": (f"{HEAD}<ddsml><postprocessor>", "no whole XML .no element found"),
     "no devices": (f'{HEAD}<ddsml><postprocessor><metric id="CPU"/></postprocessor></ddsml>', "reports CPU without"),
     "nothing": (f"{HEAD}<ddsml/>", "RMF reports none without"),
-    "an unknown encoding": ('<?xml version="1.0" encoding="IBM-1047"?><ddsml/>', "unknown encoding"),
     "a short row": (
         f"{HEAD}<ddsml><postprocessor><metric id='DEVICE'/><table><column-headers><col>a</col><col>b</col>"
         "</column-headers><row><col>1</col></row></table></postprocessor></ddsml>", "1 cell: expected 2",
@@ -116,8 +134,9 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_what_is_no_such_file_is_refused(case: str) -> None:
     text, problem = BAD[case]
-    with pytest.raises(ReportError, match=problem):
+    with pytest.raises(ReportError, match=problem) as caught:
         read(text.encode())
+    assert str(caught.value).count("expected") == 1
 
 
 def test_a_file_larger_than_any_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from planner.errors import ReportError
+from planner.measurements import read as read_any
 from planner.reports import schema, zos
 
 PATH = Path("frame")
@@ -139,7 +140,7 @@ class TestDevices:
     def test_of_many_that_are_left_out_five_are_named(self) -> None:
         for many, said in (
             (5, "left out, .*: 8A00, 8A01, 8A02, 8A03, 8A04$"),
-            (7, "8A03, 8A04 and 2 others$"),
+            (7, "8A03, 8A04 and 2 more$"),
         ):
             frame = pl.concat([devices()[:1]] * (many + 1)).with_columns(
                 num=pl.Series([f"8A{n:02X}" for n in range(many + 1)]), cmb=pl.Series([True] * many + [False])
@@ -239,5 +240,14 @@ class TestPools:
 
 
 def test_a_csv_that_is_none_is_refused() -> None:
-    with pytest.raises(ReportError, match="expected CSV"):
+    with pytest.raises(ReportError, match="line 2, column 5: 3 cells: expected 2"):
         zos.read_csv(PATH, b"num,ssc\n1,2,3\n")
+
+
+def test_blank_lines_count_and_semicolons_are_named() -> None:
+    text = devices(num=["8A0X", "8A01", "0560"]).write_csv().replace("\n", "\n\n", 1) + "\n\n"
+    with pytest.raises(ReportError, match="line 3: num is '8A0X'"):
+        read_any(text.encode())
+    assert read_any(text.replace("8A0X", "8A00").encode()).devices["line"].to_list() == [3, 4, 5]
+    with pytest.raises(ReportError, match="separated by semicolons"):
+        read_any(text.replace(",", ";").encode())

@@ -35,10 +35,8 @@ class Kind(IntEnum):
 
     SYSTEM = 1 << 16 | 4
     DEVICE = 1 << 16 | 6
-    SAMPLING = 1 << 16 | 9
     END_OF_INTERVAL = 1 << 16 | 11
     END_OF_FRAME = 1 << 16 | 13
-    POOL = 1 << 16 | 20
     PAGING_VOLUME = 3 << 16 | 4
     DATA_SPACE = 3 << 16 | 14
     ACTIVITY = 6 << 16 | 3
@@ -82,7 +80,7 @@ ACTIVITY_BYTES: Final = 260
 LAYOUTS: Final[dict[int, tuple[int, Fields]]] = {  # kind: bytes that are needed, fields
     Kind.SYSTEM: (
         96,
-        {"HCPCPEID": (28, "S8"), "SYSTODST": (36, ">u8"), "SYSZONE": (80, ">i4"), "CALFLG2": (86, "u1"),
+        {"SYSTODST": (36, ">u8"), "SYSZONE": (80, ">i4"), "CALFLG2": (86, "u1"),
          "SYSTMID": (88, "S8")},
     ),
     Kind.DEVICE: (
@@ -90,14 +88,10 @@ LAYOUTS: Final[dict[int, tuple[int, Fields]]] = {  # kind: bytes that are needed
         {"RDEVDVID": (22, ">u2"), "RDEVDEV": (26, ">u2"), "RDEVSID": (28, ">u4"), "RDEVSER": (46, "S6"),
          "CALRDEVSID": (64, ">u4"), "CALRDEVDEV": (68, ">u2")},
     ),
-    Kind.SAMPLING: (36, {"INTERVAL": (20, ">i4")}),
-    Kind.END_OF_INTERVAL: (HEADER, {}),
-    Kind.END_OF_FRAME: (HEADER, {}),
-    Kind.POOL: (24, {"HPPOOLNM": (20, ">u2"), "HPPTOKEN": (22, ">u2")}),
     Kind.PAGING_VOLUME: (
         172,
         {"CALVSER": (20, "S6"), "RDEVDEV": (26, ">u2"), "RDEVSID": (28, ">u4"),
-         **_u32(32, "CALSPOOL CALPAGE EXPCTSRD EXPCTSWR EXPCTPRD EXPCTPWR EXPCURQC"), "SCMSSCH": (68, ">u2"),
+         **_u32(40, "EXPCTSRD EXPCTSWR EXPCTPRD EXPCTPWR EXPCURQC"), "SCMSSCH": (68, ">u2"),
          "SCGSSCH": (168, ">u4")},
     ),
     Kind.DATA_SPACE: (
@@ -110,7 +104,7 @@ LAYOUTS: Final[dict[int, tuple[int, Fields]]] = {  # kind: bytes that are needed
     Kind.MEASUREMENT_OFF: (68, {"RDEVSID": (20, ">u4"), "RDEVDEV": (24, ">u2")}),
     Kind.POOL_ACTIVITY: (
         48,
-        {"HPPOOLNM": (20, ">u2"), "HPPTOKEN": (22, ">u2"),
+        {"HPPOOLNM": (20, ">u2"),
          **_u32(24, "HPPNBASE HPPNALIS HPPTRIES HPPFAILS HPPMINCT HPPMAXCT")},
     ),
 }  # fmt: skip
@@ -207,11 +201,10 @@ def shift_of(raw: NDArray[np.void], length: int, devices: Mapping[int, int]) -> 
 
 @dataclass(frozen=True, slots=True)
 class PoolBits:
-    """Masks of the flags of a HyperPAV base and of an alias; `counted` where they give the counts of every pool."""
+    """Masks of the flags of a HyperPAV base and of an alias."""
 
     base: int
     alias: int
-    counted: bool
 
 
 def pool_bits(
@@ -246,5 +239,5 @@ def pool_bits(
             f"which bits of RDEVPVFG mark the {int(wanted[0].sum())} bases and {int(wanted[1].sum())} aliases of "
             f"{names.size} HyperPAV pools is not clear (bits of the devices: {shown or 'none'})"
         )
-    equal, _, base, alias = best[0]
-    return PoolBits(1 << base, 1 << alias, equal)
+    *_, base, alias = best[0]
+    return PoolBits(1 << base, 1 << alias)
