@@ -181,6 +181,18 @@ def listed(names: Sequence[str], most: int = 12) -> str:
     return ", ".join(name[:60] for name in names[:most]) + more
 
 
+def first_of(notes: Sequence[str], most: int) -> list[str]:
+    """Give the first few notes, and how many more there are.
+
+    Examples
+    --------
+    >>> first_of(["One.", "Two.", "Three."], 2)
+    ['One.', 'Two.', '1 further remark; --json has them.']
+    """
+    more = len(notes) - most
+    return [*notes[:most], *([f"{counted(more, 'further remark')}; --json has them."] if more > 0 else [])]
+
+
 def wrap(text: str, width: int = WIDTH) -> str:
     """Break a paragraph into lines."""
     bound = safe.terminal(text).replace(" %", f"{HARD_SPACE}%")  # a number stays with its percent sign

@@ -70,26 +70,14 @@ UNIT_WORDS: Final = {
     **dict.fromkeys(("/h", "1/h", "/hour", "per h", "per hour"), "/h"),
 }  # fmt: skip
 NO_UNIT: Final = (
-    "",
-    "-",
-    "#",
-    "hex",
-    "number",
-    "count",
-    "text",
-    "i/o",
-    "i/os",
-    "ios",
-    "requests",
-    "hh:mm:ss",
-)
+    "", "-", "#", "hex", "number", "count", "text", "i/o", "i/os", "ios", "requests", "hh:mm:ss",
+)  # fmt: skip
 FILLERS: Final = frozenset({"avg", "average", "mean", "ave", "in", "overall"})
 EMBEDDED: Final = {"avgpndms": "ms", "avgdisms": "ms", "avgconms": "ms", "avgrspms": "ms", "avgioqms": "ms",
                    "duratm": "s"}  # fmt: skip
 _BRACKETS: Final = re.compile(r"[(\[{]\s*([^()\[\]{}]*?)\s*[)\]}]")
-_BESIDE_UNIT: Final = re.compile(
-    rf"\b({'|'.join(FILLERS)})\b|[,;]|(/|\bper\b) *(i/?os?|ops?)$"
-)  # within brackets
+# What stands in brackets beside a unit.
+_BESIDE_UNIT: Final = re.compile(rf"\b({'|'.join(FILLERS)})\b|[,;]|(/|\bper\b) *(i/?os?|ops?)$")
 _PER_SECOND: Final = re.compile(r"\s*(?:/|\bper\b)\s*(?:s|sec|second)\b")
 _MAPPED: Final = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^,]*))\s*(?:,|$)")
 
@@ -251,10 +239,9 @@ def _fits(field: str, unit: str) -> bool:
     """Whether a field may have a unit."""
     if field in NAMES:  # what else stands in brackets there says more of the name
         return not unit or unit not in map(str.lower, UNITS)
-    return unit in (
-        "",
-        *(FACTORS["time"] if field in TIMES else ("1/s", *FACTORS["rate"]) if field in RATES else ()),
-    )
+    if field in TIMES:
+        return unit in ("", *FACTORS["time"])
+    return unit in ("", "1/s", *FACTORS["rate"]) if field in RATES else unit == ""
 
 
 def asked_field(name: str) -> tuple[str, str]:

@@ -200,9 +200,7 @@ ALL: Final = "all"  # pool of devices without uids
 ECKD: Final = ("ECKD", "")
 WANTED_LSDASD: Final = "expected what lsdasd -u prints: bus id, name, uid"
 
-_BUS_ID: Final = re.compile(
-    r"(?:[0-9a-f]\.[0-3]\.)?[0-9a-f]{4}"
-)  # lsdasd -s leaves out what is before the number
+_BUS_ID: Final = re.compile(r"(?:[0-9a-f]\.[0-3]\.)?[0-9a-f]{4}")  # lsdasd -s prints the number alone
 _PROMPT: Final = re.compile(r".*[#$>%](?: +(?:lsdasd|exit|logout)\b.*)?|Last login: .*|logout|exit")
 _HEAD: Final = re.compile(r"Bus-ID|=+$")
 _NAME: Final = re.compile(r"dasd[a-z]{1,4}")

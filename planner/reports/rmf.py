@@ -57,9 +57,7 @@ class RmfReport:
     end: str = ""
     length: str = ""
     american: bool = True
-    begin: datetime | None = (
-        None  # of the interval, None where its date has no one meaning; and where it ended
-    )
+    begin: datetime | None = None  # of the interval; None where its date has no one meaning
     until: datetime | None = None
     tables: list[XmlTable] = field(default_factory=list)
 

@@ -13,7 +13,7 @@ from planner import render
 from planner.answer import Answer, tabled
 from planner.demand import Target
 from planner.quantity import column
-from planner.render.text import ENOUGH, SHORT, UNKNOWN, counted, listed
+from planner.render.text import ENOUGH, SHORT, UNKNOWN, counted, first_of, listed
 from planner.site.pool_need import COLUMNS, TOO_MANY, PoolNeed, whole
 from planner.site.series import WEEKDAYS, began
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
@@ -118,12 +118,11 @@ class SiteAnswer(Answer):
         for each in self.pools:
             for note in each.notes:
                 uneven.setdefault(note, []).append(each.name)
-        for note, names in list(uneven.items())[: 2 * NAMED]:
-            each_of = "Each of " if len(names) > 1 else ""
-            found.append(f"{each_of}{listed(names, NAMED)}: {note}.")
-        if len(uneven) > 2 * NAMED:
-            found.append(f"{len(uneven) - 2 * NAMED} further remarks; --json has them.")
-        found.append(self._next())
+        said = [
+            f"{'Each of ' if len(names) > 1 else ''}{listed(names, NAMED)}: {note}."
+            for note, names in uneven.items()
+        ]
+        found += [*first_of(said, 2 * NAMED), self._next()]
         return tuple(found)
 
     def sections(self) -> tuple[render.Section, ...]:

@@ -273,7 +273,7 @@ class AliasAnswer(Answer):
     def _together(self) -> str:
         """What bursts that come together would need, and what most of the wait needs where the rest costs more."""
         said = ""
-        if self.together_count is not None and self.together_count > max(self.range[1], self.recommended + 1):
+        if beyond_range(self.together_count, self.recommended, self.range[1]):
             said = (
                 f" if the volumes' I/Os are independent, {self.together_count} if they come together (striped file "
                 "systems, page writes; one listing with aliases decides)"
@@ -478,6 +478,11 @@ def together(answers: Sequence[AliasAnswer]) -> render.Table:
         for k, column in enumerate(tables[0].columns)
     ]
     return render.Table(columns=(render.Column(name="device", unit="", values=names), *joined))
+
+
+def beyond_range(together: int | None, recommended: int, high: int) -> bool:
+    """Whether the count for bursts that come together lies so far above the range that it is told."""
+    return together is not None and together > max(high, recommended + 1)
 
 
 def words_of(law: Law | None) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from planner.errors import InputError, PlannerError
 from planner.measurements import Run
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
 from planner.quantity import column
-from planner.render.text import listed, word
+from planner.render.text import first_of, listed, word
 from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured, words_of
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Count, helped
@@ -496,12 +496,11 @@ class Subsystem(Answer):
         for pool in self.pools:
             for note in pool.notes:
                 notes.setdefault((note[:1].upper() + note[1:]).rstrip("."), []).append(pool.name)
-        shown = [
+        said = [
             f"{note} ({'all pools' if len(names) == len(self.pools) else _names(names)})."
-            for note, names in list(notes.items())[:20]
+            for note, names in notes.items()
         ]
-        more = len(notes) - len(shown)
-        return [*shown, *([f"{render.counted(more, 'further remark')}; --json has them."] if more else [])]
+        return first_of(said, 20)
 
 
 def _names(names: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from planner.demand import Law, Target
 from planner.errors import ConvergenceError, InfeasibleError, InputError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
-from planner.sizing.answer import AliasAnswer
+from planner.sizing.answer import AliasAnswer, beyond_range
 from planner.sizing.bursty_pool import size_bursty_pools
 from planner.sizing.gaps import below_floor
 from planner.sizing.pool import SizedPool, count_together, others_together, size_pools
@@ -49,9 +49,8 @@ class Need:
     def apart(self) -> tuple[str, ...]:
         """What it needs if the I/Os of its volumes come together, in words; nothing where its range holds that."""
         found = None if self.sized is None or self.problem else self.sized.together_count
-        if found is None or found <= max(self.high or 0, (self.count or 0) + 1):
-            return ()
-        return (f"{found} aliases if the volumes' I/Os come together",)
+        beyond = beyond_range(found, self.count or 0, self.high or 0)
+        return (f"{found} aliases if the volumes' I/Os come together",) if beyond else ()
 
     @property
     def answer(self) -> AliasAnswer | None:
