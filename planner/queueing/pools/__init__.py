@@ -16,9 +16,9 @@ What a reader needs, in this order.
    more.
 4. **Any pool** (`field`). Given D the volumes are taken as independent but for their sum: the law of one volume (base
    idle or busy, d I/Os beyond it) times the law of the others at D - d. Its base has a balance of its own against the
-   pool (a tridiagonal system over D). What waits lies on the volumes with a busy base, by odds of each class such
-   that its pickups meet its fails. Flows, the law of D and the rates that one volume sees follow, and the law of one
-   volume from these. All pools and counts of a call are solved side by side, each by itself.
+   pool (a tridiagonal system over D), and so have what it holds and what of it waits. Flows, the law of D and the
+   rates that one volume sees follow, and the law of one volume from these. All pools and counts of a call are solved
+   side by side, each by itself.
 5. **Small pools** (`exact`), which the field is judged by. One chain of states of the volumes, equal ones exchangeable,
    for closed pools, with gaps; the same states up to A + 3 and a matrix-geometric tail for one open volume; and levels
    of D for two to four volumes with open classes, by block elimination up to the queue that counts.

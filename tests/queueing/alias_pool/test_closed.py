@@ -177,10 +177,9 @@ def test_bad_input_is_named(change, argument):
 
 
 def test_a_closed_pool_whose_field_is_out_of_balance_has_the_answer_of_its_chain() -> None:
-    """Four busy and four quiet volumes with one alias: the requesters of the field are 1.08 % off."""
-    law = {"volumes": [4, 4], "population": [4, 2], "think_time": [0.2e-3, 8e-3]}
-    law |= {"service_time": 1.3e-3, "inflation": 0.16}
-    found, exact = alias_pool([0, 1, 2], **law), alias_pool(1, **law, method="exact")
+    """Seven volumes whose requesters come back at once, one alias, and a volume that thinks."""
+    law = {"volumes": [1, 7], "population": [8, 5], "think_time": [2.0, 1e-3], "service_time": 1.0}
+    found, exact = alias_pool([0, 1], **law), alias_pool(1, **law, method="exact")
     assert found.throughput[1] == pytest.approx(exact.throughput, rel=1e-12)
     assert found.wait_time[1] == pytest.approx(exact.wait_time, rel=1e-12)
 

@@ -1,14 +1,16 @@
-"""Balance of one base against the pool: the chance that it is busy, given D; and the law of D."""
+"""Balances of one volume against the pool, given D: is its base busy, what waits, what it holds; and the law of D."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import Elements, State
-from planner.queueing.pools.field.given_total import GivenTotal, ratio
+from planner.queueing.pools.field.given_total import FOLLOWED, GivenTotal, Split, ratio
 from planner.results import Array
 
 
@@ -21,18 +23,25 @@ class Flows:
     tries: Array  # Arrivals that find the base busy [1/service time]
     pickups: Array  # I/Os that the base takes from its own queue [1/service time]
     alias_ends: Array  # I/Os that aliases of the volume end [1/service time]
+    ends_idle: Array  # I/Os that the aliases of the pool end while its base is idle [1/service time]
+    arrivals_beside: Array  # Arrivals while the base is busy, as an I/O beyond it sees them [1/service time]
+    ends_beside: Array  # I/Os that the busy base ends, as an I/O beyond it sees them [1/service time]
     pool_tries: Array  # D rises [1/service time]
     pool_pickups: Array  # D falls [1/service time]
     pool_ends: Array  # D falls [1/service time]
 
-    def law(self, given: GivenTotal, most: Array) -> Array:
-        """Law of D, ``p(D+1) falls(D+1) = p(D) tries(D)``, shape (elements, D) [1]."""
+    @cached_property
+    def steps(self) -> Array:
+        """Logarithm of ``p(D+1) / p(D) = tries(D) / falls(D+1)``, shape (elements, D - 1) [1]."""
         falls = np.maximum(self.pool_pickups + self.pool_ends, TINY)
-        steps = np.log(np.maximum(self.pool_tries[:, :-1], TINY)) - np.log(falls[:, 1:])
-        total = np.arange(falls.shape[-1])
+        return np.log(np.maximum(self.pool_tries[:, :-1], TINY)) - np.log(falls[:, 1:])
+
+    def law(self, given: GivenTotal, most: Array) -> Array:
+        """Law of D, shape (elements, D) [1]."""
+        steps, total = self.steps, np.arange(self.pool_tries.shape[-1])
         possible = given.known & (total <= most[:, None])
         # Steps between D that are not known count for nothing.
-        logs = np.zeros_like(falls)
+        logs = np.zeros_like(self.pool_tries)
         np.cumsum(np.where(possible[:, 1:] & possible[:, :-1], steps, 0.0), axis=-1, out=logs[:, 1:])
         logs = np.where(possible, logs, -np.inf)
         law = np.exp(logs - logs.max(axis=-1, keepdims=True))
@@ -47,8 +56,7 @@ def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Arr
     elements stand in one, with nothing between the last D of one and the first of the next. Volumes that do not meet
     need none: they are independent but for their sum.
     """
-    followed = 2  # passes in which bases follow the law of one volume
-    balanced = (state.passes >= followed) & ~elements.independent & ~state.nobody_waits
+    balanced = (state.passes >= FOLLOWED) & ~elements.independent & ~state.nobody_waits
     if not balanced.any():
         return given.busy_share
     count = elements.volumes[..., None]
@@ -59,7 +67,7 @@ def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Arr
     others_try = np.maximum(tries - state.tries_given, 0.0)
     others_try[..., -1] = 0.0
     others_try = np.where(total < elements.most_beyond[:, None, None], others_try, 0.0)
-    falls_while_idle = ends + np.maximum(pickups - state.picks_given, 0.0)
+    falls_while_idle = state.ends_beside_given + np.maximum(pickups - state.picks_given, 0.0)
     falls = ends + pickups
     diagonal = state.arrivals_given + state.idles_given + others_try + falls_while_idle
     below, above = np.zeros_like(diagonal), np.zeros_like(diagonal)
@@ -73,6 +81,113 @@ def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Arr
     busy = 1.0 - np.minimum(np.maximum(idle, 0.0), 1.0)
     busy = np.where(given.never_idle, 1.0, np.where(given.per_busy > 0.0, busy, 0.0))
     return np.where(balanced[:, None, None], busy, given.busy_share)
+
+
+def waiting_and_held(
+    elements: Elements, given: GivenTotal, parts: Split, flows: Flows
+) -> tuple[Array, Array]:
+    """I/Os of one volume that wait, and that hold an alias, given D, shape (elements, classes, D) each.
+
+    Of what one volume has, q(D) on average, some is lost when D falls, and some more comes when D rises; what happens
+    elsewhere only carries it to D + 1, D - 1. With p the law of D, ``T`` its rises and ``F`` its falls as q sees them,
+    ``p(D) (T + F)(D) q(D) = p(D-1) (T q + gain)(D-1) + p(D+1) (F q - loss + found)(D+1)``:
+
+    * what waits gains the tries that find no alias free; each of the W that wait is lost to its base, or to one W-th of
+      the aliases that end. It sees its own base, and of the other pickups those of the other W - 1;
+    * what holds an alias gains the tries that find one free, each is lost when it ends, and of the aliases that end
+      with I/Os waiting a volume finds as many as it has of these.
+
+    Where all volumes are closed the pool has a bounded number of I/Os: what one has the others lack, and they try more
+    often.
+    """
+    bounded = np.asarray(elements.closed.all(axis=-1))[:, None, None]
+    volumes, total = elements.volumes[..., None], np.arange(flows.pool_tries.shape[-1])
+    count, below = np.maximum(volumes, 1.0), total < elements.aliases[:, None, None]
+    waits = np.maximum(total - elements.aliases[:, None, None], 0.0)
+    holds = np.minimum(total, elements.aliases[:, None, None])
+    queue, held = parts.waiting / count, parts.held / count
+    if volumes.shape[1] == 1:  # all alike
+        return queue, held
+    tries, pickups, ends = (each[:, None] for each in (flows.pool_tries, flows.pool_pickups, flows.pool_ends))
+    most = np.minimum(elements.most_beyond, total.size - 1.0)[:, None, None]
+    rising = (tries > 0.0) & np.asarray(total < most)
+
+    def over_volumes(values: Array) -> Array:
+        return np.asarray((volumes * values).sum(axis=1, keepdims=True))
+
+    def seen(own: Array, others: Array, whole: Array, weight: Array) -> Array:
+        """What its own volume does, and of what the others do so much that the pool's volumes see the whole."""
+        every, by_own = over_volumes(weight) * whole, over_volumes(weight * own)
+        left = ratio(np.maximum(every - by_own, 0.0), over_volumes(weight * others))
+        found = own + np.where(bounded, others, others * left)
+        return np.asarray(found * ratio(every, over_volumes(weight * found)))
+
+    # Each that waits is picked up by its base, the only one by no other. Others' bases pick up W - 1 instead of W,
+    # which matters the less the longer their queues are.
+    each = np.minimum(ratio(flows.pickups, queue), flows.ends_beside)
+    longer = np.maximum(ratio(queue * flows.ends_beside, flows.pickups, 1.0) - 1.0, 0.0) * flows.pickups
+    others_pick = np.maximum(pickups - flows.pickups, 0.0)
+    longer = np.maximum(ratio(over_volumes(longer) - longer, others_pick), 0.0)
+    fewer = ratio(np.maximum(waits - 1.0, 0.0), waits)
+    shorter = others_pick * fewer * (1.0 + longer) / (1.0 + longer * fewer)
+    picks = seen(np.where(waits == 1.0, each, flows.ends_beside), shorter, pickups, queue)
+    present = held + queue
+    think_rate = np.where(elements.closed, elements.trusted / elements.think_time, 0.0)[..., None]
+    others = over_volumes(present) - present
+    more = np.where(bounded, np.minimum(np.maximum(1.0 + given.beside - present, 0.0), others), 0.0)
+    think_rate_of_others = ratio(over_volumes(think_rate * present) - think_rate * present, others)
+    others_try = np.maximum(tries - flows.tries, 0.0) + more * think_rate_of_others
+    waiting = _carried(
+        flows.steps,
+        (np.where(rising, seen(flows.arrivals_beside, others_try, tries, queue), 0.0), picks + ends),
+        (flows.tries, np.where(rising, think_rate, 0.0), queue),
+        each + ratio(ends, waits),
+        np.zeros_like(queue),
+        given.known[:, None] & (volumes > 0.0) & (waits > 0.0),
+    )
+    waiting = np.minimum(waiting, elements.most_of_one[..., None] - 1.0)
+    at_busy = ratio(parts.held - parts.held_idle, parts.held)
+    own = at_busy * flows.ends_beside * np.minimum(given.beside * (1.0 - parts.alias_share), 1.0)
+    picks = np.where(bounded, seen(own, others_pick, pickups, held), pickups)
+    pace = ratio(flows.alias_ends, held, 1.0 / elements.service[..., None])
+    holding = _carried(
+        flows.steps,
+        (
+            np.where(rising, seen(at_busy * flows.arrivals_beside, others_try, tries, held), 0.0),
+            picks + np.maximum(ends - ratio(ends, holds), 0.0) + pace,
+        ),
+        (np.where(below, flows.tries, 0.0), np.where(below & rising, think_rate, 0.0), held),
+        pace,
+        waiting * ratio(ends, waits),
+        given.known[:, None] & (volumes > 0.0) & (holds > 0.0),
+    )
+    return waiting, holding
+
+
+def _carried(
+    steps: Array,
+    moves: tuple[Array, Array],
+    gains: tuple[Array, Array, Array],
+    loss: Array,
+    found: Array,
+    here: NDArray[np.bool_],
+) -> Array:
+    """What one volume has given D, 0 where it can have nothing; shape (elements, classes, D) each.
+
+    Gains are those at what it had before, and how much they fall with each that it has more.
+    """
+    (rises, falls), (gain, fewer, before) = moves, gains
+    down, up = (np.exp(np.clip(sign * steps, -300.0, 300.0))[:, None] for sign in (-1.0, 1.0))
+    diagonal = rises + falls
+    here = here & (diagonal > TINY)
+    below, above, right = (np.zeros_like(diagonal) for _ in range(3))
+    pair = here[..., 1:] & here[..., :-1]
+    below[..., 1:] = np.where(pair, down * (fewer - rises)[..., :-1], 0.0)
+    above[..., :-1] = np.where(pair, -up * np.maximum(falls - loss, 0.0)[..., 1:], 0.0)
+    right[..., 1:] = down * (gain + fewer * before)[..., :-1]
+    right[..., :-1] += up * found[..., 1:]
+    found = _tridiagonal(below, above, np.where(here, right, 0.0), np.where(here, diagonal, 1.0))
+    return np.maximum(found, 0.0)
 
 
 def _tridiagonal(below: Array, above: Array, right: Array, diagonal: Array) -> Array:

@@ -16,10 +16,10 @@ SIZES: Final = np.array([1, *np.outer(2 ** np.arange(13), [2, 3]).ravel()])
 """Numbers of D, and of d, that arrays are made for."""
 NEARLY_CRITICAL: Final = 0.76
 """Offered load times inflation from which on a pool of few aliases is tried less long: most of them end nowhere."""
-ODDS_GAIN: Final = 0.6
-"""Share of the error of the odds that a pass corrects at first: what follows from them comes a pass later."""
-CAREFUL: Final = 0.15
-"""The same after an element has failed."""
+AT_ONCE: Final = 0.1
+"""Think time, in service times, below which requesters come back as good as at once."""
+CAREFUL: Final = 0.3
+"""Share of the way to their balances that what waits and what holds an alias goes in a pass after an element failed."""
 
 
 @dataclass(eq=False)
@@ -94,6 +94,16 @@ class Elements(ElementArrays):
         """Most I/Os that no base holds, shape (elements,) [1]."""
         each = np.where(self.volumes > 0.0, self.most_of_one - 1.0, 0.0)
         return np.asarray((self.volumes * each).sum(axis=-1))
+
+    @cached_property
+    def trusted(self) -> Array:
+        """How far balances say how many I/Os of a volume are beyond its base, shape (elements, classes) [1].
+
+        The others of a closed volume think: hardly any where they think for less than `AT_ONCE` of a service, and a
+        small number has to come from the law, not from a difference.
+        """
+        hurried = np.where(self.closed, AT_ONCE * self.service / self.think_time, 0.0)
+        return np.asarray(1.0 / (1.0 + hurried**2))
 
     @cached_property
     def independent(self) -> NDArray[np.bool_]:
@@ -197,9 +207,8 @@ class State(ElementArrays):
     nobody_waits: NDArray[np.bool_]  # Whether aliases are so many that volumes do not meet, shape (elements,)
     answer: Array  # Throughput, queue and I/Os in service of one volume, shape (elements, 3, classes)
     change: Array  # By which they changed in the last pass
-    log_odds: Array  # Logarithm of the odds of a class to wait, shape (elements, classes) [1]
-    odds_error: Array  # By which it was wrong in the last pass
-    odds_gain: Array  # Share of that which a pass corrects, shape (elements,) [1]
+    gain: Array  # Share of the way to their balances that `queue_given` and `held_given` go, shape (elements,) [1]
+    step: Array  # The same in the last pass
     base_gap: Array  # Mean gap per I/O of a base, of an alias, shape (elements, classes) [service times]
     alias_gap: Array
     mean_total: Array  # Mean D, and about the least and the largest that occurs, shape (elements,) [1]
@@ -217,6 +226,9 @@ class State(ElementArrays):
     idles_given: Array
     tries_given: Array
     picks_given: Array
+    ends_beside_given: Array  # I/Os that the aliases of the pool end while it is idle
+    queue_given: Array  # I/Os that wait, and that hold an alias, the same shape [1]
+    held_given: Array
     ends_given: Array  # I/Os that the aliases of the pool end given D, shape (elements, D) [1/service time]
 
     @classmethod
@@ -228,7 +240,7 @@ class State(ElementArrays):
         ample = elements.ample[:, None, None]
         picks = np.where(ample | (beyond == 0.0), 0.0, 0.3)
         pace = pace / (1.0 + np.where(ample, elements.inflation[:, None, None] * beyond, 0.0))
-        given = np.zeros((4, count, classes, size.totals))
+        given = np.zeros((7, count, classes, size.totals))
         most = np.minimum(elements.most_beyond, size.totals - 1.0)
         mean, _ = elements.unlimited
         return cls(
@@ -238,9 +250,8 @@ class State(ElementArrays):
             nobody_waits=np.zeros(count, dtype=bool),
             answer=np.zeros((count, 3, classes)),
             change=np.zeros((count, 3, classes)),
-            log_odds=np.zeros((count, classes)),
-            odds_error=np.zeros((count, classes)),
-            odds_gain=np.full(count, CAREFUL if again else ODDS_GAIN),
+            gain=np.full(count, CAREFUL if again else 1.0),
+            step=np.full(count, CAREFUL if again else 1.0),
             base_gap=np.zeros((count, classes)),
             alias_gap=np.zeros((count, classes)),
             mean_total=np.where(elements.ample, elements.over_volumes(mean**2 / (1.0 + mean)), 0.3 * most),
@@ -254,6 +265,9 @@ class State(ElementArrays):
             idles_given=given[1],
             tries_given=given[2],
             picks_given=given[3],
+            ends_beside_given=given[4],
+            queue_given=given[5],
+            held_given=given[6],
             ends_given=np.zeros((count, size.totals)),
         )
 
@@ -270,8 +284,8 @@ class State(ElementArrays):
                 values = _longer(values, totals)
             changed[item.name] = values
         # What another size changes is no swing.
-        changed["change"], changed["odds_error"] = np.zeros_like(self.change), np.zeros_like(self.odds_error)
-        changed["odds_gain"] = np.maximum(self.odds_gain, np.where(self.again, CAREFUL, 0.5 * ODDS_GAIN))
+        changed["change"] = np.zeros_like(self.change)
+        changed["gain"] = np.where(self.again, CAREFUL, 1.0)
         if more > 0 and self.alias_ends.shape[-1] > 1:
             slope = np.maximum(self.alias_ends[..., -1:] - self.alias_ends[..., -2:-1], 0.0)
             changed["alias_ends"][..., -more:] += slope * np.arange(1.0, more + 1.0)

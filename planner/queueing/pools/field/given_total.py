@@ -16,6 +16,8 @@ from planner.results import Array
 
 CLOSE: Final = 1e-12
 """Share that is taken for 0, and for all."""
+FOLLOWED: Final = 2
+"""Passes in which volumes follow their laws alone: flows are not known yet."""
 
 
 def ratio(part: Array | float, whole: Array, otherwise: float | Array = 0.0) -> Array:
@@ -35,6 +37,8 @@ class GivenTotal:
     beyond_busy: Array
     arrivals_idle: Array  # Mean arrival rate with the base idle, busy [1/service time]
     arrivals_busy: Array
+    beside: Array  # Other I/Os beyond the base that one at a busy-base volume sees there [1]
+    arrivals_beside: Array  # Mean arrival rate with the base busy, weighted by d [1/service time]
     ends_idle: Array  # Mean rate at which aliases end with the base idle [1/service time]
     never_idle: NDArray[np.bool_]  # Where a base cannot be idle
     known: NDArray[np.bool_]  # D that rounding does not hide, shape (elements, D)
@@ -55,6 +59,7 @@ def given_total(
     idle, beyond = own * idle_to_busy, np.arange(float(size))
     rest = np.array(sliding_window_view(others, size, axis=-1)[..., ::-1], order="C")  # of D - d
     wanted = [idle, idle * beyond, idle * arrivals[0], idle * idle_ends, own, own * beyond, own * arrivals[1]]
+    wanted += [wanted[-1] * beyond, own * beyond * np.maximum(beyond - 1.0, 0.0)]
     sums = (rest @ np.stack(wanted, axis=-1)).transpose(3, 0, 1, 2)
     per_idle, per_busy = ratio(1.0, sums[0]), ratio(1.0, sums[4])
     both = sums[0] + sums[4]
@@ -70,6 +75,8 @@ def given_total(
         beyond_busy=sums[5] * per_busy,
         arrivals_idle=sums[2] * per_idle,
         arrivals_busy=sums[6] * per_busy,
+        beside=ratio(sums[8], sums[5]),
+        arrivals_beside=ratio(sums[7], sums[5]),
         ends_idle=sums[3] * per_idle,
         never_idle=sums[0] <= 0.0,
         known=_around_the_mean(known, state.mean_total),
@@ -89,60 +96,53 @@ def _around_the_mean(known: NDArray[np.bool_], mean: Array) -> NDArray[np.bool_]
 class Split:
     """The I/Os that no base holds, given D; of a class shape (elements, classes, D)."""
 
-    held: Array  # Of a class, on aliases or waiting [1]
+    held: Array  # Of a class, on aliases [1]
+    held_idle: Array  # Of a class, on aliases while the base is idle [1]
     waiting: Array  # Of a class, waiting [1]
     alias_share: Array  # Share that holds an alias of those at busy-base volumes [1]
     at_busy: Array  # Of all classes at busy-base volumes, shape (elements, D) [1]
-    scale: Array  # By which the classes had to be multiplied to sum to D, shape (elements, D) [1]
 
 
-def split(elements: Elements, given: GivenTotal, busy: Array, log_odds: Array) -> Split:
-    """Split D over the classes, and its waiting part over those with a busy base."""
-    total = np.arange(float(busy.shape[-1]))
-    count = elements.volumes[..., None]
-    idle_part, busy_part = count * (1.0 - busy) * given.beyond_idle, count * busy * given.beyond_busy
-    predicted = idle_part.sum(axis=1) + busy_part.sum(axis=1)
-    nobody = 1e-9  # I/Os beyond the bases up to which they are not scaled to D
-    some = predicted > nobody
-    scale = np.where(some, total / np.where(some, predicted, 1.0), 1.0)
-    idle_part, busy_part = idle_part * scale[:, None], busy_part * scale[:, None]
-    waiting = np.maximum(total - elements.aliases[:, None], 0.0)
-    share = waiting_shares(busy_part, log_odds, waiting)
-    return Split(idle_part + busy_part, busy_part * share, 1.0 - share, total - idle_part.sum(axis=1), scale)
+def split(elements: Elements, state: State, given: GivenTotal, busy: Array) -> Split:
+    """Split D over the classes, on aliases and waiting: as their balances say, once they are known.
 
-
-def waiting_shares(
-    at_busy: Array, log_odds: Array, waiting: Array, *, same: float = 1e-13, most: int = 6
-) -> Array:
-    """Share that waits of the I/Os beyond the base, at busy-base volumes of each class.
-
-    The share of class k is ``odds_k x / (1 + odds_k x)``, with x such that the pool has the given number
-    waiting. The equation is solved in the logit of the mean share, which is nearly linear in ln x.
+    Before, and for volumes that do not meet, as their laws say, whoever waits.
     """
-    whole = at_busy.sum(axis=1)
-    share = np.minimum(ratio(waiting, whole), 1.0 - CLOSE)
-    if not log_odds.any():
-        return np.broadcast_to(share[:, None], at_busy.shape)
-    inner = np.where(share > 0.0, share, 0.5)
-    target, weight, odds = _logit(inner), ratio(at_busy, whole[:, None]), log_odds[..., None]
-    log_x = target - (odds * weight).sum(axis=1)
-    low, high = target - log_odds.max(axis=1)[:, None], target - log_odds.min(axis=1)[:, None]
-    open_yet = np.ones(
-        log_x.shape[0], dtype=bool
-    )  # what has converged rests, so that no element changes another
-    for _ in range(most):
-        each = _logistic(log_x[:, None] + odds)
-        part = weight * each
-        mean = np.minimum(np.maximum(part.sum(axis=1), CLOSE), 1.0 - CLOSE)
-        slope = (part * (1.0 - each)).sum(axis=1) / (mean * (1.0 - mean))
-        found = log_x + (target - _logit(mean)) / np.maximum(slope, CLOSE)
-        found = np.minimum(np.maximum(found, low), high)
-        step, log_x = np.abs(found - log_x), np.where(open_yet[:, None], found, log_x)
-        open_yet = open_yet & ~(step <= same).all(axis=-1)
-        if not open_yet.any():
-            break
-    alike = (share <= 0.0) | (log_odds == 0.0).all(axis=1, keepdims=True)
-    return np.where(alike[:, None], share[:, None], _logistic(log_x[:, None] + odds))
+    count, total = elements.volumes[..., None], np.arange(float(busy.shape[-1]))
+    waits = np.maximum(total - elements.aliases[:, None], 0.0)
+    holds = np.minimum(total, elements.aliases[:, None])
+    idle, at_busy = count * (1.0 - busy) * given.beyond_idle, count * busy * given.beyond_busy
+    idle, at_busy = np.stack([idle, at_busy]) * ratio(total, (idle + at_busy).sum(axis=1), 1.0)[:, None]
+    share = np.minimum(ratio(waits, at_busy.sum(axis=1)), 1.0 - CLOSE)[:, None]
+    meet = (state.passes >= FOLLOWED) & ~elements.independent & ~state.nobody_waits
+    held, waiting = (
+        _normalized(np.where(_some(count * balance, whole, meet), count * balance, by_law), whole)
+        for balance, by_law, whole in (
+            (state.held_given, idle + at_busy * (1.0 - share), holds),
+            (state.queue_given, at_busy * share, waits),
+        )
+    )
+    little = 0.02  # share of what a class holds that busy bases hold at least, and that waits
+    idle = np.minimum(idle, (1.0 - little) * held)
+    trusted = elements.trusted[..., None]
+    change = trusted + (1.0 - trusted) * ratio(at_busy, held - idle + waiting, 1.0)
+    held, waiting = _normalized(idle + (held - idle) * change, holds), _normalized(waiting * change, waits)
+    room = count * (elements.population[..., None] - 1.0) * busy - (held - idle)  # for what waits
+    room = np.where(elements.closed[..., None], np.maximum(room, little * waiting), np.inf)
+    waiting = _normalized(np.minimum(waiting, room), waits)
+    at_busy = held - idle + waiting
+    return Split(held, idle, waiting, ratio(held - idle, at_busy, 1.0), at_busy.sum(axis=1))
+
+
+def _some(values: Array, whole: Array, meet: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Where the balances of classes are known, shape (elements, 1, D)."""
+    known = 1e-3  # share of the pool's I/Os below which they have not been looked at
+    return np.asarray(meet[:, None] & (values.sum(axis=1) > known * whole))[:, None]
+
+
+def _normalized(values: Array, whole: Array) -> Array:
+    """Values that sum to the whole over the classes."""
+    return np.asarray(values * ratio(whole, values.sum(axis=1))[:, None])
 
 
 def own_queue_empty(alias_share: Array, at_busy: Array, waiting: Array, size: int) -> Array:
@@ -161,12 +161,3 @@ def own_queue_empty(alias_share: Array, at_busy: Array, waiting: Array, size: in
     np.minimum(held, 1.0, out=held)
     np.cumprod(held, axis=-1, out=chance[..., 1:])
     return chance
-
-
-def _logistic(value: Array) -> Array:
-    """Inverse of the logit, as good as 0 far below."""
-    return np.asarray(1.0 / (1.0 + np.exp(np.minimum(-value, 700.0))))
-
-
-def _logit(share: Array) -> Array:
-    return np.asarray(np.log(share) - np.log1p(-share))

@@ -6,8 +6,8 @@ each follows from the others:
 1. The law of one volume, ``f(b, d)``: is its base busy, and how many I/Os does the base not hold (`volume_law`).
 2. The volumes given D: ``P(b, d | D) ~ f(b, d) R(D - d)``, R the law of all other d together (`given_total`).
 3. The base, given D: its balance against the pool, instead of 2 (`balance`).
-4. Who waits: at busy bases of class k the share ``odds_k x / (1 + odds_k x)``, x from (D - A)+ and odds such that the
-   pickups of a class meet its fails; whether the own queue is empty is hypergeometric (`given_total`).
+4. What waits of a volume, and what holds an alias, given D: their balances against the pool (`balance`); whether the
+   own queue is empty is hypergeometric (`given_total`).
 5. Rates of bases and aliases, with inflation and gaps to second order (`device_rates`), the flows that follow, and the
    law of D, ``p(D+1) falls(D+1) = p(D) tries(D)`` (`balance`).
 6. The rates that one volume sees: those of 5, averaged over D with weight ``P(D | busy, d)``. They give the next 1.
@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
-from planner.queueing.pools.field.balance import Flows, busy_given_total
+from planner.queueing.pools.field.balance import Flows, busy_given_total, waiting_and_held
 from planner.queueing.pools.field.device_rates import busy_base_ends, idle_base_alias_ends
-from planner.queueing.pools.field.elements import ODDS_GAIN, Elements, Size, State, first_sizes, rounded
+from planner.queueing.pools.field.elements import Elements, Size, State, first_sizes, rounded
 from planner.queueing.pools.field.given_total import (
     GivenTotal,
     Split,
@@ -48,7 +48,7 @@ MOST_PASSES: Final = 200
 CUT: Final = 1e-9
 """Probability of the largest D, or d, from which on more are counted."""
 CUT_OFF: Final = 1e-2
-"""Probability of the largest d from which on four times as many are counted, and odds say nothing yet."""
+"""Probability of the largest d from which on four times as many are counted."""
 MOST_CELLS: Final = 2_000_000
 """Numbers of D by d of one element, over all classes, beyond which it is not solved."""
 MOST_WORK: Final = 60_000_000
@@ -182,32 +182,72 @@ def one_pass(elements: Elements, state: State) -> Pass:
     with np.errstate(all="ignore"):  # what runs away leaves the batch as not converged
         given = given_total(elements, state, arrivals, idle_ends)
         busy = busy_given_total(elements, state, given)
-        parts = split(elements, given, busy, state.log_odds)
+        parts = split(elements, state, given, busy)
         total = np.arange(float(busy.shape[-1]))
         waiting = np.maximum(total - elements.aliases[:, None], 0.0)
         empty = own_queue_empty(parts.alias_share, parts.at_busy, waiting, size)
         base_ends, alias_ends = busy_base_ends(elements, state, parts, empty)
         idles = base_ends * empty
         rates = alias_ends, base_ends - idles, idles
-        flows = _flows(elements, given, parts, busy, rates)
+        flows = _flows(elements, given, parts, busy, (alias_ends, base_ends, idles))
         law = flows.law(given, elements.most_beyond)
-        outcome, following = _averages(elements, state, parts, busy, flows, law, given.tail > CUT_OFF)
+        outcome, following = _averages(elements, state, parts, busy, flows, law)
         seen = _seen_by_volume(state, given.busy, law[:, None] * busy * given.per_busy, rates)
-        following = replace(following, **seen, log_tilt=given.log_tilt)
+        step = following.step[:, None, None]
+        queue, held = waiting_and_held(elements, given, parts, flows)
+        following = replace(
+            following,
+            **seen,
+            log_tilt=given.log_tilt,
+            queue_given=np.maximum(state.queue_given + step * (queue - state.queue_given), 0.0),
+            held_given=np.maximum(state.held_given + step * (held - state.held_given), 0.0),
+        )
     return Pass(outcome, following, *_edges(elements, given, law), given.tail)
 
 
 def _flows(
     elements: Elements, given: GivenTotal, parts: Split, busy: Array, rates: tuple[Array, Array, Array]
 ) -> Flows:
-    """Flows of one volume of each class and of the pool given D."""
-    alias_ends, picks, idles = (
+    """Flows of one volume of each class and of the pool given D; rates of aliases, base, and base with an empty queue.
+
+    Laws say how many I/Os a base without a queue, an alias, or a thinking requester stands for; balances how many
+    there are. A queue q has I/Os with chance ``q / (1 + more)``, `more` in proportion to q as if it were geometric.
+    """
+    alias_ends, base_ends, idles = (
         np.einsum("ekij,ekij->eki", given.busy, each) * given.per_busy for each in rates
     )
-    tries, pickups = busy * given.arrivals_busy, busy * picks
-    ends = parts.scale[:, None] * ((1.0 - busy) * given.ends_idle + busy * alias_ends)
-    whole = ((elements.volumes[..., None] * each).sum(axis=1) for each in (tries, pickups, ends))
-    return Flows(given.arrivals_idle, idles, tries, pickups, ends, *whole)
+    beyond = np.arange(float(given.busy.shape[-1]))
+    beside = np.einsum("ekij,ekij->eki", given.busy, beyond * rates[1]) * given.per_busy
+    beside = ratio(beside, given.beyond_busy, base_ends)
+    count, closed = np.maximum(elements.volumes[..., None], 1.0), elements.closed[..., None]
+    think_time, others = elements.think_time[..., None], elements.population[..., None] - 1.0
+    idle, held, queue = 1.0 - busy, parts.held / count, parts.waiting / count
+
+    by_law = busy * given.beyond_busy * (1.0 - parts.alias_share)
+    longer = ratio(beside * by_law, busy * (base_ends - idles), 1.0) - 1.0
+    waits = np.arange(busy.shape[-1]) - elements.aliases[:, None, None]
+    longer = np.maximum(np.minimum(longer, waits - 1.0), 0.0)
+    queued = queue / (1.0 + longer * ratio(queue, by_law, 1.0))
+    pickups = np.minimum(beside * queued, busy * base_ends)
+    idles = ratio(busy * base_ends - pickups, busy, idles)
+
+    thinks = np.maximum(others * busy - (held - parts.held_idle / count) - queue, 0.0)
+    by_balance = np.where(closed & (given.arrivals_busy > 0.0), thinks / think_time, 0.0)
+    by_law = busy * given.arrivals_busy
+    tries = np.where(closed, by_law + elements.trusted[..., None] * (by_balance - by_law), by_law)
+    arrivals_beside = given.arrivals_beside * ratio(tries, by_law, 1.0)
+    held_idle = ratio(parts.held_idle / count, idle, given.beyond_idle)
+    arrivals = np.where(closed, np.maximum(others + 1.0 - held_idle, 0.0) / think_time, given.arrivals_idle)
+    by_law = idle * given.beyond_idle + busy * given.beyond_busy * parts.alias_share
+    pace = ratio(idle * given.ends_idle + busy * alias_ends, by_law, 1.0 / elements.service[..., None])
+    ends = held * pace
+    whole = [(elements.volumes[..., None] * each).sum(axis=1) for each in (tries, pickups, ends)]
+    # While its base is idle, the aliases that a volume does not hold are the others'.
+    holds = parts.held.sum(axis=1)[:, None]
+    elsewhere = ratio(whole[2][:, None] - ends, holds - held, pace)
+    held_idle = np.minimum(held_idle, holds)
+    ends_idle = held_idle * pace + (holds - held_idle) * elsewhere
+    return Flows(arrivals, idles, tries, pickups, ends, ends_idle, arrivals_beside, beside, *whole)
 
 
 def _averages(
@@ -217,7 +257,6 @@ def _averages(
     busy: Array,
     flows: Flows,
     law: Array,
-    cut_off: NDArray[np.bool_],
 ) -> tuple[Outcome, State]:
     """Average over D: the outcome, its laws still by D, and where the next pass begins but for the rates.
 
@@ -235,7 +274,7 @@ def _averages(
     part = parts.waiting / np.maximum(total - elements.aliases[:, None], 1.0)[:, None]
     alias_pickups = mean(part * flows.pool_ends[:, None]) / count
     throughput = np.where(elements.closed, mean((1.0 - busy) * flows.arrivals) + tries, elements.arrival_rate)
-    held, ended = mean(parts.held - parts.waiting) / count, mean(flows.alias_ends)
+    held, ended = mean(parts.held) / count, mean(flows.alias_ends)
     each = ratio(held, ended, elements.service)
     gap, alias_gap = elements.redrive_time[:, None], elements.alias_redrive_time[:, None]
     served = tries - fails + alias_pickups
@@ -256,8 +295,7 @@ def _averages(
     in_service = outcome.base_in_service + outcome.alias_in_service
     answer = np.stack([outcome.throughput, outcome.queue, in_service], axis=1)
     change = answer - state.answer
-    error = _odds_error(elements, outcome, mean(parts.waiting * parts.alias_share))
-    damped, odds_gain = _steered(state, change, error)
+    damped, gain, step = _steered(state, change)
     reach = np.where(law > CUT, total, np.nan)
     nobody = 1e-9  # I/Os waiting in the pool below which its volumes do not meet
     following = replace(
@@ -269,10 +307,8 @@ def _averages(
         ),
         answer=answer,
         change=change,
-        log_odds=state.log_odds
-        + np.where(cut_off[:, None], 0.0, np.clip(odds_gain[:, None] * error, -1.0, 1.0)),
-        odds_error=error,
-        odds_gain=odds_gain,
+        gain=gain,
+        step=step,
         base_gap=gap * base_pickups / np.maximum(throughput - tries + base_pickups, TINY),
         alias_gap=alias_gap * alias_pickups / np.maximum(served, TINY),
         mean_total=(law * total).sum(axis=-1),
@@ -283,30 +319,26 @@ def _averages(
         tries_given=flows.tries,
         picks_given=flows.pickups,
         ends_given=flows.pool_ends,
+        ends_beside_given=flows.ends_idle,
     )
     return outcome, following
 
 
 def _steered(
-    state: State,
-    change: Array,
-    error: Array,
-    *,
-    turns: float = 0.25,
-    creeps: float = 0.9,
-    soon: int = 13,
-    late: int = 40,
-) -> tuple[NDArray[np.bool_], Array]:
-    """Whether rates go half of the way from now on, and the share of the error of the odds that a pass corrects."""
-    kept = _kept(error, state.odds_error)
-    last = np.square(state.odds_error).sum(axis=1)
-    grows = (last > 0.0) & (np.square(error).sum(axis=1) > last)
-    # What takes back a share of the last change swings; what leaves nearly all of its error goes too slowly.
-    swings = (kept < -turns) | grows & (state.passes >= soon)
-    steps = np.where(swings, 0.7, np.where((kept > creeps) & (state.passes >= late), 1.05, 1.0))
-    turned = _kept(change, state.change) < -turns
-    damped = state.damped | (turned & (state.passes >= soon))
-    return damped, np.minimum(steps * state.odds_gain, ODDS_GAIN)
+    state: State, change: Array, *, turns: float = 0.25, creeps: float = 0.7, soon: int = 13
+) -> tuple[NDArray[np.bool_], Array, Array]:
+    """Whether rates go half of the way from now on, and how far what follows balances goes, on and in this pass."""
+    axes = (1, 2)
+    kept = ratio((change * state.change).sum(axis=axes), np.square(state.change).sum(axis=axes))
+    # What takes back a share of the last change swings, what does most of it again creeps.
+    late = state.passes >= soon
+    swings = (kept < -turns) & late
+    step = np.where(swings, 0.7, np.where((kept > creeps) & late, 1.1, 1.0))
+    gain = np.clip(step * state.gain, 0.05, 1.0)
+    # Now and then all changes to come are made at once: one shrinks by the same factor after the other.
+    every, far = 8, 0.95
+    leaps = (kept > creeps) & (state.passes % every == 0) & late & (gain == 1.0)
+    return state.damped | swings, gain, np.where(leaps, 1.0 / (1.0 - np.minimum(kept, far)), gain)
 
 
 def _by_free(aliases: Array, by_total: Outcome) -> Outcome:
@@ -323,27 +355,6 @@ def _by_free(aliases: Array, by_total: Outcome) -> Outcome:
         values[:, 0] = np.where(full, weight, 0.0).sum(axis=-1)
         found.append(values)
     return replace(by_total, free_law=found[0], tries_by_free=found[1])
-
-
-def _kept(change: Array, before: Array) -> Array:
-    """How much of the last change another one has, below 0 where it takes it back, shape (elements,) [1]."""
-    axes = tuple(range(1, change.ndim))
-    return ratio((change * before).sum(axis=axes), (before**2).sum(axis=axes))
-
-
-def _odds_error(elements: Elements, outcome: Outcome, to_lose: Array) -> Array:
-    """By how much the logarithm of the odds of each class to wait has to rise for its pickups to meet its fails.
-
-    How far they fall short, relative to the other classes, over how far odds move them: of a share s = o x / (1 + o x)
-    that waits, ``d ln s / d ln o = 1 - s``; `to_lose` is the mean of the I/Os that wait times 1 - s.
-    """
-    picked = outcome.base_pickups + outcome.alias_pickups
-    counts = (elements.volumes > 0.0) & (outcome.fails > TINY) & (picked > TINY)
-    error = np.where(counts, np.log(np.maximum(outcome.fails, TINY)) - np.log(np.maximum(picked, TINY)), 0.0)
-    mean = error.sum(axis=-1) / np.maximum(counts.sum(axis=-1), 1.0)
-    # A share that hardly follows its odds is taken to follow them a little.
-    moves = np.maximum(ratio(to_lose, elements.volumes * outcome.queue, 1.0), 0.1)
-    return np.where(counts, (error - mean[:, None]) / moves, 0.0)
 
 
 def _seen_by_volume(
