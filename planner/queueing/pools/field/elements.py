@@ -17,7 +17,8 @@ SIZES: Final = np.array([1, *np.outer(2 ** np.arange(13), [2, 3]).ravel()])
 NEARLY_CRITICAL: Final = 0.76
 """Offered load times inflation from which on a pool of few aliases is tried less long: most of them end nowhere."""
 AT_ONCE: Final = 0.1
-"""Think time, in service times, below which requesters come back as good as at once."""
+"""Think time, in service times, below which requesters come back as good as at once: of the 110 pools of `tests.pinned`
+2 have no answer with .06 to .2, 9 with 0; the accuracy of others hardly depends on it."""
 CAREFUL: Final = 0.3
 """Share of the way to their balances that what waits and what holds an alias goes in a pass after an element failed."""
 
