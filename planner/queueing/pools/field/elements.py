@@ -16,9 +16,9 @@ SIZES: Final = np.array([1, *np.outer(2 ** np.arange(13), [2, 3]).ravel()])
 """Numbers of D, and of d, that arrays are made for."""
 NEARLY_CRITICAL: Final = 0.76
 """Offered load times inflation from which on a pool of few aliases is tried less long: most of them end nowhere."""
-AT_ONCE: Final = 0.1
+AT_ONCE: Final = 0.15
 """Think time, in service times, below which requesters come back as good as at once: of the 110 pools of `tests.pinned`
-2 have no answer with .06 to .2, 9 with 0; the accuracy of others hardly depends on it."""
+2 have no answer with .15, 9 with 0. The step is steep, since what is half law, half balance agrees with neither."""
 CAREFUL: Final = 0.3
 """Share of the way to their balances that what waits and what holds an alias goes in a pass after an element failed."""
 
@@ -104,7 +104,7 @@ class Elements(ElementArrays):
         small number has to come from the law, not from a difference.
         """
         hurried = np.where(self.closed, AT_ONCE * self.service / self.think_time, 0.0)
-        return np.asarray(1.0 / (1.0 + hurried**2))
+        return np.asarray(1.0 / (1.0 + hurried**8))
 
     @cached_property
     def independent(self) -> NDArray[np.bool_]:
