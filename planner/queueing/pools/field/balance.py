@@ -67,17 +67,15 @@ def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Arr
     others_try = np.maximum(tries - state.tries_given, 0.0)
     others_try[..., -1] = 0.0
     others_try = np.where(total < elements.most_beyond[:, None, None], others_try, 0.0)
-    falls_while_idle = state.ends_beside_given + np.maximum(pickups - state.picks_given, 0.0)
+    falls_while_idle = state.ends_idle_given + np.maximum(pickups - state.picks_given, 0.0)
     falls = ends + pickups
-    diagonal = state.arrivals_given + state.idles_given + others_try + falls_while_idle
-    below, above = np.zeros_like(diagonal), np.zeros_like(diagonal)
-    below[..., 1:] = -falls[..., 1:] * ratio(others_try, np.broadcast_to(tries, diagonal.shape))[..., :-1]
-    above[..., :-1] = (
-        -tries[..., :-1] * ratio(falls_while_idle, np.broadcast_to(falls, diagonal.shape))[..., 1:]
+    idle = _over_totals(
+        state.arrivals_given + state.idles_given + others_try + falls_while_idle,
+        falls[..., 1:] * ratio(others_try, np.broadcast_to(tries, others_try.shape))[..., :-1],
+        tries[..., :-1] * ratio(falls_while_idle, np.broadcast_to(falls, falls_while_idle.shape))[..., 1:],
+        state.idles_given,
+        given.known[:, None],
     )
-    used = given.known[:, None] & (diagonal > TINY)
-    below, above, right = (np.where(used, each, 0.0) for each in (below, above, state.idles_given))
-    idle = _tridiagonal(below, above, right, np.where(used, diagonal, 1.0))
     busy = 1.0 - np.minimum(np.maximum(idle, 0.0), 1.0)
     busy = np.where(given.never_idle, 1.0, np.where(given.per_busy > 0.0, busy, 0.0))
     return np.where(balanced[:, None, None], busy, given.busy_share)
@@ -100,14 +98,14 @@ def waiting_and_held(
     Where all volumes are closed the pool has a bounded number of I/Os: what one has the others lack, and they try more
     often.
     """
-    bounded = np.asarray(elements.closed.all(axis=-1))[:, None, None]
     volumes, total = elements.volumes[..., None], np.arange(flows.pool_tries.shape[-1])
-    count, below = np.maximum(volumes, 1.0), total < elements.aliases[:, None, None]
-    waits = np.maximum(total - elements.aliases[:, None, None], 0.0)
-    holds = np.minimum(total, elements.aliases[:, None, None])
+    count = np.maximum(volumes, 1.0)
     queue, held = parts.waiting / count, parts.held / count
     if volumes.shape[1] == 1:  # all alike
         return queue, held
+    bounded = np.asarray(elements.closed.all(axis=-1))[:, None, None]
+    waits, holds = (each[:, None] for each in elements.waits_and_holds(total.size))
+    below = total < elements.aliases[:, None, None]
     tries, pickups, ends = (each[:, None] for each in (flows.pool_tries, flows.pool_pickups, flows.pool_ends))
     most = np.minimum(elements.most_beyond, total.size - 1.0)[:, None, None]
     rising = (tries > 0.0) & np.asarray(total < most)
@@ -137,8 +135,9 @@ def waiting_and_held(
     more = np.where(bounded, np.minimum(np.maximum(1.0 + given.beside - present, 0.0), others), 0.0)
     think_rate_of_others = ratio(over_volumes(think_rate * present) - think_rate * present, others)
     others_try = np.maximum(tries - flows.tries, 0.0) + more * think_rate_of_others
+    ups_and_downs = tuple(np.exp(np.clip(sign * flows.steps, -300.0, 300.0))[:, None] for sign in (1.0, -1.0))
     waiting = _carried(
-        flows.steps,
+        ups_and_downs,
         (np.where(rising, seen(flows.arrivals_beside, others_try, tries, queue), 0.0), picks + ends),
         (flows.tries, np.where(rising, think_rate, 0.0), queue),
         each + ratio(ends, waits),
@@ -151,7 +150,7 @@ def waiting_and_held(
     picks = np.where(bounded, seen(own, others_pick, pickups, held), pickups)
     pace = ratio(flows.alias_ends, held, 1.0 / elements.service[..., None])
     holding = _carried(
-        flows.steps,
+        ups_and_downs,
         (
             np.where(rising, seen(at_busy * flows.arrivals_beside, others_try, tries, held), 0.0),
             picks + np.maximum(ends - ratio(ends, holds), 0.0) + pace,
@@ -165,7 +164,7 @@ def waiting_and_held(
 
 
 def _carried(
-    steps: Array,
+    ups_and_downs: tuple[Array, ...],
     moves: tuple[Array, Array],
     gains: tuple[Array, Array, Array],
     loss: Array,
@@ -174,20 +173,26 @@ def _carried(
 ) -> Array:
     """What one volume has given D, 0 where it can have nothing; shape (elements, classes, D) each.
 
-    Gains are those at what it had before, and how much they fall with each that it has more.
+    Gains are those at what it had before, and how much they fall with each that it has more; ups and downs are
+    ``p(D+1) / p(D)`` and ``p(D) / p(D+1)``.
     """
-    (rises, falls), (gain, fewer, before) = moves, gains
-    down, up = (np.exp(np.clip(sign * steps, -300.0, 300.0))[:, None] for sign in (-1.0, 1.0))
-    diagonal = rises + falls
-    here = here & (diagonal > TINY)
-    below, above, right = (np.zeros_like(diagonal) for _ in range(3))
-    pair = here[..., 1:] & here[..., :-1]
-    below[..., 1:] = np.where(pair, down * (fewer - rises)[..., :-1], 0.0)
-    above[..., :-1] = np.where(pair, -up * np.maximum(falls - loss, 0.0)[..., 1:], 0.0)
+    (up, down), (rises, falls), (gain, fewer, before) = ups_and_downs, moves, gains
+    right = np.zeros_like(rises)
     right[..., 1:] = down * (gain + fewer * before)[..., :-1]
     right[..., :-1] += up * found[..., 1:]
-    found = _tridiagonal(below, above, np.where(here, right, 0.0), np.where(here, diagonal, 1.0))
-    return np.maximum(found, 0.0)
+    from_below, from_above = down * (rises - fewer)[..., :-1], up * np.maximum(falls - loss, 0.0)[..., 1:]
+    return np.maximum(_over_totals(rises + falls, from_below, from_above, right, here), 0.0)
+
+
+def _over_totals(
+    diagonal: Array, from_below: Array, from_above: Array, right: Array, here: NDArray[np.bool_]
+) -> Array:
+    """Solve balances that couple each D to D - 1 and D + 1; 0 where `here` says that there is nothing."""
+    here = here & (diagonal > TINY)
+    pair = here[..., 1:] & here[..., :-1]
+    below, above = np.zeros_like(diagonal), np.zeros_like(diagonal)
+    below[..., 1:], above[..., :-1] = np.where(pair, -from_below, 0.0), np.where(pair, -from_above, 0.0)
+    return _tridiagonal(below, above, np.where(here, right, 0.0), np.where(here, diagonal, 1.0))
 
 
 def _tridiagonal(below: Array, above: Array, right: Array, diagonal: Array) -> Array:

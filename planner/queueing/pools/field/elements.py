@@ -140,6 +140,11 @@ class Elements(ElementArrays):
         slowed = self.inflation[:, None] * self.arrival_rate * self.service
         return np.asarray((slowed > NEARLY_CRITICAL).any(axis=-1) & ~self.ample)
 
+    def waits_and_holds(self, totals: int) -> tuple[Array, Array]:
+        """I/Os that wait, and aliases that are busy, given D = 0, 1, ..., shape (elements, D) each [1]."""
+        total, aliases = np.arange(float(totals)), self.aliases[:, None]
+        return np.maximum(total - aliases, 0.0), np.minimum(total, aliases)
+
     def over_volumes(self, values: Array) -> Array:
         """Sum over the volumes of a pool, shape (elements,)."""
         return np.asarray(np.where(self.volumes > 0.0, self.volumes * values, 0.0).sum(axis=-1))
@@ -209,7 +214,6 @@ class State(ElementArrays):
     answer: Array  # Throughput, queue and I/Os in service of one volume, shape (elements, 3, classes)
     change: Array  # By which they changed in the last pass
     gain: Array  # Share of the way to their balances that `queue_given` and `held_given` go, shape (elements,) [1]
-    step: Array  # The same in the last pass
     base_gap: Array  # Mean gap per I/O of a base, of an alias, shape (elements, classes) [service times]
     alias_gap: Array
     mean_total: Array  # Mean D, and about the least and the largest that occurs, shape (elements,) [1]
@@ -227,7 +231,7 @@ class State(ElementArrays):
     idles_given: Array
     tries_given: Array
     picks_given: Array
-    ends_beside_given: Array  # I/Os that the aliases of the pool end while it is idle
+    ends_idle_given: Array  # I/Os that the aliases of the pool end while it is idle
     queue_given: Array  # I/Os that wait, and that hold an alias, the same shape [1]
     held_given: Array
     ends_given: Array  # I/Os that the aliases of the pool end given D, shape (elements, D) [1/service time]
@@ -252,7 +256,6 @@ class State(ElementArrays):
             answer=np.zeros((count, 3, classes)),
             change=np.zeros((count, 3, classes)),
             gain=np.full(count, CAREFUL if again else 1.0),
-            step=np.full(count, CAREFUL if again else 1.0),
             base_gap=np.zeros((count, classes)),
             alias_gap=np.zeros((count, classes)),
             mean_total=np.where(elements.ample, elements.over_volumes(mean**2 / (1.0 + mean)), 0.3 * most),
@@ -266,7 +269,7 @@ class State(ElementArrays):
             idles_given=given[1],
             tries_given=given[2],
             picks_given=given[3],
-            ends_beside_given=given[4],
+            ends_idle_given=given[4],
             queue_given=given[5],
             held_given=given[6],
             ends_given=np.zeros((count, size.totals)),

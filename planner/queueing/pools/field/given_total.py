@@ -109,8 +109,7 @@ def split(elements: Elements, state: State, given: GivenTotal, busy: Array) -> S
     Before, and for volumes that do not meet, as their laws say, whoever waits.
     """
     count, total = elements.volumes[..., None], np.arange(float(busy.shape[-1]))
-    waits = np.maximum(total - elements.aliases[:, None], 0.0)
-    holds = np.minimum(total, elements.aliases[:, None])
+    waits, holds = elements.waits_and_holds(total.size)
     idle, at_busy = count * (1.0 - busy) * given.beyond_idle, count * busy * given.beyond_busy
     idle, at_busy = np.stack([idle, at_busy]) * ratio(total, (idle + at_busy).sum(axis=1), 1.0)[:, None]
     share = np.minimum(ratio(waits, at_busy.sum(axis=1)), 1.0 - CLOSE)[:, None]

@@ -183,8 +183,7 @@ def one_pass(elements: Elements, state: State) -> Pass:
         given = given_total(elements, state, arrivals, idle_ends)
         busy = busy_given_total(elements, state, given)
         parts = split(elements, state, given, busy)
-        total = np.arange(float(busy.shape[-1]))
-        waiting = np.maximum(total - elements.aliases[:, None], 0.0)
+        waiting, _ = elements.waits_and_holds(busy.shape[-1])
         empty = own_queue_empty(parts.alias_share, parts.at_busy, waiting, size)
         base_ends, alias_ends = busy_base_ends(elements, state, parts, empty)
         idles = base_ends * empty
@@ -193,11 +192,14 @@ def one_pass(elements: Elements, state: State) -> Pass:
         law = flows.law(given, elements.most_beyond)
         outcome, following = _averages(elements, state, parts, busy, flows, law)
         seen = _seen_by_volume(state, given.busy, law[:, None] * busy * given.per_busy, rates)
-        step = following.step[:, None, None]
+        damped, gain, now = _steered(state, following.change)
+        step = now[:, None, None]
         queue, held = waiting_and_held(elements, given, parts, flows)
         following = replace(
             following,
             **seen,
+            damped=damped,
+            gain=gain,
             log_tilt=given.log_tilt,
             queue_given=np.maximum(state.queue_given + step * (queue - state.queue_given), 0.0),
             held_given=np.maximum(state.held_given + step * (held - state.held_given), 0.0),
@@ -223,23 +225,24 @@ def _flows(
     think_time, others = elements.think_time[..., None], elements.population[..., None] - 1.0
     idle, held, queue = 1.0 - busy, parts.held / count, parts.waiting / count
 
-    by_law = busy * given.beyond_busy * (1.0 - parts.alias_share)
-    longer = ratio(beside * by_law, busy * (base_ends - idles), 1.0) - 1.0
-    waits = np.arange(busy.shape[-1]) - elements.aliases[:, None, None]
-    longer = np.maximum(np.minimum(longer, waits - 1.0), 0.0)
-    queued = queue / (1.0 + longer * ratio(queue, by_law, 1.0))
+    queue_by_law = busy * given.beyond_busy * (1.0 - parts.alias_share)
+    longer = ratio(beside * queue_by_law, busy * (base_ends - idles), 1.0) - 1.0
+    waits, _ = elements.waits_and_holds(busy.shape[-1])
+    longer = np.maximum(np.minimum(longer, waits[:, None] - 1.0), 0.0)
+    queued = queue / (1.0 + longer * ratio(queue, queue_by_law, 1.0))
     pickups = np.minimum(beside * queued, busy * base_ends)
     idles = ratio(busy * base_ends - pickups, busy, idles)
 
     thinks = np.maximum(others * busy - (held - parts.held_idle / count) - queue, 0.0)
     by_balance = np.where(closed & (given.arrivals_busy > 0.0), thinks / think_time, 0.0)
-    by_law = busy * given.arrivals_busy
-    tries = np.where(closed, by_law + elements.trusted[..., None] * (by_balance - by_law), by_law)
-    arrivals_beside = given.arrivals_beside * ratio(tries, by_law, 1.0)
+    tries_by_law = busy * given.arrivals_busy
+    trusted = np.where(closed, elements.trusted[..., None], 0.0)
+    tries = tries_by_law + trusted * (by_balance - tries_by_law)
+    arrivals_beside = given.arrivals_beside * ratio(tries, tries_by_law, 1.0)
     held_idle = ratio(parts.held_idle / count, idle, given.beyond_idle)
     arrivals = np.where(closed, np.maximum(others + 1.0 - held_idle, 0.0) / think_time, given.arrivals_idle)
-    by_law = idle * given.beyond_idle + busy * given.beyond_busy * parts.alias_share
-    pace = ratio(idle * given.ends_idle + busy * alias_ends, by_law, 1.0 / elements.service[..., None])
+    held_by_law = idle * given.beyond_idle + busy * given.beyond_busy * parts.alias_share
+    pace = ratio(idle * given.ends_idle + busy * alias_ends, held_by_law, 1.0 / elements.service[..., None])
     ends = held * pace
     whole = [(elements.volumes[..., None] * each).sum(axis=1) for each in (tries, pickups, ends)]
     # While its base is idle, the aliases that a volume does not hold are the others'.
@@ -295,20 +298,16 @@ def _averages(
     in_service = outcome.base_in_service + outcome.alias_in_service
     answer = np.stack([outcome.throughput, outcome.queue, in_service], axis=1)
     change = answer - state.answer
-    damped, gain, step = _steered(state, change)
     reach = np.where(law > CUT, total, np.nan)
     nobody = 1e-9  # I/Os waiting in the pool below which its volumes do not meet
     following = replace(
         state,
         passes=state.passes + 1,
-        damped=damped,
         nobody_waits=np.where(
             state.passes == 1, (elements.volumes * outcome.queue).sum(axis=-1) < nobody, state.nobody_waits
         ),
         answer=answer,
         change=change,
-        gain=gain,
-        step=step,
         base_gap=gap * base_pickups / np.maximum(throughput - tries + base_pickups, TINY),
         alias_gap=alias_gap * alias_pickups / np.maximum(served, TINY),
         mean_total=(law * total).sum(axis=-1),
@@ -319,7 +318,7 @@ def _averages(
         tries_given=flows.tries,
         picks_given=flows.pickups,
         ends_given=flows.pool_ends,
-        ends_beside_given=flows.ends_idle,
+        ends_idle_given=flows.ends_idle,
     )
     return outcome, following
 
@@ -333,8 +332,8 @@ def _steered(
     # What takes back a share of the last change swings, what does most of it again creeps.
     late = state.passes >= soon
     swings = (kept < -turns) & late
-    step = np.where(swings, 0.7, np.where((kept > creeps) & late, 1.1, 1.0))
-    gain = np.clip(step * state.gain, 0.05, 1.0)
+    factor = np.where(swings, 0.7, np.where((kept > creeps) & late, 1.1, 1.0))
+    gain = np.clip(factor * state.gain, 0.05, 1.0)
     # Now and then all changes to come are made at once: one shrinks by the same factor after the other.
     every, far = 8, 0.95
     leaps = (kept > creeps) & (state.passes % every == 0) & late & (gain == 1.0)
