@@ -65,7 +65,7 @@ def test_arrays_are_answered_as_each_row_alone_in_their_order() -> None:
         assert row.then.response_time == pytest.approx(
             float(one.rows.response_time[one.recommended]), rel=1e-5
         )
-        assert row.verdict == sizing.many._verdict(
+        assert row.verdict == sizing.many_volumes._verdict(
             one.saturated, one.recommended, one.in_use, one.helps, one.waiting
         )
     assert len(answer.to_polars()) == len(RATES)

@@ -25,7 +25,8 @@ from planner.site.site_answer import RULES, SiteAnswer
 from planner.site.site_picture import LEVELS
 from planner.sizing import AliasAnswer, PoolCount, Subsystem, VolumesAnswer
 from planner.sizing.comparison import Count
-from planner.sizing.many import OVERVIEW, POOLS
+from planner.sizing.many_pools import POOLS
+from planner.sizing.many_volumes import OVERVIEW
 from planner.style import NINETY
 from planner.supply import SupplyAnswer
 from planner.units import MILLISECOND, percent, readable

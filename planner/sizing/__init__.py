@@ -2,7 +2,8 @@
 
 from planner.sizing.answer import AliasAnswer, NamedReading, together
 from planner.sizing.commands import with_commands
-from planner.sizing.many import MeasuredPool, PoolCount, Subsystem, VolumesAnswer, subsystem
+from planner.sizing.many_pools import MeasuredPool, PoolCount, Subsystem, subsystem
+from planner.sizing.many_volumes import VolumesAnswer
 from planner.sizing.need import aliases
 from planner.sizing.question import aliases as answer_for
 

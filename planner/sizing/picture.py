@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from planner.sizing.answer import AliasAnswer
     from planner.sizing.comparison import Count
-    from planner.sizing.many import Subsystem, VolumesAnswer
+    from planner.sizing.many_pools import Subsystem
+    from planner.sizing.many_volumes import VolumesAnswer
 
 MOST_NAMED: Final = 40  # rows of a picture
 LONG: Final = 30  # characters of a name

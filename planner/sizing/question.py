@@ -40,15 +40,8 @@ from planner.reports.membership import LinuxDevices, Membership, share_together
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.gaps import FLOOR, NOTHING_MISSING, Gaps, below_floor, checked_floor, gaps
-from planner.sizing.many import (
-    NO_ANSWER,
-    MeasuredPool,
-    Subsystem,
-    VolumeRow,
-    VolumesAnswer,
-    subsystem,
-    volume_row,
-)
+from planner.sizing.many_pools import MeasuredPool, Subsystem, subsystem
+from planner.sizing.many_volumes import NO_ANSWER, VolumeRow, VolumesAnswer, volume_row
 from planner.sizing.need import aliases as search
 from planner.sizing.need import need, present_cases
 
