@@ -20,7 +20,7 @@ AT_ONCE: Final = 0.15
 """Think time, in service times, below which requesters come back as good as at once: of the 110 pools of `tests.pinned`
 2 have no answer with .15, 9 with 0. The step is steep, since what is half law, half balance agrees with neither."""
 CAREFUL: Final = 0.3
-"""Share of the way to their balances that what waits and what holds an alias goes in a pass after an element failed."""
+"""Share of the way to what a pass finds that the next one begins with, after an element failed."""
 
 
 @dataclass(eq=False)
@@ -209,11 +209,10 @@ class State(ElementArrays):
 
     passes: NDArray[np.int64]  # Passes that the element went through, shape (elements,) [1]
     again: NDArray[np.bool_]  # Whether the element has failed once, shape (elements,)
-    damped: NDArray[np.bool_]  # Whether rates go half of the way, shape (elements,)
     nobody_waits: NDArray[np.bool_]  # Whether aliases are so many that volumes do not meet, shape (elements,)
     answer: Array  # Throughput, queue and I/Os in service of one volume, shape (elements, 3, classes)
     change: Array  # By which they changed in the last pass
-    gain: Array  # Share of the way to their balances that `queue_given` and `held_given` go, shape (elements,) [1]
+    gain: Array  # Share of the way to what a pass finds that the next one begins with, shape (elements,) [1]
     base_gap: Array  # Mean gap per I/O of a base, of an alias, shape (elements, classes) [service times]
     alias_gap: Array
     mean_total: Array  # Mean D, and about the least and the largest that occurs, shape (elements,) [1]
@@ -251,7 +250,6 @@ class State(ElementArrays):
         return cls(
             passes=np.zeros(count, dtype=np.int64),
             again=np.full(count, again),
-            damped=np.full(count, again),
             nobody_waits=np.zeros(count, dtype=bool),
             answer=np.zeros((count, 3, classes)),
             change=np.zeros((count, 3, classes)),

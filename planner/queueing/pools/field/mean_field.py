@@ -29,6 +29,7 @@ from planner.queueing.pools.field.balance import Flows, busy_given_total, waitin
 from planner.queueing.pools.field.device_rates import busy_base_ends, idle_base_alias_ends
 from planner.queueing.pools.field.elements import Elements, Size, State, first_sizes, rounded
 from planner.queueing.pools.field.given_total import (
+    FOLLOWED,
     GivenTotal,
     Split,
     given_total,
@@ -53,6 +54,11 @@ MOST_CELLS: Final = 2_000_000
 """Numbers of D by d of one element, over all classes, beyond which it is not solved."""
 MOST_WORK: Final = 60_000_000
 """Passes times numbers of D by d of one element, after which it is not solved: several seconds."""
+STEERED: Final = (
+    "alias_ends", "base_picks", "base_idles", "arrivals_given", "idles_given", "tries_given", "picks_given",
+    "ends_idle_given", "ends_given", "base_gap", "alias_gap",
+)  # fmt: skip
+"""Numbers of a state that go `gain` of the way."""
 LITTLE_WORK: Final = 15_000_000
 """The same of a nearly critical pool, whose law of D may have two peaks far apart: a second."""
 
@@ -192,18 +198,9 @@ def one_pass(elements: Elements, state: State) -> Pass:
         law = flows.law(given, elements.most_beyond)
         outcome, following = _averages(elements, state, parts, busy, flows, law)
         seen = _seen_by_volume(state, given.busy, law[:, None] * busy * given.per_busy, rates)
-        damped, gain, now = _steered(state, following.change)
-        step = now[:, None, None]
         queue, held = waiting_and_held(elements, given, parts, flows)
-        following = replace(
-            following,
-            **seen,
-            damped=damped,
-            gain=gain,
-            log_tilt=given.log_tilt,
-            queue_given=np.maximum(state.queue_given + step * (queue - state.queue_given), 0.0),
-            held_given=np.maximum(state.held_given + step * (held - state.held_given), 0.0),
-        )
+        following = replace(following, **seen, log_tilt=given.log_tilt, queue_given=queue, held_given=held)
+        following = _steered(state, following)
     return Pass(outcome, following, *_edges(elements, given, law), given.tail)
 
 
@@ -323,21 +320,30 @@ def _averages(
     return outcome, following
 
 
-def _steered(
-    state: State, change: Array, *, turns: float = 0.25, creeps: float = 0.7, soon: int = 13
-) -> tuple[NDArray[np.bool_], Array, Array]:
-    """Whether rates go half of the way from now on, and how far what follows balances goes, on and in this pass."""
-    axes = (1, 2)
-    kept = ratio((change * state.change).sum(axis=axes), np.square(state.change).sum(axis=axes))
-    # What takes back a share of the last change swings, what does most of it again creeps.
-    late = state.passes >= soon
-    swings = (kept < -turns) & late
-    factor = np.where(swings, 0.7, np.where((kept > creeps) & late, 1.1, 1.0))
-    gain = np.clip(factor * state.gain, 0.05, 1.0)
-    # Now and then all changes to come are made at once: one shrinks by the same factor after the other.
-    every, far = 8, 0.95
-    leaps = (kept > creeps) & (state.passes % every == 0) & late & (gain == 1.0)
-    return state.damped | swings, gain, np.where(leaps, 1.0 / (1.0 - np.minimum(kept, far)), gain)
+def _steered(state: State, found: State, *, turns: float = 0.25, creeps: float = 0.6, soon: int = 4) -> State:
+    """Go some of the way from one pass to what it found, all of it in the first ones (Aitken's relaxation).
+
+    Where a change takes back a share of the last one, ``kept`` of it < 0, ``gain / (1 - kept)`` of the way hits where
+    both lead; a share that was too small, which shows as ``kept`` near 1, is made larger again.
+    """
+    axes, least = (1, 2), 0.3
+    kept = ratio((found.change * state.change).sum(axis=axes), np.square(state.change).sum(axis=axes))
+    swings, slow = kept < -turns, (kept > creeps) & (state.gain < 1.0)
+    factor = np.where((swings | slow) & (state.passes >= soon), 1.0 / (1.0 - np.clip(kept, -2.0, 0.5)), 1.0)
+    gain = np.clip(factor * state.gain, least, 1.0)
+    # Now and then all changes to come of what balances say are made at once: one shrinks by the same factor after the
+    # other.
+    every, far, late = 8, 0.95, 13
+    leaps = (kept > 0.7) & (state.passes % every == 0) & (state.passes >= late) & (gain == 1.0)
+    leap = np.where(leaps, 1.0 / (1.0 - np.minimum(kept, far)), gain)
+    going = np.where(state.passes > FOLLOWED, gain, 1.0)
+    moved = {}
+    for names, share in ((STEERED, going), (("queue_given", "held_given"), leap)):
+        for name in names if (share != 1.0).any() else ():
+            before, after = getattr(state, name), getattr(found, name)
+            way = share.reshape(-1, *(1,) * (before.ndim - 1))
+            moved[name] = np.maximum(before + way * (after - before), 0.0)
+    return replace(found, gain=gain, **moved)
 
 
 def _by_free(aliases: Array, by_total: Outcome) -> Outcome:
@@ -371,7 +377,6 @@ def _seen_by_volume(
     now = np.stack([np.einsum("ekij,ekij->ekj", weight, rate) for rate in rates]) * per
     now = np.take_along_axis(now, nearest[None], axis=-1)
     now = np.where(some.any(axis=-1)[..., None], now, before)
-    now = np.where(state.damped[:, None, None], 0.5 * (now + before), now)
     return dict(zip(("alias_ends", "base_picks", "base_idles"), now, strict=True))
 
 
