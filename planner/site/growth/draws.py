@@ -121,9 +121,9 @@ def draw_form(
     model = linear(state, proportional=proportional)
     solutions, candidates = [], []
     for phi in PHIS:
-        solved = solve(state, model, phi)
+        solved = solve(model, phi)
         solutions.append(solved)
-        candidates.append(step_candidates(state, solved, model.count, step_products(solved.white)))
+        candidates.append(step_candidates(model, solved, step_products(solved.white)))
     series, days = state.values.shape
     weights = np.empty((series, len(PHIS), days + 1))
     for index, (solved, found) in enumerate(zip(solutions, candidates, strict=True)):
@@ -244,7 +244,7 @@ def fit_some(part: SomeSeries) -> TrendDraws:
         first_level=drawn["first_level"] * unit, slope=drawn["slope"] * unit, proportional=drawn["proportional"],
         shift_day=drawn["shift_day"], shift_size=drawn["shift_size"], week=drawn["week"] / head,
         first=np.argmax(measured, axis=1), last=values.shape[1] - 1 - np.argmax(measured[:, ::-1], axis=1),
-        measured=state.rows.there.sum(axis=1), steps=tuple(tuple(each) for each in state.steps),
+        measured=state.there.sum(axis=1), steps=tuple(tuple(each) for each in state.steps),
         pulses=tuple(tuple(each) for each in state.pulses), month_form=state.month_form, month=drawn["month"],
         phi=drawn["phi"].mean(axis=1), fitted=np.ones(len(values), dtype=bool),
     )  # fmt: skip
