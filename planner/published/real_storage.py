@@ -18,7 +18,6 @@ from planner.published.report import (
     Rule,
     Said,
     cell,
-    exactly,
     fields_of,
     fitted,
     given,
@@ -28,7 +27,6 @@ from planner.published.report import (
     not_modelled,
     printed,
     published_model,
-    run,
     table,
     table_figures,
 )
@@ -57,18 +55,9 @@ CONFIGURATION: Final = ("Real Storage (GB)", "Expanded Storage (GB)", "Processor
 def models() -> dict[str, library.Model]:
     """Fit the scalability law to the five configurations of Table 4."""
     found = table(FOLDER, "table-4")
-    runs = [
-        run(
-            name, found, processors=exactly(found.value("Processors", name)),
-            emulation_cpu_ms=found.printed("Emul CPU/Tx (p)", name, MILLISECOND),
-            cp_cpu_ms=found.printed("CP CPU/Tx (p)", name, MILLISECOND),
-        )
-        for name in found.columns[2:]
-    ]  # fmt: skip
-    fit = fit_processors(runs)
     machine = table(FOLDER, "table-1").text("Processor Type/Model", "4")
     model = published_model(
-        fit,
+        fit_processors([each.run for each in published(RELEASE)]),
         title=f"{library.read_source(FOLDER)['title']}: Apache on z/VM {RELEASE}",
         tables=[found],
         environment={"machine": machine, "release": f"z/VM {RELEASE}", "channel": "not stated"},
