@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner import measurements
 from planner.errors import InputError
-from planner.measurements.archive import open_archive
-from planner.measurements.formats import is_folder
 from planner.reports.schema import BASE, VOLUME
 from planner.system.schema import TABLES, TomlTable, one_of
 from planner.units import MILLISECOND
@@ -161,11 +159,7 @@ def from_measurements(source: Path | str, system: str | None = None) -> str:
     ReportError
         A file cannot be read.
     """
-    path = Path(source)
-    devices = open_archive(path).read() if is_folder(path) else measurements.read(path).devices
-    if devices is None:
-        raise InputError("--from", str(source), "measurements of devices")
-    return from_devices(devices, system)
+    return from_devices(measurements.read(Path(source)).devices, system)
 
 
 def _chosen(devices: pl.DataFrame, system: str | None) -> pl.DataFrame:
