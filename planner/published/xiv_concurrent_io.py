@@ -360,17 +360,30 @@ def compared_figures() -> Iterator[PublishedFigure]:
     """Every figure of both runs that the coupled model speaks of, of a typical device and in percent of a processor."""
     parameters = library.read_model(MODEL).parameters
     values = {key.removesuffix("_s"): entry.value for key, entry in parameters.items()}
+    fitted = {"page_rate", "transfers", "c-CP busy", "nc-CP busy"}
     for each, depth in ((SERIALIZED, 1.0), (CONCURRENT, math.inf)):
-        said, printed_here = predicted(values, depth), measured(each)
-        for name in ("throughput", "page_rate", "transfers"):
-            fitted = each == SERIALIZED and name != "throughput"
+        said, figures = predicted(values, depth), measured(each)
+        busy = _busy_percent(values, said)
+        rows = {
+            name: (printed(figures[name]), said[name]) for name in ("throughput", "page_rate", "transfers")
+        }
+        rows |= {name: (printed(_tables()[0].printed(name, each)), value) for name, value in busy.items()}
+        for name, (published, value) in rows.items():
+            # of the processor times of the other mode no law speaks
+            outside = name in busy and each == CONCURRENT
+            kind: Origin = "fitted" if each == SERIALIZED and name in fitted else "transferred"
+            notes = {
+                "fitted": f"model {MODEL}",
+                "transferred": "planner system, from the serialized run alone",
+                "not modelled": "outside: no law gives the processor time of another mode; costs of the serialized "
+                f"run would be {percent(value / published.value - 1, signed=True)} off",
+            }
+            kind = "not modelled" if outside else kind
             yield PublishedFigure(
-                report=FOLDER, table=TABLE, row=name, column=each, published=printed(printed_here[name]),
-                kind="fitted" if fitted else "transferred", predicted=known(said[name]),
-                group="" if fitted else "throughput",
-                note=f"model {MODEL}" if fitted else "planner system, from the serialized run alone",
+                report=FOLDER, table=TABLE, row=name, column=each, published=published, kind=kind,
+                predicted=None if outside else known(value), group="" if name in busy else _group(kind),
+                note=notes[kind],
             )  # fmt: skip
-        yield from _busy(each, _busy_percent(values, said))
 
 
 def _busy_percent(values: Mapping[str, float], said: Mapping[str, float]) -> dict[str, float]:
@@ -379,28 +392,6 @@ def _busy_percent(values: Mapping[str, float], said: Mapping[str, float]) -> dic
     own = said["throughput"] * values["touch_time"] / PERCENT
     charged, system = (transfers * values[key] / PERCENT for key in ("cp_charged", "cp_system"))
     return dict(zip(BUSY, (own, charged, system), strict=True)) | {"total busy": own + charged + system}
-
-
-def _busy(run: str, said: Mapping[str, float]) -> Iterator[PublishedFigure]:
-    """Processor times: fitted or predicted in their own mode, outside in the other."""
-    busy = _tables()[0]
-    for row, value in said.items():
-        published = printed(busy.printed(row, run))
-        outside = run == CONCURRENT
-        notes = {
-            "fitted": f"model {MODEL}",
-            "transferred": "planner system, from the serialized run alone",
-            "not modelled": "outside: no law gives the processor time of another mode; costs of the serialized run "
-            f"would be {percent(value / published.value - 1, signed=True)} off",
-        }
-        kind: Origin = (
-            "not modelled" if outside else "fitted" if row in {"c-CP busy", "nc-CP busy"} else "transferred"
-        )
-        yield PublishedFigure(
-            report=FOLDER, table=TABLE, row=row, column=run, published=published, kind=kind,
-            predicted=None if outside else known(value),
-            note=notes[kind],
-        )  # fmt: skip
 
 
 def miss_ratio() -> float:
