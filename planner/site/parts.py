@@ -25,7 +25,7 @@ from planner.measurements.choose import (
     refuse_twice,
     rows_of,
 )
-from planner.measurements.formats import is_folder
+from planner.measurements.formats import Source, is_folder
 from planner.measurements.read import Data, Measured, membership, read
 from planner.render.text import counted, listed
 from planner.reports import schema
@@ -303,12 +303,7 @@ def check_together(share: float | None, groups: Iterable[Group]) -> tuple[str, .
 
 def is_shared(path: Path | str) -> bool:
     """Whether a file says which pools systems share, not which devices are members of pools."""
-    try:
-        with Path(path).open(encoding="utf-8-sig", errors="replace") as file:
-            heads = {word.strip(' "\n').lower() for word in file.readline().split(",")}
-    except OSError:
-        return False
-    return set(COLUMNS) <= heads
+    return Path(path).is_file() and Source(Path(path)).headings >= set(COLUMNS)
 
 
 def read_shared(path: Path | str) -> Shared:
