@@ -21,13 +21,10 @@ CPU_TIME = Quantity(
     key="cpu_time", symbol="t1", unit="s", low=1e-9, high=1e3, default=1e-2,
     meaning="CPU time of a transaction, emulation and CP, on one processor",
 )  # fmt: skip
-CONTENTION = Quantity(
-    key="contention", symbol="alpha", unit="", low=0.0, high=1.0, default=0.0,
-    meaning="relative growth of the CPU time with each further processor",
-)  # fmt: skip
-COHERENCY = Quantity(
-    key="coherency", symbol="beta", unit="", low=0.0, high=1.0, default=0.0,
-    meaning="relative growth of the CPU time with each further pair of processors",
+CONTENTION, COHERENCY = (
+    Quantity(key=key, symbol=symbol, low=0.0, high=1.0, default=0.0,
+             meaning=f"relative growth of the CPU time with each further {what}")
+    for key, symbol, what in (("contention", "alpha", "processor"), ("coherency", "beta", "pair of processors"))
 )  # fmt: skip
 
 
