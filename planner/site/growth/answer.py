@@ -13,19 +13,8 @@ from planner import render
 from planner.answer import Answer, record
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.site.growth.dates import (
-    AHEAD,
-    DETAILS,
-    FIGURES,
-    HORIZON,
-    Future,
-    Goal,
-    Limit,
-    answers,
-    check_given,
-    fitted,
-    iso,
-)
+from planner.site.growth import dates
+from planner.site.growth.dates import AHEAD, DETAILS, FIGURES, HORIZON, Future, Goal, Limit
 from planner.site.growth.draws import TrendDraws
 from planner.site.growth.model import YEAR
 from planner.site.growth.wording import MOST_LOADS, loads, notes_on_days, sections, sentence, signed, years
@@ -109,7 +98,7 @@ class Growth(Answer):
 
         def said(label: SeriesLabel, day: date, name: str, size: Interval, **more: int) -> dict[str, Any]:
             ends = {name: size.value, f"{name}_low": size.low, f"{name}_high": size.high}
-            return {"system": label.system, "what": label.what, **more, "date": iso(day), **ends}
+            return {"system": label.system, "what": label.what, **more, "date": dates.iso(day), **ends}
 
         def ahead(
             each: Limit, label: SeriesLabel, name: str, sizes: Sequence[Interval]
@@ -131,7 +120,7 @@ class Growth(Answer):
             "volumes_missing": all_missing(self.gaps),
             "horizon_days": self.horizon,
             "growth_per_year": self.rate,
-            "events": [{"date": iso(day), "factor": factor} for day, factor in self.events],
+            "events": [{"date": dates.iso(day), "factor": factor} for day, factor in self.events],
             "notes": list(self.notes),
         }
 
@@ -160,7 +149,7 @@ def growth(
         Goal.at(k, measured, None, limit)
         for k, (measured, limit) in enumerate(zip(daily.series, limits, strict=True))
     ]
-    fit = fitted(daily)
+    fit = dates.fitted(daily)
     return answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=notes)
 
 
@@ -177,12 +166,12 @@ def answer_goals(
     """Put goals in order of the date at which each is reached."""
     measured = np.isfinite(daily.values)
     last = daily.day(int(np.max(np.nonzero(measured.any(axis=0))[0])))
-    check_given(rate, events, horizon, last)
+    dates.check_given(rate, events, horizon, last)
     index = np.array([goal.series for goal in goals], dtype=np.intp)
     chosen = Daily(first=daily.first, series=tuple(daily.series[k] for k in index), values=daily.values[index],
                    hours=daily.hours[index], notes=daily.notes)  # fmt: skip
     picked = fit.pick(index)
-    answer = answers(chosen, picked, goals, horizon, future_of(chosen, picked, rate, events))
+    answer = dates.answers(chosen, picked, goals, horizon, future_of(chosen, picked, rate, events))
     order = sorted(range(len(answer)), key=lambda k: _urgency(answer[k]))
     return Growth(
         limits=tuple(answer[k] for k in order), horizon=horizon, rate=rate, events=tuple(events), daily=chosen,
