@@ -18,8 +18,8 @@ from planner.page.verdict import ALREADY, WITHIN, what_to_do
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, judged, word
 from planner.site.growth import Growth
+from planner.site.growth.answer import years
 from planner.site.growth.dates import Limit
-from planner.site.growth.wording import years
 from planner.site.pool_need import COUNTS as NEED_COUNTS
 from planner.site.pool_need import PoolNeed
 from planner.site.site_answer import RULES, SiteAnswer

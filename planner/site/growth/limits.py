@@ -21,10 +21,9 @@ from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
 from planner.results import Array
-from planner.site.growth.answer import Growth, answer_goals, future_of
+from planner.site.growth.answer import NAMED, Growth, answer_goals, future_of
 from planner.site.growth.dates import AHEAD, ENDS, HORIZON, Goal, fitted
 from planner.site.growth.pools import PoolQuestion, answer_pools, no_answer
-from planner.site.growth.wording import NAMED
 from planner.site.parts import DEFAULT_MEET, check_together, declared
 from planner.site.pool_need import MEMBERS
 from planner.site.series import SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
