@@ -66,14 +66,3 @@ class Processors:
     def internal_throughput(self, processors: ArrayLike) -> Array:
         """Internal throughput rate (ITR), at full utilization: ``processors / CPU time of a transaction`` [1/s]."""
         return queueing.usl(processors, 1 / self.cpu_time, self.contention, self.coherency)
-
-    def transaction_time(self, processors: ArrayLike) -> Array:
-        """CPU time of a transaction, on whichever processor.
-
-        Examples
-        --------
-        >>> Processors(cpu_time=0.018, contention=0.01).transaction_time([1, 11]).round(5).tolist()
-        [0.018, 0.0198]
-        """
-        time: Array = np.asarray(processors, dtype=np.float64) / self.internal_throughput(processors)
-        return time
