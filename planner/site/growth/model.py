@@ -170,7 +170,7 @@ def linear(state: SeriesState, *, proportional: bool = True, months: bool = Fals
     return Linear(
         rows=rows,
         columns=columns,
-        lagged=rows.lag(columns),
+        lagged=np.take_along_axis(columns, rows.before[:, :, None], axis=1),
         weight=weight,
         lagged_weight=np.take_along_axis(weight, rows.before, axis=1),
         prior=prior,
@@ -245,10 +245,6 @@ class MeasuredDays:
         before = np.concatenate([np.full((series, 1), -1), last[:, :-1]], axis=1)
         gap = np.where(before < 0, 0, day - before)
         return MeasuredDays(there, np.where(before < 0, day, before), gap)
-
-    def lag(self, columns: Array) -> Array:
-        """Each column at the measured day before; shape (series, days, columns)."""
-        return np.take_along_axis(columns, self.before[:, :, None], axis=1)
 
 
 @dataclass(slots=True)
