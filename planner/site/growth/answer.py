@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any, ClassVar, Final
 
@@ -176,8 +176,7 @@ def answer_goals(
     last = daily.day(int(np.max(np.nonzero(measured.any(axis=0))[0])))
     dates.check_given(rate, events, horizon, last)
     index = np.array([goal.series for goal in goals], dtype=np.intp)
-    chosen = Daily(first=daily.first, series=tuple(daily.series[k] for k in index), values=daily.values[index],
-                   hours=daily.hours[index], notes=daily.notes)  # fmt: skip
+    chosen = replace(daily, series=tuple(daily.series[k] for k in index), values=daily.values[index])
     picked = fit.pick(index)
     answer = dates.answers(chosen, picked, goals, horizon, future_of(chosen, picked, rate, events))
     order = sorted(range(len(answer)), key=lambda k: _urgency(answer[k]))
