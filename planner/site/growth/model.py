@@ -151,10 +151,9 @@ def linear(state: SeriesState, *, proportional: bool = True, months: bool = Fals
     used = np.ones((series, 10 + most), dtype=bool)
     used[:, 9] = state.month_form >= 0
     for k, steps in enumerate(state.steps):
-        for index in range(most):
-            used[k, 10 + index] = index < len(steps)
-            if index < len(steps):
-                columns[k, steps[index] :, 10 + index] = weight[k, steps[index] :]
+        used[k, 10 + len(steps) :] = False
+        for index, day in enumerate(steps):
+            columns[k, day:, 10 + index] = weight[k, day:]
     offset = (week - 1) / week + np.where(month_end, (state.month[:, None] - 1) / state.month[:, None], 0.0)
     columns[:, :, -1] = noise * (state.values / (state.level * state.factor) + offset)
     columns[~rows.there] = 0.0
