@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -297,7 +297,9 @@ def check_together(share: float | None, groups: Iterable[Group]) -> tuple[str, .
 
 def is_shared(path: Path | str) -> bool:
     """Whether a file says which pools systems share, not which devices are members of pools."""
-    return Path(path).is_file() and Source(Path(path)).headings >= set(COLUMNS)
+    with suppress(ReportError):  # what reads members says why
+        return Source(Path(path)).headings >= set(COLUMNS)
+    return False
 
 
 def read_shared(path: Path | str) -> Shared:
