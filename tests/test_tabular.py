@@ -217,8 +217,8 @@ def test_a_prediction_is_drawn_with_its_band() -> None:
             each for each in found.plot(figure=shown.key).collections if isinstance(each, PolyCollection)
         ]
         heights = band.get_paths()[0].vertices[:, 1]
-        assert heights.min() == pytest.approx(found.low[shown.key].min() / shown.factor)
-        assert heights.max() == pytest.approx(found.high[shown.key].max() / shown.factor)
+        assert heights.min() == pytest.approx(found.values[shown.key].low.min() / shown.factor)
+        assert heights.max() == pytest.approx(found.values[shown.key].high.max() / shown.factor)
 
 
 def test_by_itself_a_queue_is_drawn_by_its_response_time() -> None:

@@ -132,9 +132,8 @@ def _read(row: Measurements) -> MeasuredConfiguration:
 def gain_table(contention: float | None = None) -> render.Table:
     """The four measured pairs of z/VM 5.3 and 5.2, least contention first; no law joins them: the nearest is marked."""
     table = read_table(library.data_path(REPORT, "table-1.csv"))
-    contentions = {
-        pair: table.value(CONTENTION, pair) for pair in table.columns[2:]
-    }  # page reads a CPU-second of 5.2
+    # page reads a CPU-second of 5.2
+    contentions = {pair: table.value(CONTENTION, pair) for pair in table.columns[2:]}
     near = (
         None if contention is None else min(contentions, key=lambda pair: abs(contentions[pair] - contention))
     )

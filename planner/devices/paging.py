@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
@@ -18,25 +18,19 @@ from planner.queueing import Steady
 from planner.results import Array, Result, quantity
 
 KIND: Final = "paging"
-PAGES_PER_TRANSFER: Final = Quantity(
-    key="pages_per_transfer", symbol="p", unit="", low=1, high=1000, default=1,
-    meaning="pages that one transfer moves, in the mean",
-)  # fmt: skip
-QUEUE_DEPTH: Final = Quantity(
-    key="queue_depth", symbol="c", unit="", low=1, high=1000, default=1,
-    meaning="transfers that the device works on at a time; 1 is serialized",
-)  # fmt: skip
-OUTSTANDING: Final = Quantity(
-    key="outstanding", symbol="n", unit="", low=1, high=1000, default=1,
-    meaning="requests outstanding per device while it was measured; no more were measured",
-)  # fmt: skip
-CP_TIME: Final = Quantity(
-    key="cp_time", symbol="u", unit="s", low=0, high=1, default=0,
-    meaning="CP processor time per page, charged to users and to the system",
-)  # fmt: skip
-CP_SYSTEM_TIME: Final = Quantity(
-    key="cp_system_time", symbol="u_s", unit="s", low=0, high=1, default=0,
-    meaning="the part of it that is charged to the system; missing where only the sum was published",
+
+
+def _count(key: str, symbol: str, meaning: str) -> Quantity:
+    return Quantity(key=key, symbol=symbol, low=1, high=1000, default=1, meaning=meaning)
+
+
+def _cost(key: str, symbol: str, meaning: str) -> Quantity:
+    return Quantity(key=key, symbol=symbol, unit="s", low=0, high=1, default=0, meaning=meaning)
+
+
+PAGES_PER_TRANSFER: Final = _count("pages_per_transfer", "p", "pages that one transfer moves, in the mean")
+CP_SYSTEM_TIME: Final = _cost(
+    "cp_system_time", "u_s", "the part of it that is charged to the system; missing where only the sum was published"
 )  # fmt: skip
 _NAMES: Final = {"response": "response_time"}  # figures that a result names otherwise
 
@@ -74,11 +68,11 @@ class PagingDevice:
     PARAMETERS: ClassVar[tuple[Quantity, ...]] = (
         parameters.SERVICE_TIME,
         PAGES_PER_TRANSFER,
-        QUEUE_DEPTH,
-        OUTSTANDING,
-        CP_TIME,
+        _count("queue_depth", "c", "transfers that the device works on at a time; 1 is serialized"),
+        _count("outstanding", "n", "requests outstanding per device while it was measured; no more were measured"),
+        _cost("cp_time", "u", "CP processor time per page, charged to users and to the system"),
         CP_SYSTEM_TIME,
-    )
+    )  # fmt: skip
     QUESTIONS: ClassVar[tuple[Quantity, ...]] = (
         Quantity(key="outstanding", meaning="requests that are outstanding or about to come back", low=1, whole=True,
                  example="outstanding=2"),
@@ -168,16 +162,12 @@ class PagingDevice:
 
 # Guests that touch pages and wait for those paged out, fitted to a whole system.
 SYSTEM_KIND: Final = "system"
-TOUCH_TIME: Final = Quantity(
-    key="touch_time", symbol="t", unit="s", low=1e-9, high=1.0, default=1e-6,
-    meaning="processor time of a guest per page that it touches",
-)  # fmt: skip
-CP_CHARGED: Final = Quantity(
-    key="cp_charged", symbol="u_c", unit="s", low=0, high=1.0, default=0,
-    meaning="processor time of CP per page transfer that is charged to the guest",
-)  # fmt: skip
-CP_SYSTEM: Final = Quantity(
-    key="cp_system", symbol="u_s", unit="s", low=0, high=1.0, default=0,
-    meaning="processor time of CP per page transfer that is charged to the system",
-)  # fmt: skip
-SYSTEM_PARAMETERS: Final = (parameters.SERVICE_TIME, PAGES_PER_TRANSFER, TOUCH_TIME, CP_CHARGED, CP_SYSTEM)
+SYSTEM_PARAMETERS: Final = (
+    parameters.SERVICE_TIME,
+    PAGES_PER_TRANSFER,
+    replace(
+        _cost("touch_time", "t", "processor time of a guest per page that it touches"), low=1e-9, default=1e-6
+    ),
+    _cost("cp_charged", "u_c", "processor time of CP per page transfer that is charged to the guest"),
+    _cost("cp_system", "u_s", "processor time of CP per page transfer that is charged to the system"),
+)

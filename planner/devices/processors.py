@@ -21,13 +21,10 @@ CPU_TIME = Quantity(
     key="cpu_time", symbol="t1", unit="s", low=1e-9, high=1e3, default=1e-2,
     meaning="CPU time of a transaction, emulation and CP, on one processor",
 )  # fmt: skip
-CONTENTION = Quantity(
-    key="contention", symbol="alpha", unit="", low=0.0, high=1.0, default=0.0,
-    meaning="relative growth of the CPU time with each further processor",
-)  # fmt: skip
-COHERENCY = Quantity(
-    key="coherency", symbol="beta", unit="", low=0.0, high=1.0, default=0.0,
-    meaning="relative growth of the CPU time with each further pair of processors",
+CONTENTION, COHERENCY = (
+    Quantity(key=key, symbol=symbol, low=0.0, high=1.0, default=0.0,
+             meaning=f"relative growth of the CPU time with each further {what}")
+    for key, symbol, what in (("contention", "alpha", "processor"), ("coherency", "beta", "pair of processors"))
 )  # fmt: skip
 
 
@@ -69,14 +66,3 @@ class Processors:
     def internal_throughput(self, processors: ArrayLike) -> Array:
         """Internal throughput rate (ITR), at full utilization: ``processors / CPU time of a transaction`` [1/s]."""
         return queueing.usl(processors, 1 / self.cpu_time, self.contention, self.coherency)
-
-    def transaction_time(self, processors: ArrayLike) -> Array:
-        """CPU time of a transaction, on whichever processor.
-
-        Examples
-        --------
-        >>> Processors(cpu_time=0.018, contention=0.01).transaction_time([1, 11]).round(5).tolist()
-        [0.018, 0.0198]
-        """
-        time: Array = np.asarray(processors, dtype=np.float64) / self.internal_throughput(processors)
-        return time

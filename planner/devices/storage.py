@@ -40,10 +40,12 @@ def size(argument: str, value: float | str) -> int:
     return math.ceil(number)
 
 
-def pages_per_segment(argument: str, value: float) -> Fraction:
+def pages_per_segment(value: float) -> Fraction:
     """Take a mean number of resident pages for each in-use segment."""
     if not 1 <= value <= PAGES_PER_SEGMENT:
-        raise InputError(argument, value, f"1 to {PAGES_PER_SEGMENT} pages in each in-use 1 MB segment")
+        raise InputError(
+            "resident_pages", value, f"1 to {PAGES_PER_SEGMENT} pages in each in-use 1 MB segment"
+        )
     return Fraction(value).limit_denominator(_FINEST)
 
 

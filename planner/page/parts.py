@@ -18,8 +18,9 @@ from planner.page.verdict import ALREADY, WITHIN, what_to_do
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, judged, word
 from planner.site.growth import Growth
+from planner.site.growth.answer import years
 from planner.site.growth.dates import Limit
-from planner.site.growth.wording import years
+from planner.site.pool_need import COUNTS as NEED_COUNTS
 from planner.site.pool_need import PoolNeed
 from planner.site.site_answer import RULES, SiteAnswer
 from planner.site.site_picture import LEVELS
@@ -230,7 +231,7 @@ def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: in
         course = Course(
             start=series.start, seconds=series.seconds, needed=series.needed, in_use=series.in_use
         )
-        week = Week(hours=need.hours, in_use=float(need.in_use))
+        week = Week(hours=series.hours(), in_use=float(need.in_use))
         figures = [
             PagePicture(svg=course.draw(f"{ident}-n"), caption=course.words(), key=COURSE_KEY),
             PagePicture(svg=week.draw(f"{ident}-w"), caption=week.words(), key=WEEK_KEY),
@@ -324,14 +325,11 @@ def _largest(values: Any, unit: float = 1.0) -> float | None:
 NEEDS: Final = (
     column("pool", label="pool", of=lambda need: need.name),
     column("verdict", label="verdict", of=lambda need: word(need.verdict)),
-    column("volumes", label="volumes", decimals=0),
-    column("in_use", label="in use", decimals=0),
-    column("recommended", label="needed", decimals=0, of=lambda need: need.needed),
-    column("recommended_low", label="from", decimals=0, of=lambda need: need.needed_low),
-    column("recommended_high", label="to", decimals=0, of=lambda need: need.needed_high),
-    column("needed_worst", label="worst", decimals=0),
-    column("needed_99", label="99 %", decimals=0),
-    column("needed_95", label="95 %", decimals=0),
+    *NEED_COUNTS[:2],
+    column("recommended", label="needed", decimals=0, of="needed"),
+    column("recommended_low", label="from", decimals=0, of="needed_low"),
+    column("recommended_high", label="to", decimals=0, of="needed_high"),
+    *NEED_COUNTS[2:],
     column("short_share", "percent", "short", of=lambda need: 100 * need.short_share),
     column("worst_start", label="worst from", of=_minute),
     column("busiest_hour", label="busiest hour", of=lambda need: need.busiest_hour or None),

@@ -425,10 +425,7 @@ def joined(
     )
 
 
-def of_answer(
-    answer: Answer, *, command: str, sources: Sequence[Path], title: str | None = None,
-    workers: int | None = None,
-) -> Report:  # fmt: skip
+def of_answer(answer: Answer, *, command: str, sources: Sequence[Path]) -> Report:
     """Make the page of one answer; its pools stand in full where the answer kept what they rest on.
 
     Parameters
@@ -439,10 +436,6 @@ def of_answer(
         What was typed.
     sources : sequence of Path
         What was read.
-    title : str, optional
-        Its title; the names of the sources where None.
-    workers : int, optional
-        Processes that share the work.
 
     Returns
     -------
@@ -451,6 +444,6 @@ def of_answer(
     """
     found = Answered(answer=answer)
     if isinstance(answer, (Subsystem, SiteAnswer)) and answer.law is not None:
-        found = _further(answer, PageQuestion(target=answer.target, workers=workers))
+        found = _further(answer, PageQuestion(target=answer.target))
     part = part_of(answer, "p0", full=found.full, remarks=found.remarks)
-    return joined([part], [answer], command=command, sources=sources, title=title)
+    return joined([part], [answer], command=command, sources=sources)

@@ -10,8 +10,8 @@ import numpy as np
 
 from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, counted, listed
 from planner.site.growth import Growth
+from planner.site.growth.answer import years
 from planner.site.growth.dates import Limit
-from planner.site.growth.wording import years
 from planner.site.site_answer import SiteAnswer
 from planner.sizing.comparison import Count
 from planner.units import percent, readable

@@ -12,24 +12,8 @@ from planner.calibrate.data_file import Measurements
 from planner.calibrate.disks import fit_disk, fit_paging
 from planner.devices.disk import DiskPath
 from planner.devices.paging import PagingDevice
-from planner.published.report import (
-    Cell,
-    PublishedFigure,
-    PublishedReport,
-    Said,
-    cell,
-    compared,
-    exactly,
-    fitted,
-    given,
-    identity,
-    known,
-    misfit,
-    published_model,
-    run,
-    table,
-    table_figures,
-)
+from planner.published import report
+from planner.published.report import Cell, PublishedFigure, PublishedReport, Said
 from planner.reports import Printed, PublishedTable
 from planner.units import EXACT, KILOBYTE, MEGABYTE, MICROSECOND, readable
 
@@ -80,21 +64,22 @@ def models() -> dict[str, library.Model]:
 
 def _xedit_model(kind: str) -> library.Model:
     """CP and virtual time as printed; the wait is what is left of 1 / rate, and nothing where the run shows none."""
-    found = table(FOLDER, "table-2")
+    found = report.table(FOLDER, "table-2")
     method = library.read_source(FOLDER)["method"]
-    read = exactly(method["xedit_blocks"] * method["xedit_block_bytes"])
+    read = report.exactly(method["xedit_blocks"] * method["xedit_block_bytes"])
     rows = []
     for part, name in XEDIT_RUNS[kind].items():
         rate = None if part in NO_WAIT[kind] else found.printed("Tx/sec", name)
         words = {"cache": "off" if part == "off" else "on"}
-        hits = None if part == "off" else exactly(float(part == "hit"))
-        rows.append(run(name, found, words, hit_ratio=hits, rate=rate, read_kb=read, **_costs(found, name),
+        hits = None if part == "off" else report.exactly(float(part == "hit"))
+        rows.append(report.run(name, found, words, hit_ratio=hits, rate=rate, read_kb=read, **_costs(found, name),
                         channel_mb_per_s=_channel(kind)))  # fmt: skip
     held = {f"{part}_wait_time": 0.0 for part in NO_WAIT[kind]}
     path = fit_disk(rows, held)
     model = _disk_model("xedit", kind, found, path, [])
     law = DiskPath.from_model(model)
-    runs = [compared(XEDIT_RUNS[kind][part], "rate", found.printed("Tx/sec", XEDIT_RUNS[kind][part]), _rate(law, part))
+    names = XEDIT_RUNS[kind]
+    runs = [report.compared(names[part], "rate", found.printed("Tx/sec", names[part]), _rate(law, part))
             for part in ("off", "miss", "hit")]  # fmt: skip
     return _disk_model("xedit", kind, found, path, runs)
 
@@ -106,7 +91,7 @@ def _rate(path: DiskPath, part: str) -> float:
 
 def _iozone(kind: str) -> library.Model:
     """Elapsed time of each phase, and processor time of the four phases together."""
-    found = table(FOLDER, "table-1")
+    found = report.table(FOLDER, "table-1")
     off, on = IOZONE_RUNS[kind]
     rows = _phases(found, kind, off, "off") + ([] if on is None else _phases(found, kind, on, "on"))
     path = fit_disk(rows)
@@ -117,21 +102,21 @@ def _iozone(kind: str) -> library.Model:
 def _phases(found: PublishedTable, kind: str, name: str, cache: str) -> list[Measurements]:
     """Four phases with their rates, in transactions of two of them, and the run that they make with its costs."""
     size, words = 2 * _phase_bytes(), {"cache": cache}
-    whole, nothing = exactly(size), exactly(0.0)
+    whole, nothing = report.exactly(size), report.exactly(0.0)
 
     def hits(share: float) -> Printed | None:
         """Share of the reads that the cache answers; none without it."""
-        return exactly(share) if cache == "on" else None
+        return report.exactly(share) if cache == "on" else None
 
     rows = [
-        run(
+        report.run(
             f"{name} {phase}", found, words, rate=found.printed(phase, name, KILOBYTE / size),
             hit_ratio=hits(float(phase == "RR")), write_kb=whole if phase in WRITES else nothing,
             read_kb=nothing if phase in WRITES else whole, channel_mb_per_s=_channel(kind),
         )
         for phase in (*WRITES, *READS)
     ]  # fmt: skip
-    total = run(name, found, words, hit_ratio=hits(IOZONE_HIT_RATIO), write_kb=whole, read_kb=whole,
+    total = report.run(name, found, words, hit_ratio=hits(IOZONE_HIT_RATIO), write_kb=whole, read_kb=whole,
                 channel_mb_per_s=_channel(kind), **_costs(found, name))  # fmt: skip
     return [*rows, total]
 
@@ -147,7 +132,7 @@ def _costs(found: PublishedTable, name: str) -> dict[str, Printed | None]:
 
 
 def _channel(kind: str) -> Printed:
-    return exactly(library.read_source(FOLDER)["method"][CHANNELS[kind][1]] * MEGABYTE)
+    return report.exactly(library.read_source(FOLDER)["method"][CHANNELS[kind][1]] * MEGABYTE)
 
 
 def _phase_bytes() -> float:
@@ -167,7 +152,9 @@ def _phase_rates(found: PublishedTable, kind: str, path: DiskPath) -> list[libra
         for phase, part in {**dict.fromkeys(WRITES, path.write), **reads}.items():
             assert part is not None
             law = 2 * _phase_bytes() / KILOBYTE / part.elapsed
-            rows.append(compared(f"{name} {phase}", "data_rate_kb_per_s", found.printed(phase, name), law))
+            rows.append(
+                report.compared(f"{name} {phase}", "data_rate_kb_per_s", found.printed(phase, name), law)
+            )
     return rows
 
 
@@ -175,25 +162,25 @@ def _disk_model(
     workload: str, kind: str, found: PublishedTable, path: CostFit, runs: Sequence[library.ComparedRun]
 ) -> library.Model:
     facts = library.read_source(FOLDER)
-    return published_model(
+    return report.published_model(
         path,
         title=f"Disk path {kind}, workload {workload}: {facts['title']}",
         tables=[found],
         environment=_environment(facts, CHANNELS[kind][0]),
         runs=runs,
-        model_error=misfit(runs),
+        model_error=report.misfit(runs),
     )
 
 
 def _thrash(kind: str, name: str, channel: str) -> library.Model:
-    found = table(FOLDER, "table-3")
+    found = report.table(FOLDER, "table-3")
     rate = found.printed("Paging rate", name)
-    one = run(
-        name, found, outstanding=exactly(1), queue_depth=exactly(1), transfer_rate=rate, page_rate=rate,
+    one = report.run(
+        name, found, outstanding=report.exactly(1), queue_depth=report.exactly(1), transfer_rate=rate, page_rate=rate,
         think_us=found.printed("Total/tx", name, MICROSECOND), cp_us_per_page=found.printed("CP/tx", name, MICROSECOND),
     )  # fmt: skip
     facts = library.read_source(FOLDER)
-    return published_model(
+    return report.published_model(
         fit_paging([one], {"pages_per_transfer": 1.0}),
         title=f"Paging device {kind}: {facts['title']}, run {name}",
         tables=[found],
@@ -212,24 +199,26 @@ def cells() -> Iterator[PublishedFigure]:
     """Every number of the three tables."""
     off = dict.fromkeys(IOZONE, "cp-per-vio")
     per_vio = {
-        "Vio/tx": given("count"),
-        "CP/vio": identity(lambda at: at["CP/tx"] / at["Vio/tx"], "CP/tx over Vio/tx", off),
-        "Virt/vio": identity(lambda at: at["Virt/tx"] / at["Vio/tx"], "Virt/tx over Vio/tx"),
-        "Total/vio": identity(lambda at: at["CP/vio"] + at["Virt/vio"], "CP/vio + Virt/vio"),
+        "Vio/tx": report.given("count"),
+        "CP/vio": report.identity(lambda at: at["CP/tx"] / at["Vio/tx"], "CP/tx over Vio/tx", off),
+        "Virt/vio": report.identity(lambda at: at["Virt/tx"] / at["Vio/tx"], "Virt/tx over Vio/tx"),
+        "Total/vio": report.identity(lambda at: at["CP/vio"] + at["Virt/vio"], "CP/vio + Virt/vio"),
     }
     costs = {
-        "CP/tx": given(ENTERS),
-        "Virt/tx": given(ENTERS),
-        "Total/tx": identity(lambda at: at["CP/tx"] + at["Virt/tx"], "CP/tx + Virt/tx"),
+        "CP/tx": report.given(ENTERS),
+        "Virt/tx": report.given(ENTERS),
+        "Total/tx": report.identity(lambda at: at["CP/tx"] + at["Virt/tx"], "CP/tx + Virt/tx"),
     }
-    yield from table_figures(FOLDER, "table-1", dict.fromkeys((*WRITES, *READS), _phase) | costs | per_vio)
-    yield from table_figures(FOLDER, "table-2", {"Tx/sec": _xedit} | costs | per_vio)
-    yield from table_figures(FOLDER, "table-3", costs | {"Paging rate": _paging, "CP/tx": _paging_cp})
+    yield from report.table_figures(
+        FOLDER, "table-1", dict.fromkeys((*WRITES, *READS), _phase) | costs | per_vio
+    )
+    yield from report.table_figures(FOLDER, "table-2", {"Tx/sec": _xedit} | costs | per_vio)
+    yield from report.table_figures(FOLDER, "table-3", costs | {"Paging rate": _paging, "CP/tx": _paging_cp})
 
 
 def _phase(at: Cell) -> Said:
     """Data rate of an iozone phase, as the disk path was fitted to all phases of its runs."""
-    return fitted(f"disk-iozone-{IOZONE[at.column]}", f"{at.column} {at.row}", "data rate")
+    return report.fitted(f"disk-iozone-{IOZONE[at.column]}", f"{at.column} {at.row}", "data rate")
 
 
 def _xedit(at: Cell) -> Said:
@@ -237,28 +226,28 @@ def _xedit(at: Cell) -> Said:
     kind, part = XEDIT[at.column]
     rate = _rate(DiskPath.from_model(library.read_model(f"disk-xedit-{kind}")), part)
     if at.column in FROM_CPU_ALONE:
-        return Said("transferred", known(rate), "throughput", note="from CPU time alone")
-    return Said("fitted", known(rate), note=OWN_WAIT)
+        return Said("transferred", report.known(rate), "throughput", note="from CPU time alone")
+    return Said("fitted", report.known(rate), note=OWN_WAIT)
 
 
 def _paging(at: Cell) -> Said:
     """Page rate of one guest that waits for each page."""
     device = PagingDevice.from_model(library.read_model(f"paging-{PAGING[at.column][0]}"))
     rate = float(device.closed(1, at["Total/tx"].value * MICROSECOND).page_rate)
-    return Said("fitted", known(rate), note=OWN_WAIT)
+    return Said("fitted", report.known(rate), note=OWN_WAIT)
 
 
 def _paging_cp(at: Cell) -> Said:
     """CP time of a page from that of a block that XEDIT reads without minidisk cache."""
     blocks = library.read_source(FOLDER)["method"]["xedit_blocks"]
     of = PAGING[at.column][1]
-    each = cell(table(FOLDER, "table-2"), "CP/tx", of) / blocks
+    each = report.cell(report.table(FOLDER, "table-2"), "CP/tx", of) / blocks
     return Said("transferred", each, "CP time", note=f"CP time per block of XEDIT, run {of}")
 
 
 def iozone_per_transaction() -> Axes:
     """Figure 1: CP and virtual time per transaction of the iozone runs."""
-    found = table(FOLDER, "table-1")
+    found = report.table(FOLDER, "table-1")
     off, on = (
         found.value("CP/tx", fba) / found.value("CP/tx", eckd)
         for fba, eckd in (("SFB0", "EMD0"), ("SFB9", "EMDK"))
@@ -272,7 +261,7 @@ def iozone_per_transaction() -> Axes:
 
 def iozone_per_virtual_io() -> Axes:
     """Figure 2: CP and virtual time per virtual I/O of the iozone runs; native SCSI has none."""
-    found = table(FOLDER, "table-1")
+    found = report.table(FOLDER, "table-1")
     axes = _stacked(
         "table-1", ("CP/vio", "Virt/vio"),
         "Linux iozone, time of a virtual I/O. Emulated FBA is not the cheap one: a transaction takes more virtual I/Os "
@@ -289,7 +278,7 @@ def iozone_per_virtual_io() -> Axes:
 
 def xedit_per_transaction() -> Axes:
     """Figure 3: CP and virtual time per transaction of the XEDIT loops."""
-    found = table(FOLDER, "table-2")
+    found = report.table(FOLDER, "table-2")
     fba, eckd = (found.value("CP/tx", run) + found.value("Virt/tx", run) for run in ("SCSI4KXK", "33904KX7"))
     return _stacked(
         "table-2", ("CP/tx", "Virt/tx"),
@@ -312,7 +301,7 @@ def rates_over_hit_ratio() -> Axes:
 
 def _stacked(name: str, rows: tuple[str, str], title: str) -> Axes:
     """Bars of CP time with virtual time on top, the sum and the part of CP written above each."""
-    found = table(FOLDER, name)
+    found = report.table(FOLDER, name)
     (axes,) = style.begin(None, title)
     runs = [run for run in found.columns[2:] if found.text(rows[0], run) != NOT_AVAILABLE]
     parts = {

@@ -9,19 +9,8 @@ from typing import TYPE_CHECKING, Final
 from planner import library
 from planner.advice.channel_program import WAYS, channel_programs, token
 from planner.calibrate.processor_time import fit_channel_program
-from planner.published.report import (
-    Cell,
-    PublishedFigure,
-    PublishedReport,
-    Said,
-    exactly,
-    fitted,
-    not_modelled,
-    published_model,
-    run,
-    table,
-    table_figures,
-)
+from planner.published import report
+from planner.published.report import Cell, PublishedFigure, PublishedReport, Said
 from planner.reports import Printed
 from planner.units import MEGABYTE, MILLISECOND
 
@@ -33,7 +22,7 @@ FOLDER: Final = "fast-ccw"
 
 def models() -> dict[str, library.Model]:
     """Fit the costs of channel programs to the sixteen runs."""
-    found, facts = table(FOLDER, "results"), library.read_source(FOLDER)
+    found, facts = report.table(FOLDER, "results"), library.read_source(FOLDER)
     rows = []
     for name in found.rows:
         bits, fast, passes = token(name)
@@ -41,13 +30,13 @@ def models() -> dict[str, library.Model]:
         # the file is larger for some guests.
         clock_error = 0.01 / math.sqrt(2) / facts["method"][f"file_mb_{name[0]}"]
         rows.append(
-            run(
+            report.run(
                 name, found, {"bits": str(bits), "translation": WAYS[fast]},
                 cp_ms=Printed(found.value(name, "cp_ms_per_mb", MILLISECOND), clock_error),
-                written_mb=exactly(MEGABYTE), read_mb=exactly(float(passes - 1) * MEGABYTE),
+                written_mb=report.exactly(MEGABYTE), read_mb=report.exactly(float(passes - 1) * MEGABYTE),
             )
         )  # fmt: skip
-    model = published_model(
+    model = report.published_model(
         fit_channel_program(rows), title=f"{facts['title']}: sixteen runs", tables=[found],
         environment=facts["environment"],
     )  # fmt: skip
@@ -56,14 +45,14 @@ def models() -> dict[str, library.Model]:
 
 def cells() -> Iterator[PublishedFigure]:
     """Every number of the table of results."""
-    rates = not_modelled("data rate of disks that the report does not describe")
+    rates = report.not_modelled("data rate of disks that the report does not describe")
     rules = {"cp_ms_per_mb": _cp_time, "read_kb_per_s": rates, "write_kb_per_s": rates}
-    yield from table_figures(FOLDER, "results", rules, by_row=False)
+    yield from report.table_figures(FOLDER, "results", rules, by_row=False)
 
 
 def _cp_time(at: Cell) -> Said:
     """CP time per MB of file, fitted to all sixteen runs by three combinations of costs."""
-    return fitted("channel-program", at.row, "CP time")
+    return report.fitted("channel-program", at.row, "CP time")
 
 
 def cp_time_per_mb() -> Axes:

@@ -11,27 +11,8 @@ from planner.advice.processors import Scaling, published, scaling
 from planner.calibrate.processor_time import fit_processors
 from planner.devices.storage import FRAMES_PER_PGMBK, PAGES_PER_PTRM_SPACE
 from planner.interval import Interval
-from planner.published.report import (
-    Cell,
-    PublishedFigure,
-    PublishedReport,
-    Rule,
-    Said,
-    cell,
-    exactly,
-    fields_of,
-    fitted,
-    given,
-    identity,
-    known,
-    meets,
-    not_modelled,
-    printed,
-    published_model,
-    run,
-    table,
-    table_figures,
-)
+from planner.published import report
+from planner.published.report import Cell, PublishedFigure, PublishedReport, Rule, Said
 from planner.reports import PublishedTable
 from planner.reports.dspacesh import PAGES, RATES, DataSpace, read_data_spaces
 from planner.units import FRAME, GIB, MILLISECOND, PERCENT
@@ -56,19 +37,10 @@ CONFIGURATION: Final = ("Real Storage (GB)", "Expanded Storage (GB)", "Processor
 
 def models() -> dict[str, library.Model]:
     """Fit the scalability law to the five configurations of Table 4."""
-    found = table(FOLDER, "table-4")
-    runs = [
-        run(
-            name, found, processors=exactly(found.value("Processors", name)),
-            emulation_cpu_ms=found.printed("Emul CPU/Tx (p)", name, MILLISECOND),
-            cp_cpu_ms=found.printed("CP CPU/Tx (p)", name, MILLISECOND),
-        )
-        for name in found.columns[2:]
-    ]  # fmt: skip
-    fit = fit_processors(runs)
-    machine = table(FOLDER, "table-1").text("Processor Type/Model", "4")
-    model = published_model(
-        fit,
+    found = report.table(FOLDER, "table-4")
+    machine = report.table(FOLDER, "table-1").text("Processor Type/Model", "4")
+    model = report.published_model(
+        fit_processors([each.run for each in published(RELEASE)]),
         title=f"{library.read_source(FOLDER)['title']}: Apache on z/VM {RELEASE}",
         tables=[found],
         environment={"machine": machine, "release": f"z/VM {RELEASE}", "channel": "not stated"},
@@ -78,17 +50,17 @@ def models() -> dict[str, library.Model]:
 
 def cells() -> Iterator[PublishedFigure]:
     """Every number of the four tables and three listings."""
-    yield from table_figures(FOLDER, "table-1", _gains())
-    yield from table_figures(FOLDER, "table-2", _capacity())
-    yield from table_figures(FOLDER, "table-3", _scaling_rows("5.2"))
-    yield from table_figures(FOLDER, "table-4", _scaling_rows("5.3"))
+    yield from report.table_figures(FOLDER, "table-1", _gains())
+    yield from report.table_figures(FOLDER, "table-2", _capacity())
+    yield from report.table_figures(FOLDER, "table-3", _scaling_rows("5.2"))
+    yield from report.table_figures(FOLDER, "table-4", _scaling_rows("5.3"))
     for entry in library.read_source(FOLDER)["listing"]:
         yield from _listing(entry["file"], entry["users"])
 
 
 @cache
 def _table(number: int) -> PublishedTable:
-    return table(FOLDER, f"table-{number}")
+    return report.table(FOLDER, f"table-{number}")
 
 
 def _gains() -> dict[str, Rule]:
@@ -99,26 +71,28 @@ def _gains() -> dict[str, Rule]:
     def change(row: str) -> Callable[[Cell], Interval]:
         def follows(at: Cell) -> Interval:
             before, after = PAIRS[at.column]
-            return (cell(_table(4), row, after) / cell(_table(3), row, before) - 1.0) * (1 / PERCENT)
+            return (report.cell(_table(4), row, after) / report.cell(_table(3), row, before) - 1.0) * (
+                1 / PERCENT
+            )
 
         return follows
 
     def paired(rule: Rule) -> Rule:
         return lambda at: rule(at) if at.column in PAIRS else Said("not modelled", note=GAIN)
 
-    pageins = identity(
-        lambda at: cell(_table(3), "Pageins/CPU-sec (p)", PAIRS[at.column][0]), "Table 3, same run"
+    pageins = report.identity(
+        lambda at: report.cell(_table(3), "Pageins/CPU-sec (p)", PAIRS[at.column][0]), "Table 3, same run"
     )
     note = "Table 4 over Table 3, same runs"
     return {
-        **dict.fromkeys(config, given()),
+        **dict.fromkeys(config, report.given()),
         "Contention (z/VM 5.2 Pageins/CPU-sec)": lambda at: (
             pageins(at) if at.column in PAIRS else Said("input", note="how the workload was set up")
         ),
-        "Throughput": paired(identity(change("Tx/sec (p)"), note, {"4": "throughput-21.6"})),
-        "Total CPU/tx": paired(identity(change("Total CPU/Tx (p)"), note)),
-        "Virtual CPU/tx": paired(identity(change("Emul CPU/Tx (p)"), note, SPLIT)),
-        "CP CPU/tx": paired(identity(change("CP CPU/Tx (p)"), note, SPLIT)),
+        "Throughput": paired(report.identity(change("Tx/sec (p)"), note, {"4": "throughput-21.6"})),
+        "Total CPU/tx": paired(report.identity(change("Total CPU/Tx (p)"), note)),
+        "Virtual CPU/tx": paired(report.identity(change("Emul CPU/Tx (p)"), note, SPLIT)),
+        "CP CPU/tx": paired(report.identity(change("CP CPU/Tx (p)"), note, SPLIT)),
     }
 
 
@@ -134,7 +108,7 @@ def _capacity() -> dict[str, Rule]:
         return total(at) * FRAMES_PER_PGMBK
 
     def spaces(at: Cell) -> Interval:
-        return known(float(-(-pgmbks(at).value // PAGES_PER_PTRM_SPACE)))
+        return report.known(float(-(-pgmbks(at).value // PAGES_PER_PTRM_SPACE)))
 
     def thousands(at: Cell, value: Interval) -> Interval:
         """Printed as a sum of numbers that were each rounded to a thousand."""
@@ -143,31 +117,31 @@ def _capacity() -> dict[str, Rule]:
 
     real = "resident-16216k"
     return {
-        "z/VM Release": given(),
-        users: given("how the run was set up"),
-        per_user: given("how the run was set up"),
-        touched: identity(total, "users x pages touched"),
-        "Total GB Virtual Touched": identity(lambda at: total(at) * (1 / 1024), "1 MB a page touched"),
-        "PTRM Data Spaces": identity(spaces, "PGMBKs over PTRM spaces of 4 GB, rounded up"),
-        "PTRM Total pages (p)": identity(
+        "z/VM Release": report.given(),
+        users: report.given("how the run was set up"),
+        per_user: report.given("how the run was set up"),
+        touched: report.identity(total, "users x pages touched"),
+        "Total GB Virtual Touched": report.identity(lambda at: total(at) * (1 / 1024), "1 MB a page touched"),
+        "PTRM Data Spaces": report.identity(spaces, "PGMBKs over PTRM spaces of 4 GB, rounded up"),
+        "PTRM Total pages (p)": report.identity(
             lambda at: thousands(at, spaces(at) * PAGES_PER_PTRM_SPACE), "1,048,576 pages a space"
         ),
-        "PTRM Resid pages (p)": identity(
+        "PTRM Resid pages (p)": report.identity(
             lambda at: thousands(at, pgmbks(at)), "two frames a segment", {"STMU5180": real}
         ),
         "PTRM <2G Resid pages (p)": _below_2gb,
-        "PTRM GB Real Storage Used": identity(
+        "PTRM GB Real Storage Used": report.identity(
             lambda at: pgmbks(at) * gigabytes, "two frames a segment", {"ST4TA190": "ptrm-2.0"}
         ),
-        "User GB Real Storage Used": identity(lambda at: total(at) * gigabytes, "a page a segment"),
-        "Total GB Real Stg Used": identity(
+        "User GB Real Storage Used": report.identity(lambda at: total(at) * gigabytes, "a page a segment"),
+        "Total GB Real Stg Used": report.identity(
             lambda at: (pgmbks(at) + total(at)) * gigabytes, "PTRM + user", {"ST4TA190": "total-3.0"}
         ),
     }
 
 
 def _exact(at: Cell, row: str) -> Interval:
-    return known(at[row].value)
+    return report.known(at[row].value)
 
 
 def _below_2gb(at: Cell) -> Said:
@@ -190,35 +164,37 @@ def _scaling_rows(release: str) -> Mapping[str, Rule]:
         known = {"APT128G0": "ratio-1.067"} if row == "Total CPU/Tx Ratio" and release == "5.2" else {}
         exact = row in ("Processor Ratio", "Real Storage Ratio")
         take = _exact if exact else Cell.__getitem__
-        return identity(
+        return report.identity(
             lambda at: take(at, RATIOS[row]) / take(Cell(table=at.table, row=at.row, column=base), RATIOS[row]),
             "over the first run", known,
         )  # fmt: skip
 
     rows: dict[str, Rule] = {
-        **dict.fromkeys(CONFIGURATION, given()),
-        "Tx/sec (p)": identity(transactions, "processors x utilization / CPU time"),
-        utilization: not_modelled("how much load the clients offered"),
-        "ITR (p)": identity(lambda at: at["Tx/sec (p)"] / busy(at), "Tx/sec over utilization"),
-        "ITR Ratio; base = 530 64G": identity(
-            lambda at: at["ITR (p)"] / cell(_table(4), "ITR (p)", "APU064G1"), "over 64 GB on 5.3"
+        **dict.fromkeys(CONFIGURATION, report.given()),
+        "Tx/sec (p)": report.identity(transactions, "processors x utilization / CPU time"),
+        utilization: report.not_modelled("how much load the clients offered"),
+        "ITR (p)": report.identity(lambda at: at["Tx/sec (p)"] / busy(at), "Tx/sec over utilization"),
+        "ITR Ratio; base = 530 64G": report.identity(
+            lambda at: at["ITR (p)"] / report.cell(_table(4), "ITR (p)", "APU064G1"), "over 64 GB on 5.3"
         ),
-        "Total CPU/Tx (p)": identity(lambda at: at["Emul CPU/Tx (p)"] + at["CP CPU/Tx (p)"], "Emul + CP"),
-        "Emul CPU/Tx (p)": given("measured; its errata say what it is worth"),
-        "CP CPU/Tx (p)": given("measured; its errata say what it is worth"),
-        "Pageins/CPU-sec (p)": not_modelled("page reads of a cache that the report does not describe"),
+        "Total CPU/Tx (p)": report.identity(
+            lambda at: at["Emul CPU/Tx (p)"] + at["CP CPU/Tx (p)"], "Emul + CP"
+        ),
+        "Emul CPU/Tx (p)": report.given("measured; its errata say what it is worth"),
+        "CP CPU/Tx (p)": report.given("measured; its errata say what it is worth"),
+        "Pageins/CPU-sec (p)": report.not_modelled("page reads of a cache that the report does not describe"),
         **{row: ratio(row) for row in RATIOS},
     }
     if release == "5.3":
         parts = {
-            "Emul CPU/Tx (p)": identity(
+            "Emul CPU/Tx (p)": report.identity(
                 lambda at: at["Total CPU/Tx (p)"] - at["CP CPU/Tx (p)"], "Total - CP"
             ),
-            "CP CPU/Tx (p)": not_modelled("how CPU time divides between guests and CP"),
+            "CP CPU/Tx (p)": report.not_modelled("how CPU time divides between guests and CP"),
         }
         rows |= {
             "ITR (p)": _left_out_itr,
-            "Total CPU/Tx (p)": lambda at: fitted("processors", at.column, "processors"),
+            "Total CPU/Tx (p)": lambda at: report.fitted("processors", at.column, "processors"),
             **parts,
         }
     return rows
@@ -233,7 +209,7 @@ def _left_out_itr(at: Cell) -> Said:
     """ITR of a configuration from the other four."""
     counts = [each.processors for each in _scaling().configurations]
     place = counts.index(int(at["Processors"].value))
-    return Said("left-out", known(float(_scaling().left_out[place].value)), "processors",
+    return Said("left-out", report.known(float(_scaling().left_out[place].value)), "processors",
         note="scaling of the other four configurations")  # fmt: skip
 
 
@@ -241,34 +217,36 @@ def _listing(file: str, users: int) -> Iterator[PublishedFigure]:
     """The DSPACESH rows: sizes of PTRM spaces, and columns of zeros."""
     (listing,) = read_data_spaces(library.data_path(FOLDER, file))
     name = f"DSPACESH {file.removesuffix('.listing')}"
-    per_user = cell(_table(2), "Pages Touched/User", "ST4TA190").value
+    per_user = report.cell(_table(2), "Pages Touched/User", "ST4TA190").value
     alone = len(listing.rows) == 1
     for space in listing.rows:
         each = users * per_user * FRAMES_PER_PGMBK if alone else None
-        cells = [("Users", known(float(space.users or 0)), Said("input", note="column of zeros"))]
-        cells += [(column, printed(getattr(space, field)), _space(space, field, each))
+        cells = [("Users", report.known(float(space.users or 0)), Said("input", note="column of zeros"))]
+        cells += [(column, report.printed(getattr(space, field)), _space(space, field, each))
                   for field, column in (RATES | PAGES).items()]  # fmt: skip
         for column, number, said in cells:
             yield PublishedFigure(report=FOLDER, table=name, row=space.name, column=column, published=number,
-                                  **fields_of(said))  # fmt: skip
+                                  **report.fields_of(said))  # fmt: skip
 
 
 def _space(space: DataSpace, field: str, pgmbks: float | None) -> Said:
     number = getattr(space, field)
-    full = known(float(PAGES_PER_PTRM_SPACE))
+    full = report.known(float(PAGES_PER_PTRM_SPACE))
     if number.value == 0:
         return Said("input", note="column of zeros")
     if field == "total":
-        half = printed(number).value < PAGES_PER_PTRM_SPACE / 2 + 1
+        half = report.printed(number).value < PAGES_PER_PTRM_SPACE / 2 + 1
         return Said("identity", full, erratum="total-524k" if half else "", note="a space of 4 GB")
     if field == "resident_below_2gb":
         if space.resident is None:
             return Said("not modelled", note="no resident pages")
-        return Said("identity", printed(space.resident), note="5.2 keeps all of them below 2 GB")
+        return Said("identity", report.printed(space.resident), note="5.2 keeps all of them below 2 GB")
     if pgmbks is not None:
-        return Said("identity", known(pgmbks), note="two frames a segment")
+        return Said("identity", report.known(pgmbks), note="two frames a segment")
     fills = Said("not modelled", note="which space CP fills first")
-    return Said("identity", full, note="a full space") if meets(printed(number), full) else fills
+    return (
+        Said("identity", full, note="a full space") if report.meets(report.printed(number), full) else fills
+    )
 
 
 def scaling_over_storage() -> Axes:

@@ -16,27 +16,8 @@ from planner.calibrate.disks import fit_paging
 from planner.calibrate.error_bar import interval
 from planner.calibrate.least_squares import MeasuredFigure
 from planner.devices.paging import SYSTEM_KIND, SYSTEM_PARAMETERS, PagingDevice
-from planner.published.report import (
-    Cell,
-    Origin,
-    PublishedFigure,
-    PublishedReport,
-    Rule,
-    Said,
-    compared,
-    exactly,
-    given,
-    identity,
-    known,
-    misfit,
-    not_modelled,
-    printed,
-    published_model,
-    quotient,
-    run,
-    table,
-    table_figures,
-)
+from planner.published import report
+from planner.published.report import Cell, Origin, PublishedFigure, PublishedReport, Rule, Said
 from planner.queueing import closed_network
 from planner.reports import Printed, PublishedTable
 from planner.units import FRAME, KILOBYTE, MICROSECOND, PERCENT, percent, readable
@@ -66,7 +47,7 @@ def models() -> dict[str, library.Model]:
 
 def _tables() -> tuple[PublishedTable, PublishedTable]:
     """What the runs did, and one device of each."""
-    return table(FOLDER, "table-1"), table(FOLDER, "table-2")
+    return report.table(FOLDER, "table-1"), report.table(FOLDER, "table-2")
 
 
 def xiv_device(column: str, queue_depth: int) -> PagingDevice:
@@ -98,10 +79,11 @@ def _xiv(kind: str, column: str, depth: int) -> library.Model:
     system, user = (busy.printed(row, column, PERCENT) for row in ("nc-CP busy", "c-CP busy"))
     found = fit_paging(
         [
-            run(
-                f"{column} 5070", device_table, outstanding=exactly(XIV_REQUESTS), queue_depth=exactly(depth),
-                transfer_rate=transfers, page_rate=kilobytes, cp_us_per_page=quotient(system + user, pages),
-                cp_system_us_per_page=quotient(system, pages),
+            report.run(
+                f"{column} 5070", device_table, outstanding=report.exactly(XIV_REQUESTS),
+                queue_depth=report.exactly(depth), transfer_rate=transfers, page_rate=kilobytes,
+                cp_us_per_page=report.quotient(system + user, pages),
+                cp_system_us_per_page=report.quotient(system, pages),
             )
         ]
     )  # fmt: skip
@@ -110,14 +92,14 @@ def _xiv(kind: str, column: str, depth: int) -> library.Model:
     one = xiv_device(column, depth).closed(XIV_REQUESTS)
     measured = busy.value("DASD Page Rate", "concurrent")
     ahead = float(predicted_concurrent().closed(XIV_REQUESTS).page_rate) * devices
-    return published_model(
+    return report.published_model(
         found,
         title=f"Paging device {kind}: {facts['title']}, run {busy.text('run ID', column)}",
         tables=[busy, device_table],
         environment=facts["environment"],
         runs=(
-            compared(f"{column} 5070", "transfer_rate", transfers, float(one.transfer_rate)),
-            compared(column, "page_rate", pages, devices * float(one.page_rate)),
+            report.compared(f"{column} 5070", "transfer_rate", transfers, float(one.transfer_rate)),
+            report.compared(column, "page_rate", pages, devices * float(one.page_rate)),
         ),
         # Error of the one true prediction: the concurrent page rate from the serialized run.
         model_error=abs(ahead / measured - 1),
@@ -129,29 +111,33 @@ def cells() -> Iterator[PublishedFigure]:
     """Every number of both tables; and those that the coupled model of the whole system speaks of, once more."""
     cores = float(library.read_source(FOLDER)["method"]["cores"])
     follows = {
-        "Tx/sec": not_modelled(TOUCHES),
+        "Tx/sec": report.not_modelled(TOUCHES),
         "DASD Page Rate": _page_rate,
-        "Tx per CPU-sec": identity(
+        "Tx per CPU-sec": report.identity(
             lambda at: at["Tx/sec"] / (at["total busy"] * PERCENT), "Tx/sec over total busy"
         ),
-        "ITR": identity(lambda at: at["Tx/sec"] / (at["avg busy"] * PERCENT), "Tx/sec over avg busy"),
-        "total busy": identity(
+        "ITR": report.identity(lambda at: at["Tx/sec"] / (at["avg busy"] * PERCENT), "Tx/sec over avg busy"),
+        "total busy": report.identity(
             lambda at: sum((at[row] for row in BUSY[1:]), at[BUSY[0]]), "guest + c-CP + nc-CP"
         ),
-        "guest busy": not_modelled(TOUCHES),
+        "guest busy": report.not_modelled(TOUCHES),
         "c-CP busy": _cp_busy,
         "nc-CP busy": _cp_busy,
-        "avg busy": identity(lambda at: at["total busy"] / cores, "total busy over the cores"),
-        "T/V ratio": identity(lambda at: at["total busy"] / at["guest busy"], "total over guest busy"),
+        "avg busy": report.identity(lambda at: at["total busy"] / cores, "total busy over the cores"),
+        "T/V ratio": report.identity(lambda at: at["total busy"] / at["guest busy"], "total over guest busy"),
     }
-    yield from table_figures(FOLDER, "table-1", {row: _compared(rule) for row, rule in follows.items()})
+    yield from report.table_figures(
+        FOLDER, "table-1", {row: _compared(rule) for row, rule in follows.items()}
+    )
     columns = {
-        "device_number": given(),
-        "block_bytes": given(),
+        "device_number": report.given(),
+        "block_bytes": report.given(),
         "rate_kb_per_s": _device,
         "transfers": _device,
     }
-    yield from table_figures(FOLDER, "table-2", columns, by_row=False, skip=("run_id", "device_number"))
+    yield from report.table_figures(
+        FOLDER, "table-2", columns, by_row=False, skip=("run_id", "device_number")
+    )
     yield from compared_figures()
 
 
@@ -181,7 +167,7 @@ def _asked(run: str) -> tuple[PagingDevice, Origin, str]:
 def _page_rate(at: Cell) -> Said:
     device, kind, note = _asked(at.column)
     rate = library.read_source(FOLDER)["method"]["devices"] * float(device.closed(XIV_REQUESTS).page_rate)
-    return Said(kind, known(rate), _group(kind), note=note)
+    return Said(kind, report.known(rate), _group(kind), note=note)
 
 
 def _cp_busy(at: Cell) -> Said:
@@ -190,14 +176,14 @@ def _cp_busy(at: Cell) -> Said:
     system = device.cp_system_time or 0.0
     each = system if at.row == "nc-CP busy" else device.cp_time - system
     predicted = at["DASD Page Rate"] * (each / PERCENT)
-    return Said("fitted", known(predicted.value), "CP time", note=f"model paging-xiv-{at.column}")  # fmt: skip
+    return Said("fitted", report.known(predicted.value), "CP time", note=f"model paging-xiv-{at.column}")  # fmt: skip
 
 
 def _device(at: Cell) -> Said:
     device, kind, note = _asked(at.row.lower())
     answer = device.closed(XIV_REQUESTS)
     value = answer.transfer_rate if at.column == "transfers" else answer.page_rate * FRAME / KILOBYTE
-    return Said(kind, known(float(value)), _group(kind), note=note)
+    return Said(kind, report.known(float(value)), _group(kind), note=note)
 
 
 def _group(kind: Origin) -> str:
@@ -291,20 +277,20 @@ def calibrate_whole_system() -> library.Model:
     values = {key: estimate.value for key, estimate in found.estimates.items()}
     ahead, said = _ahead(values), predicted(values, 1)
     fitted = [
-        compared(
+        report.compared(
             SERIALIZED, shown, Printed(figures[name].value / factor, figures[name].resolution / factor),
             said[name] / factor,
         )
         for name, (shown, factor) in FIGURES.items()
     ]  # fmt: skip
     run_id = _tables()[0].text("run ID", SERIALIZED)
-    return published_model(
+    return report.published_model(
         found,
         title=f"Whole system: {library.read_source(FOLDER)['title']}, run {run_id}",
         tables=_tables(),
         environment=library.read_source(FOLDER)["environment"],
         runs=[*fitted, *ahead],
-        model_error=misfit(ahead),
+        model_error=report.misfit(ahead),
     )
 
 
@@ -315,7 +301,7 @@ def _ahead(values: Mapping[str, float]) -> list[library.ComparedRun]:
         (CONCURRENT, math.inf, ("throughput", "page_rate", "transfers")),
     ]
     return [
-        compared(f"{run}, predicted", name, measured(run)[name], predicted(values, depth)[name])
+        report.compared(f"{run}, predicted", name, measured(run)[name], predicted(values, depth)[name])
         for run, depth, names in wanted
         for name in names
     ]
@@ -330,10 +316,10 @@ def measured(run: str) -> dict[str, Printed]:
     touches = busy.printed("Tx/sec", run)
     return {
         "transfers": transfers,
-        "pages_per_transfer": quotient(kilobytes, transfers),
-        "touch_time": quotient(busy.printed("guest busy", run, PERCENT), touches),
-        "cp_charged": quotient(busy.printed("c-CP busy", run, PERCENT), all_transfers),
-        "cp_system": quotient(busy.printed("nc-CP busy", run, PERCENT), all_transfers),
+        "pages_per_transfer": report.quotient(kilobytes, transfers),
+        "touch_time": report.quotient(busy.printed("guest busy", run, PERCENT), touches),
+        "cp_charged": report.quotient(busy.printed("c-CP busy", run, PERCENT), all_transfers),
+        "cp_system": report.quotient(busy.printed("nc-CP busy", run, PERCENT), all_transfers),
         "throughput": touches,
         "page_rate": Printed(busy.value("DASD Page Rate", run), PAGE_RATE_RESOLUTION),
     }
@@ -360,17 +346,33 @@ def compared_figures() -> Iterator[PublishedFigure]:
     """Every figure of both runs that the coupled model speaks of, of a typical device and in percent of a processor."""
     parameters = library.read_model(MODEL).parameters
     values = {key.removesuffix("_s"): entry.value for key, entry in parameters.items()}
+    fitted = {"page_rate", "transfers", "c-CP busy", "nc-CP busy"}
     for each, depth in ((SERIALIZED, 1.0), (CONCURRENT, math.inf)):
-        said, printed_here = predicted(values, depth), measured(each)
-        for name in ("throughput", "page_rate", "transfers"):
-            fitted = each == SERIALIZED and name != "throughput"
+        said, figures = predicted(values, depth), measured(each)
+        busy = _busy_percent(values, said)
+        rows = {
+            name: (report.printed(figures[name]), said[name])
+            for name in ("throughput", "page_rate", "transfers")
+        }
+        rows |= {
+            name: (report.printed(_tables()[0].printed(name, each)), value) for name, value in busy.items()
+        }
+        for name, (published, value) in rows.items():
+            # of the processor times of the other mode no law speaks
+            outside = name in busy and each == CONCURRENT
+            kind: Origin = "fitted" if each == SERIALIZED and name in fitted else "transferred"
+            notes = {
+                "fitted": f"model {MODEL}",
+                "transferred": "planner system, from the serialized run alone",
+                "not modelled": "outside: no law gives the processor time of another mode; costs of the serialized "
+                f"run would be {percent(value / published.value - 1, signed=True)} off",
+            }
+            kind = "not modelled" if outside else kind
             yield PublishedFigure(
-                report=FOLDER, table=TABLE, row=name, column=each, published=printed(printed_here[name]),
-                kind="fitted" if fitted else "transferred", predicted=known(said[name]),
-                group="" if fitted else "throughput",
-                note=f"model {MODEL}" if fitted else "planner system, from the serialized run alone",
+                report=FOLDER, table=TABLE, row=name, column=each, published=published, kind=kind,
+                predicted=None if outside else report.known(value), group="" if name in busy else _group(kind),
+                note=notes[kind],
             )  # fmt: skip
-        yield from _busy(each, _busy_percent(values, said))
 
 
 def _busy_percent(values: Mapping[str, float], said: Mapping[str, float]) -> dict[str, float]:
@@ -379,28 +381,6 @@ def _busy_percent(values: Mapping[str, float], said: Mapping[str, float]) -> dic
     own = said["throughput"] * values["touch_time"] / PERCENT
     charged, system = (transfers * values[key] / PERCENT for key in ("cp_charged", "cp_system"))
     return dict(zip(BUSY, (own, charged, system), strict=True)) | {"total busy": own + charged + system}
-
-
-def _busy(run: str, said: Mapping[str, float]) -> Iterator[PublishedFigure]:
-    """Processor times: fitted or predicted in their own mode, outside in the other."""
-    busy = _tables()[0]
-    for row, value in said.items():
-        published = printed(busy.printed(row, run))
-        outside = run == CONCURRENT
-        notes = {
-            "fitted": f"model {MODEL}",
-            "transferred": "planner system, from the serialized run alone",
-            "not modelled": "outside: no law gives the processor time of another mode; costs of the serialized run "
-            f"would be {percent(value / published.value - 1, signed=True)} off",
-        }
-        kind: Origin = (
-            "not modelled" if outside else "fitted" if row in {"c-CP busy", "nc-CP busy"} else "transferred"
-        )
-        yield PublishedFigure(
-            report=FOLDER, table=TABLE, row=row, column=run, published=published, kind=kind,
-            predicted=None if outside else known(value),
-            note=notes[kind],
-        )  # fmt: skip
 
 
 def miss_ratio() -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -13,19 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 from planner.demand import Law, Target
 from planner.errors import InputError, ReportError
 from planner.library import DEFAULT_MODEL
+from planner.measurements import choose
 from planner.measurements.archive import collected, naming_damage, open_archive
-from planner.measurements.choose import (
-    GROUP_KEYS,
-    POOL,
-    VOLUME,
-    Group,
-    group_keys,
-    groups_of,
-    moment,
-    refuse_twice,
-    rows_of,
-)
-from planner.measurements.formats import is_folder
+from planner.measurements.choose import POOL, VOLUME, Group
+from planner.measurements.formats import Source, is_folder
 from planner.measurements.read import Data, Measured, membership, read
 from planner.render.text import counted, listed
 from planner.reports import schema
@@ -94,7 +85,7 @@ def parts_of(
         "law": Law.from_model(model), "target": target or Target(), "meet": meet,
         "together": share_together(together),
     }  # fmt: skip
-    start, end = moment(start, "start"), moment(end, "end")
+    start, end = choose.moment(start, "start"), choose.moment(end, "end")
     sources = list(source) if isinstance(source, (list, tuple)) else [source]
     only = sources[0]
     shared: Shared = {}
@@ -115,13 +106,13 @@ def parts_of(
         if measured is None:
             measured = read(source, members, system=system, start=start, end=end, map=map)
         if len(sources) > 1:  # of one alone, pools that stand in it twice have no answer; the others have
-            refuse_twice(measured.devices)
+            choose.refuse_twice(measured.devices)
         rows, supply = measured.devices.lazy(), measured.supply
         said = (*measured.notes, *checked_members(members, rows))
         lost = gaps_of(measured.missing, members, rows, allowed=allow_missing)
     named = nullcontext if archive is None else partial(naming_damage, archive.every_file)
     with named():
-        every = groups_of(rows)
+        every = choose.groups_of(rows)
     parts, notes = [], [*check_together(asked["together"], every), *said]
     if shared:
         check_members(shared, every, path)
@@ -136,7 +127,7 @@ def parts_of(
                 notes.append(
                     f"{group.words}: {left_out} intervals that not all of its systems measured are left out."
                 )
-            frame = rows_of(together_rows.lazy(), [group])
+            frame = choose.rows_of(together_rows.lazy(), [group])
             parts.append(
                 SitePart(name=group.words, groups=(group,), frame=frame, shares={ssid: shares}, **asked)
             )
@@ -144,7 +135,7 @@ def parts_of(
         every = chosen(every, pool, _named(source)) if every or not parts else []
         for few in cut(every):
             where = {"archive": archive.path, "start": start, "end": end} if archive is not None else {
-                "frame": rows_of(rows, few), "supply": supply
+                "frame": choose.rows_of(rows, few), "supply": supply
             }  # fmt: skip
             parts.append(SitePart(name=_name(few), groups=few, **where, **asked))
     if pool is not None:
@@ -194,7 +185,7 @@ def rows_of_part(part: SitePart) -> pl.DataFrame:
     archive = open_archive(part.archive)
     with naming_damage(archive.every_file):
         lazy = archive.scan("devices", systems=systems, start=part.start, end=part.end)
-        return declared(rows_of(lazy, part.groups), part.together)
+        return declared(choose.rows_of(lazy, part.groups), part.together)
 
 
 def supply_of_part(part: SitePart) -> pl.DataFrame | None:
@@ -251,11 +242,14 @@ def gaps_of(
     columns = ("system", "device", "label", "kind", "alias_of", "pool")
     about = devices.select(columns).filter(pl.col("kind") != schema.OTHER).unique()
     rows = (
-        group_keys(about).with_columns(pl.col("system").fill_null("")).collect().sort("system", *GROUP_KEYS)
+        choose.group_keys(about)
+        .with_columns(pl.col("system").fill_null(""))
+        .collect()
+        .sort("system", *choose.GROUP_KEYS)
     )
     names: dict[Group, set[str]] = {}
     volumes: dict[Group, int] = {}
-    for (system, kind, name), part in rows.partition_by("system", *GROUP_KEYS, as_dict=True).items():
+    for (system, kind, name), part in rows.partition_by("system", *choose.GROUP_KEYS, as_dict=True).items():
         group = Group(system, kind, "" if kind == VOLUME else name)
         bases = part.filter(pl.col("kind").is_in([schema.BASE, schema.VOLUME]))
         names.setdefault(group, set()).update(part["device"].drop_nulls(), part["label"].drop_nulls())
@@ -303,12 +297,9 @@ def check_together(share: float | None, groups: Iterable[Group]) -> tuple[str, .
 
 def is_shared(path: Path | str) -> bool:
     """Whether a file says which pools systems share, not which devices are members of pools."""
-    try:
-        with Path(path).open(encoding="utf-8-sig", errors="replace") as file:
-            heads = {word.strip(' "\n').lower() for word in file.readline().split(",")}
-    except OSError:
-        return False
-    return set(COLUMNS) <= heads
+    with suppress(ReportError):  # what reads members says why
+        return Source(Path(path)).headings >= set(COLUMNS)
+    return False
 
 
 def read_shared(path: Path | str) -> Shared:

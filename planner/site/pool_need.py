@@ -162,14 +162,9 @@ class PoolNeed:
         return self.short_intervals / self.busy_intervals if self.busy_intervals else 0.0
 
     @property
-    def hours(self) -> Array:
-        """Largest need of each hour of the week, (7, 24), Monday first; nan where nothing was measured."""
-        return self.series.hours()
-
-    @property
     def busiest_hour(self) -> str:
         """Hour of the week with the largest need, as "Tue 10"; empty without dates."""
-        hours = self.hours
+        hours = self.series.hours()
         if not np.isfinite(hours).any():
             return ""
         day, hour = divmod(int(np.nanargmax(hours)), 24)
@@ -180,11 +175,13 @@ class PoolNeed:
         return record(self, FIGURES)
 
 
+COUNTS: Final = tuple(
+    column(key, label=label, decimals=0)
+    for key, label in (("volumes", "volumes"), ("in_use", "in use"), ("needed_worst", "worst"), ("needed_99", "99 %"),
+                       ("needed_95", "95 %"))
+)  # fmt: skip
 COLUMNS: Final = (
-    *map(column, (
-        "system", "pool", "volumes", "in_use", "needed_worst", "needed_99", "needed_95", "needed_low", "needed_high",
-        "verdict",
-    )),
+    *map(column, ("system", "pool")), *COUNTS, *map(column, ("needed_low", "needed_high", "verdict")),
     column("worst_start", of=lambda need: need.worst_start and need.worst_start.isoformat()),
     *map(column, ("intervals", "busy_intervals", "solved_in_full", "kind", "needed", "short_intervals")),
     column("taught_by", of=lambda need: 1), *map(column, ("to_add", "to_gain")),

@@ -55,7 +55,6 @@ class Daily:
     first: date  # day of the first column
     series: tuple[SeriesLabel, ...]  # whose they are
     values: Array  # levels of shape (series, days) in the unit of each; nan where a day was not measured
-    hours: Array  # hour of the day each was measured in, nan where the series holds one number a day
     notes: tuple[str, ...] = ()  # what to know of the measurements
 
     def day(self, index: int | float) -> date:
@@ -92,11 +91,11 @@ def read_series(source: Path | str | pl.DataFrame, value: str | None = None) -> 
         rows = SystemRows(table, np.flatnonzero(systems == system), starts)
         _check_order(rows, moments, utc=moments is not starts)
         try:
-            first, values, hours = busy_hours(starts[rows.places], numbers[rows.places])
+            first, values, _ = busy_hours(starts[rows.places], numbers[rows.places])
         except InputError as error:
             raise rows.error(1, "start", f"{error.value}: expected {error.expected}") from None
         _check_days(rows, heading, first, values)
-        parts.append((SeriesLabel(system=system, what=heading, unit=unit), first, values, hours))
+        parts.append((SeriesLabel(system=system, what=heading, unit=unit), first, values))
     return aligned(parts)
 
 
@@ -117,19 +116,17 @@ class SystemRows:
         return int(np.argmax(self.starts[self.places] >= np.datetime64(day)))
 
 
-def aligned(parts: Sequence[tuple[SeriesLabel, date, Array, Array]], notes: Sequence[str] = ()) -> Daily:
+def aligned(parts: Sequence[tuple[SeriesLabel, date, Array]], notes: Sequence[str] = ()) -> Daily:
     """Put series of different first days on one calendar."""
     first = min(part[1] for part in parts)
     end = max(part[1] + timedelta(days=part[2].size) for part in parts)
     values = np.full((len(parts), (end - first).days), np.nan)
-    hours = np.full_like(values, np.nan)
-    for index, (_, begin, levels, at) in enumerate(parts):
+    for index, (_, begin, levels) in enumerate(parts):
         place = (begin - first).days
         values[index, place : place + levels.size] = levels
-        hours[index, place : place + at.size] = at
     series = tuple(part[0] for part in parts)
     said = (*notes, *_clock_notes(first, series, values))
-    return Daily(first=first, series=series, values=values, hours=hours, notes=said)
+    return Daily(first=first, series=series, values=values, notes=said)
 
 
 def busy_hours(starts: NDArray[np.datetime64], numbers: Array) -> tuple[date, Array, Array]:

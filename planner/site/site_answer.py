@@ -14,7 +14,7 @@ from planner.answer import Answer, tabled
 from planner.demand import Target
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, UNKNOWN, counted, first_of, listed
-from planner.site.pool_need import COLUMNS, TOO_MANY, PoolNeed, whole
+from planner.site.pool_need import COLUMNS, COUNTS, TOO_MANY, PoolNeed, whole
 from planner.site.series import WEEKDAYS, began
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import MILLISECOND, percent
@@ -214,11 +214,7 @@ def sections(pools: Sequence[PoolNeed], meet: float) -> tuple[render.Section, ..
     systems = len({each.system for each in pools}) > 1
     columns = [
         column("pool", "", "pool", 0, lambda need: need.name if systems else need.pool),
-        column("volumes", decimals=0),
-        column("in_use", "", "in use", 0),
-        column("needed_worst", "", "worst", 0),
-        column("needed_99", "", "99 %", 0),
-        column("needed_95", "", "95 %", 0),
+        *COUNTS,
         column("range", "", "range", 0, _range),
         column("verdict", "", "verdict", 0, _verdict),
         column("short_share", "", "short", 0, lambda need: percent(need.short_share)),
@@ -243,7 +239,7 @@ def sections(pools: Sequence[PoolNeed], meet: float) -> tuple[render.Section, ..
 def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
     """Days of the week by hours, and the worst intervals."""
     found = []
-    hours = need.hours
+    hours = need.series.hours()
     if np.isfinite(hours).any():
         measured = np.flatnonzero(np.isfinite(hours).any(axis=1))
         days = [column("hour", decimals=0), *(column(WEEKDAYS[day], decimals=0) for day in measured)]

@@ -104,17 +104,17 @@ def _calendar(need: PoolNeed, axes: Axes) -> Axes:
 def draw_track(record: TrackRecord, axes: Axes | None) -> Axes:
     """Response times predicted, with their ranges, and measured."""
     (axes,) = style.begin(axes, record.headline)
-    pairs = [(each.pool, pair) for each in record.pools for pair in each.pairs]
+    pairs = record.compared
     places = np.arange(1, len(pairs) + 1)
     told, low, high, measured = (
-        np.array([getattr(pair, name) for _, pair in pairs]) / MILLISECOND
+        np.array([getattr(each.pair, name) for each in pairs]) / MILLISECOND
         for name in ("told", "low", "high", "measured")
     )
     high = np.where(np.isfinite(high), high, np.nan)
     axes.vlines(places, low, high, color=style.COLORS[0], alpha=style.BAND, linewidth=6, label=style.NINETY)
     axes.plot(places, told, "_", color=style.COLORS[0], markersize=10, label="predicted")
     axes.plot(places, measured, "D", color=style.MEASURED, fillstyle="none", label="measured")
-    axes.set_xticks(places, [name for name, _ in pairs], rotation=45, ha="right")
+    axes.set_xticks(places, [each.pool.pool for each in pairs], rotation=45, ha="right")
     axes.set(ylabel="response time [ms]", ylim=(0, None))
     style.legend_below(axes)
     return axes

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from planner import parallel, render
-from planner.answer import Answer, nested, record, tabled
+from planner import parallel
+from planner.answer import Answer, nested
 from planner.errors import InputError
 from planner.measurements import Run
 from planner.measurements.choose import moment
@@ -98,6 +98,9 @@ def track_record(
         pools += each[0]
         unchanged += each[1]
     return TrackRecord(pools=tuple(pools), since=when, unchanged=unchanged, remarks=tuple(remarks))
+
+
+CLOCK: Final = "%Y-%m-%d %H:%M"
 
 
 class PairOf(NamedTuple):
@@ -196,15 +199,34 @@ class TrackRecord(Answer):
     """What was told before a date against what was measured since, pool by pool."""
 
     PICTURE: ClassVar[str] = "planner.site.site_picture:draw_track"
+    COLUMNS: ClassVar = (
+        column("system", of="pool.system"), column("pool", of="pool.pool"),
+        column("before", decimals=0, of="pool.before"), column("after", decimals=0, of="pool.after"),
+        column("interval_before", "", "from", of=lambda row: format(row.pair.before, CLOCK)),
+        column("interval_after", "", "against", of=lambda row: format(row.pair.after, CLOCK)),
+        *(column(name, "ms", decimals=2, of=f"pair.{name}") for name in ("told", "low", "high", "measured")),
+        column("held", of=lambda row: "yes" if row.pair.held else "no"),
+    )  # fmt: skip
+    ROWS: ClassVar = "compared"
+    FIGURES: ClassVar = (
+        column("since", of=lambda record: record.since.isoformat()), nested("pools", "pools", TRACKED),
+        column("all", of=lambda record: {"pools": len(record.pools)}
+               | {name: getattr(record, name) for name in ("unchanged", "pairs", "held")}),
+    )  # fmt: skip
     pools: tuple[Tracked, ...]  # pools whose aliases changed
     since: datetime  # the date
     unchanged: int = 0  # pools whose aliases did not change
     remarks: tuple[str, ...] = ()  # what reading the measurements left open
 
     @property
+    def compared(self) -> list[PairOf]:
+        """Intervals that were compared, pool by pool."""
+        return [PairOf(each, pair) for each in self.pools for pair in each.pairs]
+
+    @property
     def pairs(self) -> int:
         """Compared intervals of all pools."""
-        return sum(len(each.pairs) for each in self.pools)
+        return len(self.compared)
 
     @property
     def held(self) -> int:
@@ -237,25 +259,3 @@ class TrackRecord(Answer):
             found.append(f"{counted(self.unchanged, 'pool')} unchanged, hence left out.")
         found += [f"{each.pool}: {each.problem}." for each in self.pools if each.problem]
         return tuple(found)
-
-    def table(self) -> render.Table:
-        """One row a pair."""
-        clock = "%Y-%m-%d %H:%M"
-        columns = (
-            column("system", of="pool.system"), column("pool", of="pool.pool"),
-            column("before", decimals=0, of="pool.before"), column("after", decimals=0, of="pool.after"),
-            column("interval_before", "", "from", of=lambda row: format(row.pair.before, clock)),
-            column("interval_after", "", "against", of=lambda row: format(row.pair.after, clock)),
-            *(column(name, "ms", decimals=2, of=f"pair.{name}") for name in ("told", "low", "high", "measured")),
-            column("held", of=lambda row: "yes" if row.pair.held else "no"),
-        )  # fmt: skip
-        return tabled([PairOf(each, pair) for each in self.pools for pair in each.pairs], columns)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data."""
-        return {
-            "since": self.since.isoformat(),
-            "pools": [record(each, TRACKED) for each in self.pools],
-            "all": {"pools": len(self.pools), "unchanged": self.unchanged, "pairs": self.pairs, "held": self.held},
-            "notes": list(self.notes),
-        }  # fmt: skip

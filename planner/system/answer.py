@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render, style
 from planner.answer import Answer, tabled
@@ -80,6 +80,9 @@ class SystemAnswer(Answer):
     `system`: as described, completed by models; `found`: its figures.
     """
 
+    COLUMNS: ClassVar = PLAIN
+    ROWS: ClassVar = "rows"
+
     system: System
     found: Found
 
@@ -113,6 +116,7 @@ class SystemAnswer(Answer):
             parts.append(f"bottleneck: {names[0]}" + (f", then {names[1]}" if len(names) > 1 else ""))
         return f"{self.system.name}: " + ("; ".join(parts) or "nothing to work out") + "."
 
+    @property
     def rows(self) -> Iterator[FigureLine]:
         """All figures, those of a table side by side."""
         found, top = self.found, "Throughput"
@@ -148,12 +152,8 @@ class SystemAnswer(Answer):
 
     def sections(self) -> tuple[render.Section, ...]:
         """Lay out one table a topic."""
-        topics = groupby(self.rows(), key=lambda row: row.title)
+        topics = groupby(self.rows, key=lambda row: row.title)
         return tuple(render.Section(title=title, table=tabled(rows, SHOWN)) for title, rows in topics)
-
-    def table(self) -> render.Table:
-        """All figures as ``--csv`` holds them, one a row."""
-        return tabled(self.rows(), PLAIN)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -339,7 +339,7 @@ class SystemComparison(Answer):
 
     def compared(self) -> Iterator[tuple[str, str, float | None, float | None, float | None, str, str]]:
         """Every figure of both: name, unit, both values, relative change, what each rests on."""
-        one, two = ({row.name: row for row in each.rows()} for each in (self.one, self.two))
+        one, two = ({row.name: row for row in each.rows} for each in (self.one, self.two))
         for what in dict.fromkeys([*one, *two]):
             rows = [of.get(what) for of in (one, two)]
             x, y = (None if row is None else row.plain("value") for row in rows)

@@ -22,9 +22,8 @@ COSTS: Final = ("guest_busy", "cp_charged_busy", "cp_system_busy", "total_busy")
 STATION: Final = ("transfers", "utilization", "queue_length", "wait", "response")
 NINETY: Final = 1.6448536269514722  # standard deviations of a normal distribution to that end
 LAW: Final = "system-xiv-serialized"  # whose error is that of the coupled law
-COST_FACTOR: Final = (
-    3.0  # processor times of a mode that was not measured: none at all, up to so many times the known
-)
+# Processor times of a mode that was not measured: none at all, up to so many times the known.
+COST_FACTOR: Final = 3.0
 
 Place = tuple[str, str, str]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from scipy.special import lambertw
 
 from planner.devices.storage import FRAMES_PER_PGMBK
 from planner.errors import InfeasibleError
@@ -119,17 +120,10 @@ def _miss(case: SystemScenarios, guest: Entry, share: Array) -> Array:
 
 
 def _random_steal(share: Array) -> Array:
-    """M = 1 - exp(-m P / F), the root above 0: pages touched in a circle, any page stolen."""
-    ratio = 1 / np.maximum(1 - share, 1e-12)
-    found = np.where(share > 0, 1.0, 0.0)
-    for _ in range(200):
-        slope = np.exp(-found * ratio)
-        step = (found - 1 + slope) / np.maximum(1 - ratio * slope, 1e-12)
-        after = np.where(share > 0, np.clip(found - step, share * 1e-3, 1.0), 0.0)
-        if np.abs(after - found).max(initial=0.0) <= ALMOST:
-            break
-        found = after
-    return found
+    """M = 1 - exp(-M P / F), the root above 0 by Lambert's W: pages touched in a circle, any page stolen."""
+    ratio = 1 / np.clip(1 - share, 1e-12, 1 - SLACK)
+    with np.errstate(under="ignore"):
+        return np.where(share > 0, 1 + lambertw(-ratio * np.exp(-ratio), 0).real / ratio, 0.0)
 
 
 def _check_storage(case: SystemScenarios, storage: Storage) -> None:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner import measurements
 from planner.errors import InputError
-from planner.measurements.archive import open_archive
-from planner.measurements.formats import is_folder
 from planner.reports.schema import BASE, VOLUME
 from planner.system.schema import TABLES, TomlTable, one_of
 from planner.units import MILLISECOND
@@ -48,10 +46,13 @@ def template(name: str) -> str:
     """
     if name not in TEMPLATES:
         raise InputError("--template", name, one_of(name, TEMPLATES))
-    # digits as they shall be written
-    content = tomllib.loads(Path(__file__).with_name("templates.toml").read_text("utf-8"), parse_float=str)
-    (_, comment), *tables = (pair for part in content[name] for pair in part.items())
+    (_, comment), *tables = (pair for part in _templates()[name] for pair in part.items())
     return written(comment, tables)
+
+
+def _templates() -> dict[str, Any]:
+    """Systems to start from, and what is missing of measured ones; digits as they shall be written."""
+    return tomllib.loads(Path(__file__).with_name("templates.toml").read_text("utf-8"), parse_float=str)
 
 
 def written(comment: str, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
@@ -85,19 +86,6 @@ def _value(table: TomlTable, key: str, value: Any) -> str:
 
 
 UNPOOLED: Final = "unpooled"
-# What no device measurement says, with the keys that a system needs first.
-MISSING: Final = (
-    ("processors", ("count",)),
-    ("storage", ("real_gib", "other_gib")),
-    (
-        "guests",
-        ("name", "count", "virtual_gib", "instantiated", "touch_time_us", "cp_charged_us", "pages_from"),
-    ),
-    (
-        "paging",
-        ("name", "devices", "depth", "service_time_ms", "pages_per_transfer", "cp_system_us", "space_gib"),
-    ),
-)
 
 
 def from_devices(devices: pl.DataFrame, system: str | None = None) -> str:
@@ -136,7 +124,8 @@ def from_devices(devices: pl.DataFrame, system: str | None = None) -> str:
         f"{name} as measured. Service times are those of the measured concurrency. Commented tables are to fill in.",
         [("system", head), *tables],
     )
-    return text + "\n" + "\n\n".join(to_fill_in(table, keys) for table, keys in MISSING) + "\n"
+    missing = "\n\n".join(to_fill_in(table, keys) for table, keys in _templates()["missing"].items())
+    return f"{text}\n{missing}\n"
 
 
 def from_measurements(source: Path | str, system: str | None = None) -> str:
@@ -161,11 +150,7 @@ def from_measurements(source: Path | str, system: str | None = None) -> str:
     ReportError
         A file cannot be read.
     """
-    path = Path(source)
-    devices = open_archive(path).read() if is_folder(path) else measurements.read(path).devices
-    if devices is None:
-        raise InputError("--from", str(source), "measurements of devices")
-    return from_devices(devices, system)
+    return from_devices(measurements.read(Path(source)).devices, system)
 
 
 def _chosen(devices: pl.DataFrame, system: str | None) -> pl.DataFrame:

@@ -1,11 +1,13 @@
-"""What a system file can say: every table and key declared once, for checks, units, templates and editors."""
+"""What a system file can say, as tables.toml declares it once: for checks, units, templates and editors."""
 
 from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from planner.quantity import Quantity
@@ -97,119 +99,24 @@ class TomlTable:
         return next((each for each in self.keys if each.key == key), None)
 
 
-def _name(meaning: str) -> Key:
-    return Key("name", meaning, "text", needed=True)
+def _tables() -> dict[str, TomlTable]:
+    """The tables of tables.toml; what says nothing of a key is as in its `shared`."""
+    content = tomllib.loads(Path(__file__).with_name("tables.toml").read_text("utf-8"))
+    shared = content.pop("shared")
+    return {
+        name: TomlTable(
+            name=name, meaning=table["meaning"], many=table["many"],
+            keys=tuple(_key(key, said or shared[key]) for key, said in table["keys"].items()),
+        )
+        for name, table in content.items()
+    }  # fmt: skip
 
 
-LIKE: Final = Key("like", "name of another table of this kind; what is not said here is as there", "text")
-MODEL: Final = Key("model", "calibrated model, shipped or a file, for what is not said here", "text")
-SERVICE: Final = Key("service_time", "time of a transfer that waits for nothing", "ms", low=1e-9, digits=True)
-INFLATION: Final = Key("inflation", "relative growth of the service time with each further I/O in service on the "
-    "same volume", high=10.0, digits=True)  # fmt: skip
-GAP: Final = Key("redrive_time", "gap of a device that takes a waiting I/O", "ms", digits=True)
+def _key(key: str, said: Mapping[str, Any]) -> Key:
+    return Key(key, **{**said, "words": tuple(said.get("words", ()))})
 
-TABLES: Final = {
-    table.name: table
-    for table in (
-        TomlTable(
-            name="system", many=False, meaning="what this is",
-            keys=(
-                Key("name", "name of the system", "text"),
-                Key("release", "release of z/VM", "text"),
-                Key("source", "where the numbers come from", "text"),
-            ),
-        ),
-        TomlTable(
-            name="processors", many=False, meaning="real processors of the partition",
-            keys=(
-                Key("count", "processors", whole=True, low=1, high=1000, needed=True),
-                Key("guaranteed", "processors' worth that the weight of a partition with shared processors "
-                    "guarantees; leave "
-                    "it out where they are dedicated", low=0.01, high=1000),
-                Key("measured", "processors of the system that the processor times were measured on", whole=True,
-                    low=1, high=1000),
-                MODEL,
-            ),
-        ),
-        TomlTable(
-            name="storage", many=False, meaning="real storage",
-            keys=(
-                Key("real", "real storage", "GiB", low=1, needed=True),
-                Key("other", "what CP itself takes: frame table, nucleus", "GiB", default=0.0),
-                Key("minidisk_cache", "real storage for minidisk cache", "GiB", default=0.0),
-            ),
-        ),
-        TomlTable(
-            name="guests", many=True, meaning="equal guests",
-            keys=(
-                _name("name of the group"), LIKE,
-                Key("count", "guests", whole=True, low=0, high=100_000, needed=True),
-                Key("processors", "virtual processors of each", whole=True, low=1, high=1000, default=1),
-                Key("dedicated", "whether real processors are dedicated to it", "yes or no", default=False),
-                Key("virtual", "virtual storage of each", "GiB", low=1),
-                Key("instantiated", "share of it that exists because the guest touched it", "share", high=1.0,
-                    low=1e-9, digits=True),
-                Key("pages_per_segment", "instantiated pages of each 1 MiB segment in use", low=1, high=256,
-                    default=256),
-                Key("touching", "how pages are touched, and which are stolen", "text", words=("uniform",
-                    "cyclic, random steal", "cyclic, oldest first"), default="uniform"),
-                Key("miss_ratio", "measured instead: misses per page visit", "share", high=1.0, digits=True),
-                Key("touches_per_visit", "touches of a page while it is in use", low=1, default=1),
-                Key("changed", "page writes per page read; left out: reads and writes are told only together",
-                    high=10.0, digits=True),
-                Key("touch_time", "processor time per page touch", "us", digits=True),
-                Key("cp_charged", "processor time of CP per page transfer, charged to the guest", "us", digits=True),
-                Key("pages_from", "paging devices", "text", refers="paging"),
-                Key("io_to", "volumes of its minidisks", "text", refers="volumes"),
-                Key("requesters", "I/Os of a guest outstanding or about to come; its virtual processors where "
-                    "left out", whole=True, low=1, high=10_000),
-                Key("think_time", "from the end of an I/O to the next", "ms", digits=True),
-                Key("io_rate", "instead: I/Os of a guest that come at random", "1/s", digits=True),
-                Key("io_time", "processor time per I/O", "us", digits=True, default=0.0),
-                Key("touches_per_io", "page touches between two I/Os", digits=True, default=0.0),
-                Key("reads", "share of the I/Os that read", "share", high=1.0, digits=True, default=1.0),
-                Key("cache_hit", "share of the reads that minidisk cache answers", "share", high=1.0, digits=True,
-                    default=0.0),
-                MODEL,
-            ),
-        ),
-        TomlTable(
-            name="paging", many=True, meaning="equal paging devices",
-            keys=(
-                _name("name of the group"), LIKE,
-                Key("devices", "paging devices", whole=True, low=1, high=10_000, needed=True),
-                Key("depth", "transfers that a device works on at a time; 1 is serialized", whole=True, low=1,
-                    high=10_000, words=("unlimited",), default=1),
-                Key("pool", "HyperPAV pool whose aliases it uses (z/VM 6.4 and later)", "text", refers="pool"),
-                SERVICE,
-                Key("pages_per_transfer", "pages that a transfer moves", low=1, high=10_000, digits=True),
-                Key("cp_system", "processor time of CP per transfer, charged to the system", "us", digits=True),
-                INFLATION, GAP,
-                Key("space", "page space of a device", "GiB", low=1),
-                Key("other_transfers", "transfers of others, over all devices", "1/s", default=0.0, digits=True),
-                MODEL,
-            ),
-        ),
-        TomlTable(
-            name="pool", many=True, meaning="a HyperPAV pool",
-            keys=(
-                _name("name of the pool"),
-                Key("aliases", "aliases of the pool", whole=True, high=10_000, needed=True),
-                SERVICE, INFLATION, GAP, MODEL,
-            ),
-        ),
-        TomlTable(
-            name="volumes", many=True, meaning="equal volumes with minidisks",
-            keys=(
-                _name("name of the group"), LIKE,
-                Key("count", "volumes", whole=True, low=1, high=10_000, needed=True),
-                Key("pool", "HyperPAV pool whose aliases they use", "text", refers="pool"),
-                Key("aliases", "aliases of each volume, where there is no pool", whole=True, high=1000, default=0),
-                SERVICE, INFLATION, GAP, MODEL,
-            ),
-        ),
-    )
-}  # fmt: skip
+
+TABLES: Final = _tables()
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:

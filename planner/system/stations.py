@@ -19,9 +19,7 @@ from planner.results import Array
 from planner.system.description import Entry
 
 NEARLY: Final = 1 - 1e-9  # share of a station that open requests may take while a root is sought
-LOADS: Final = (
-    1 - np.geomspace(1.0, 0.05, 10)[1:]
-)  # of its limit, at which random arrivals at a pool are solved
+LOADS: Final = 1 - np.geomspace(1.0, 0.05, 10)[1:]  # of its limit: random arrivals at a pool are solved there
 
 
 def refuse(wrong: NDArray[np.bool_], why: str, **named: Array | str) -> None:
@@ -257,10 +255,8 @@ def solve_volumes(groups: Sequence[VolumeGroup]) -> None:
             f"pool[{first.pool}]", "volumes of different service times", "one service time, inflation and gap"
         )
     parts = [np.concatenate(each, axis=-1) for each in zip(*(g._parts for g in groups), strict=True)]
-    shape, wide = (
-        parts[0].shape,
-        1 if first.pool else parts[0].shape[-1],
-    )  # without a pool each volume is alone
+    shape = parts[0].shape
+    wide = 1 if first.pool else shape[-1]  # without a pool each volume is alone
     pools = np.concatenate([each.reshape(len(first.count) * wide, -1) for each in parts], axis=-1)
     width = pools.shape[-1] // len(parts)
     if not first.pool:

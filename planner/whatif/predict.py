@@ -145,21 +145,6 @@ class Prediction(Answer):
         return KINDS[self.kind].FIGURES
 
     @property
-    def best(self) -> dict[str, Array]:
-        """Figures by key, SI."""
-        return {key: each.value for key, each in self.values.items()}
-
-    @property
-    def low(self) -> dict[str, Array]:
-        """Lower ends by key, SI."""
-        return {key: each.low for key, each in self.values.items()}
-
-    @property
-    def high(self) -> dict[str, Array]:
-        """Upper ends by key, SI."""
-        return {key: each.high for key, each in self.values.items()}
-
-    @property
     def headline(self) -> str:
         """The first figure of a single scenario; what was varied of several."""
         shown = self.figures[0]
@@ -291,7 +276,7 @@ def predict(
 
     Examples
     --------
-    >>> round(float(predict("processors", {"processors": 14.0}).best["itr"][0]))
+    >>> round(float(predict("processors", {"processors": 14.0}).values["itr"].value[0]))
     634
     """
     model = model if isinstance(model, Model) else library.read_model(model)

@@ -64,7 +64,7 @@ def test_intervals_widen_with_the_distance() -> None:
 def rows_of(device: Processors, counts: tuple[int, ...]) -> list[MeasuredConfiguration]:
     return [
         MeasuredConfiguration(name=f"{n}", processors=n, real_storage=None, cp_time=None,
-                      emulation_time=float(device.transaction_time(n)))
+                      emulation_time=float(n / device.internal_throughput(n)))
         for n in counts
     ]  # fmt: skip
 

@@ -55,7 +55,9 @@ def test_intervals_of_parameters_and_predictions_hold_90_percent() -> None:
         model = model_of_costs(found, title="", files=[])
         answer = whatif.predict(model, {"bits": "64", "translation": "slow"})
         later = truth.time_per_mb(64, fast=False) * errors[0]
-        held.setdefault("later", []).append(bool(answer.low["cp"][0] <= later <= answer.high["cp"][0]))
+        held.setdefault("later", []).append(
+            bool(answer.values["cp"].low[0] <= later <= answer.values["cp"].high[0])
+        )
     shares = {key: float(np.mean(inside)) for key, inside in held.items()}
     assert min(shares.values()) >= 0.83, shares
     assert max(shares.values()) <= 0.98, shares

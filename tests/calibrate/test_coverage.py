@@ -72,7 +72,9 @@ def _predictions(found: Tally, case: Case, fit: calibrate.Fit) -> None:
     counts = sorted(case.later)
     answer = whatif.predict(model, {}, {"aliases": [float(count) for count in counts]})
     most = max(row.aliases for row in case.rows)
-    for low, high, count in zip(answer.low["io_rate"], answer.high["io_rate"], counts, strict=True):
+    for low, high, count in zip(
+        answer.values["io_rate"].low, answer.values["io_rate"].high, counts, strict=True
+    ):
         found.later.append(bool(low <= case.later[count] <= high))
         if np.isfinite(high):
             found.bounded.append(found.later[-1])

@@ -26,7 +26,7 @@ def row(processors: int, cpu_time: float) -> Measurements:
 @given(time=st.floats(1e-3, 0.1), contention=st.floats(0.001, 0.1), coherency=st.floats(1e-4, 1e-2))
 def test_a_known_law_is_found(time: float, contention: float, coherency: float) -> None:
     law = Processors(cpu_time=time, contention=contention, coherency=coherency)
-    found = fit_processors([row(n, float(law.transaction_time(n))) for n in (1, 2, 4, 8, 16)])
+    found = fit_processors([row(n, float(n / law.internal_throughput(n))) for n in (1, 2, 4, 8, 16)])
     assert found.value("cpu_time") == pytest.approx(time, rel=1e-4)
     assert found.value("contention") == pytest.approx(contention, abs=1e-4)
     assert found.value("coherency") == pytest.approx(coherency, abs=1e-4)

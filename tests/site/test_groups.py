@@ -135,5 +135,5 @@ def test_hours_of_the_week_begin_on_monday(hour: int) -> None:
     """2 March 2026 is a Monday."""
     frame = small().with_columns(pl.col("start") + pl.duration(hours=hour))
     found = need(frame)
-    day, at = np.argwhere(np.isfinite(found.hours))[0]  # type: ignore[attr-defined]
+    day, at = np.argwhere(np.isfinite(found.series.hours()))[0]  # type: ignore[attr-defined]
     assert (day, at) == (0, hour)

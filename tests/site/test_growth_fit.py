@@ -42,9 +42,9 @@ def test_one_phi_is_generalized_least_squares_with_the_whole_matrix(phi: float) 
     values = make(5, series=3, days=80).values
     state = start(values / np.nanmedian(values, axis=1)[:, None], np.arange(80) % 7, month_forms(MONDAY, 80))
     model = linear(state, proportional=False)
-    solved = solve(state, model, phi)
+    solved = solve(model, phi)
     for k in range(3):
-        white, log_scale = dense(model.columns[k], state.rows.there[k], phi)
+        white, log_scale = dense(model.columns[k], state.there[k], phi)
         x, y = white[:, :-1], white[:, -1]
         covariance = np.linalg.inv(x.T @ x + np.diag(solved.ridge[k]))
         np.testing.assert_allclose(solved.mean[k], covariance @ x.T @ y, rtol=1e-6, atol=1e-8)
@@ -57,9 +57,9 @@ def test_the_gain_of_a_step_is_that_of_a_column_more() -> None:
     phi, values = 0.5, make(6, series=1, days=90).values
     state = start(values / np.nanmedian(values), np.arange(90) % 7, month_forms(MONDAY, 90))
     model = linear(state, proportional=False)
-    solved = solve(state, model, phi)
-    found = step_candidates(state, solved, model.count, step_products(solved.white))
-    there = state.rows.there[0]
+    solved = solve(model, phi)
+    found = step_candidates(model, solved, step_products(solved.white))
+    there = state.there[0]
     for day in np.flatnonzero(np.isfinite(found.gain[0]))[::9]:
         step = np.where(np.arange(90) >= day, model.weight[0], 0.0)
         white, _ = dense(

@@ -28,7 +28,6 @@ def test_one_number_a_day_is_its_level(tmp_path: Path) -> None:
     daily = read_series(written(tmp_path, days(20)))
     assert daily.first == FIRST.date()
     assert daily.values[0, :8].tolist() == [100.0, 101.0, 102.0, 103.0, 104.0, 105.0, 106.0, 100.0]
-    assert np.isnan(daily.hours).all()
     assert daily.series[0].unit == "1/s"
 
 

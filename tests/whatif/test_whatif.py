@@ -43,7 +43,7 @@ def test_every_number_lies_inside_its_interval(name: str) -> None:
     row = answer.to_dict()
     assert answer.warnings == ()
     for shown in answer.figures:
-        low, best, high = (values[shown.key][0] for values in (answer.low, answer.best, answer.high))
+        low, best, high = answer.values[shown.key][0]
         if np.isfinite(low):
             assert low <= best <= high, shown.key
             assert any(key.startswith(f"{shown.key}_low") for key in row)
@@ -65,39 +65,41 @@ def test_an_answer_shows_itself(name: str) -> None:
 
 def test_answers_are_those_of_the_devices() -> None:
     paging = PagingDevice.from_model(read_model("paging-xiv-concurrent"))
-    found = whatif.predict(read_model("paging-xiv-concurrent"), {"outstanding": 3.0, "think_time": 1e-3}).best
-    assert found["page_rate"][0] == pytest.approx(float(paging.closed(3, 1e-3).page_rate))
-    opened = whatif.predict(read_model("paging-xiv-concurrent"), {"arrival_rate": 5000.0}).best
-    assert opened["response"][0] == pytest.approx(float(paging.open(5000.0).response_time))
+    found = whatif.predict(
+        read_model("paging-xiv-concurrent"), {"outstanding": 3.0, "think_time": 1e-3}
+    ).values
+    assert found["page_rate"].value[0] == pytest.approx(float(paging.closed(3, 1e-3).page_rate))
+    opened = whatif.predict(read_model("paging-xiv-concurrent"), {"arrival_rate": 5000.0}).values
+    assert opened["response"].value[0] == pytest.approx(float(paging.open(5000.0).response_time))
     disk = read_model("disk-xedit-emulated-fba")
     at = DiskPath.from_model(disk).solve("cached", 0.9, requesters=4, processors=2)
     asked = {"mode": "cached", "hit_ratio": 0.9, "requesters": 4.0, "processors": 2.0}
-    assert whatif.predict(disk, asked).best["rate"][0] == pytest.approx(float(at.rate))
+    assert whatif.predict(disk, asked).values["rate"].value[0] == pytest.approx(float(at.rate))
     ccw = read_model("channel-program")
     law = ChannelProgram.from_model(ccw)
-    found = whatif.predict(ccw, {"bits": "64", "translation": "slow", "read_share": 0.3}).best
-    assert found["cp"][0] == pytest.approx(law.time_per_mb(64, fast=False, read_share=0.3))
+    found = whatif.predict(ccw, {"bits": "64", "translation": "slow", "read_share": 0.3}).values
+    assert found["cp"].value[0] == pytest.approx(law.time_per_mb(64, fast=False, read_share=0.3))
     values = {key: entry.value for key, entry in read_model("processors").parameters.items()}
     scaling = Processors(cpu_time=values["cpu_time_s"], coherency=values["coherency"])
-    found = whatif.predict(read_model("processors"), {"processors": 9.0}).best
-    assert found["itr"][0] == pytest.approx(float(scaling.internal_throughput(9)))
+    found = whatif.predict(read_model("processors"), {"processors": 9.0}).values
+    assert found["itr"].value[0] == pytest.approx(float(scaling.internal_throughput(9)))
 
 
 def test_what_a_path_was_not_measured_at_is_less_certain() -> None:
     """Processor time of iozone with cache was measured at hit ratio .5, over hits and misses together."""
     model = read_model("disk-iozone-emulated-fba")
     answer = whatif.predict(model, {"mode": "cached"}, {"hit_ratio": [0.5, 0.9]})
-    width = (answer.high["cp"] - answer.low["cp"]) / answer.best["cp"]
+    width = (answer.values["cp"].high - answer.values["cp"].low) / answer.values["cp"].value
     assert width[0] < 0.10
     assert width[1] > 3 * width[0]
-    rates = answer.high["rate"] / answer.low["rate"]  # elapsed time was measured for each
+    rates = answer.values["rate"].high / answer.values["rate"].low  # elapsed time was measured for each
     assert (rates < 1.15).all()
 
 
 def test_the_model_says_what_it_was_fitted_to() -> None:
     answer = whatif.predict(VOLUME, {}, {"aliases": [0.0, 2.0]})
     rates = {run.name: run.predicted for run in VOLUME.fit.runs if run.quantity == "io_rate"}
-    assert answer.best["io_rate"].tolist() == pytest.approx(
+    assert answer.values["io_rate"].value.tolist() == pytest.approx(
         [rates["Y040180P 522A +0"], rates["Y040182P 522A +2"]], rel=1e-4
     )
     assert answer.warnings == ()
@@ -125,7 +127,7 @@ def test_a_grid_asks_every_combination_in_order() -> None:
     answer = whatif.predict(VOLUME, {}, {"think_time": [1e-4, 3e-4], "aliases": [0.0, 1.0]})
     asked = [(each["think_time"], each["aliases"]) for each in answer.settings]
     assert asked == [(1e-4, 0.0), (1e-4, 1.0), (3e-4, 0.0), (3e-4, 1.0)]
-    rates = answer.best["io_rate"]
+    rates = answer.values["io_rate"].value
     assert rates[0] > rates[2]
     assert rates[1] > rates[3]
 
@@ -134,7 +136,7 @@ def test_a_rate_that_the_channel_cannot_carry_is_said_to_be_the_measured_one() -
     """More requesters are held to the channel, one is not: without a word the rate would fall tenfold at the second."""
     model, cached = read_model("disk-xedit-eckd-minidisk"), {"mode": "cached", "hit_ratio": 0.0}
     grid = whatif.predict(model, cached, {"requesters": (1.0, 2.0)})
-    assert float(grid.best["rate"][0]) > 9 * float(grid.best["rate"][1])
+    assert float(grid.values["rate"].value[0]) > 9 * float(grid.values["rate"].value[1])
     assert any("above the 43.5/s that the channel carries" in each for each in grid.warnings)
     for asked in ({"requesters": 2.0}, {"hit_ratio": 1.0}, {"mode": "off"}):
         assert not any("channel" in each for each in whatif.predict(model, cached | asked).warnings)
@@ -150,7 +152,7 @@ def test_a_parameter_that_is_set_leaves_less_open() -> None:
     held = whatif.predict(
         VOLUME, {"aliases": 2.0, "think_time": 2e-4, "service_time": 1.27e-3, "inflation": 0.17}
     )
-    widths = [float((each.high["io_rate"] / each.low["io_rate"])[0]) for each in (held, free)]
+    widths = [float((each.values["io_rate"].high / each.values["io_rate"].low)[0]) for each in (held, free)]
     assert widths[0] < widths[1]
 
 
@@ -248,11 +250,13 @@ def test_where_every_row_is_saturated_nothing_bounds_more_devices(case: str, tmp
     assert fit.estimates["think_time"].low is None
     assert "no upper end" in fit.text()
     answer = whatif.predict(model, {"aliases": 4.0})
-    assert np.isposinf([answer.high[key][0] for key in ("io_rate", "wait", "response", "queued")]).all()
-    assert 1320 < answer.low["io_rate"][0] < answer.best["io_rate"][0] or case == "one row"
+    assert np.isposinf(
+        [answer.values[key].high[0] for key in ("io_rate", "wait", "response", "queued")]
+    ).all()
+    assert 1320 < answer.values["io_rate"].low[0] < answer.values["io_rate"].value[0] or case == "one row"
     assert "or more" in answer.text()
     as_measured = whatif.predict(model, {"aliases": 0.0})  # where it was measured the rate is known
-    assert as_measured.low["io_rate"][0] < 755 < as_measured.high["io_rate"][0] < 1.1 * 755
+    assert as_measured.values["io_rate"].low[0] < 755 < as_measured.values["io_rate"].high[0] < 1.1 * 755
 
 
 def test_one_saturated_row_leaves_the_requesters_open(tmp_path: Path) -> None:
@@ -267,5 +271,5 @@ def test_one_saturated_row_leaves_the_requesters_open(tmp_path: Path) -> None:
 
 def test_rows_that_are_not_saturated_are_bounded() -> None:
     answer = whatif.predict(VOLUME, {"aliases": 5.0})
-    assert np.isfinite([values[0] for values in answer.high.values()][:5]).all()
+    assert np.isfinite([each.high[0] for each in answer.values.values()][:5]).all()
     assert "or more" not in answer.text()

@@ -152,9 +152,7 @@ def frame_budget(
     93.0
     """
     segments = -(-storage.size("in_use", in_use) // SEGMENT)
-    return _budget(
-        segments, segments * storage.pages_per_segment("resident_pages", resident_pages), real_storage
-    )
+    return _budget(segments, segments * storage.pages_per_segment(resident_pages), real_storage)
 
 
 def guest_frame_budget(
@@ -209,10 +207,8 @@ def guest_frame_budget(
         raise InputError(
             "guests", guests, f"one number for each size of guests: there are {len(sizes)} sizes"
         )
-    exact, dense = (
-        storage.share("instantiated", instantiated),
-        storage.pages_per_segment("resident_pages", resident_pages),
-    )
+    exact = storage.share("instantiated", instantiated)
+    dense = storage.pages_per_segment(resident_pages)
     pages = segments = 0
     for number, each in zip(numbers, sizes, strict=True):
         more = _touched(storage.count("guests", number), storage.size("guest_storage", each), exact, dense)

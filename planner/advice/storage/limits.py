@@ -84,7 +84,7 @@ class StorageBudget:
         given: dict[str, object] = {
             "release": row,
             "real_storage": storage.size("real_storage", real_storage),
-            "resident_pages": storage.pages_per_segment("resident_pages", resident_pages),
+            "resident_pages": storage.pages_per_segment(resident_pages),
             "in_use": None if in_use is None else storage.size("in_use", in_use),
             "ptrm_spaces": spaces_of(row, ptrm_spaces),
         }

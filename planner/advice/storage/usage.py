@@ -317,7 +317,7 @@ def _limits(
             "real_storage, resident_pages", "one of them", "both, for the limit of real storage, or none"
         )
     real = None if real_storage is None else storage.size("real_storage", real_storage)
-    pages = None if resident_pages is None else storage.pages_per_segment("resident_pages", resident_pages)
+    pages = None if resident_pages is None else storage.pages_per_segment(resident_pages)
     return limits_of(row, real, pages, spaces_of(row, ptrm_spaces))
 
 

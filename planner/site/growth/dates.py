@@ -78,13 +78,11 @@ def passing_days(
     """First day on which level times weekly factor is above the limit, (series, draws); inf beyond the horizon."""
     best = np.full(future.level.shape, NEVER)
     wanted = limit[:, None, None] / np.maximum(fit.week, 1e-9)
-    changes = [0, *sorted({when for when, _ in future.events})]
-    for index, change in enumerate(changes):
-        begin = np.maximum(change - future.last, 0) if index else np.zeros(len(limit), dtype=int)
-        ends = (
-            changes[index + 1] - future.last if index + 1 < len(changes) else np.full(len(limit), horizon + 1)
-        )
-        end = np.minimum(ends, horizon + 1)
+    changes = [day - future.last for day in sorted({day for day, _ in future.events})]
+    begins = [np.zeros_like(future.last), *(np.maximum(change, 0) for change in changes)]
+    beyond = np.full_like(future.last, horizon + 1)
+    ends = [*(np.minimum(change, beyond) for change in changes), beyond]
+    for begin, end in zip(begins, ends, strict=True):
         times = future.factor(future.last + begin)[:, None, None]
         root = future.reaches(wanted / times)
         # What lies beyond the horizon counts as one day beyond it.

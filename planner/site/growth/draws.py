@@ -100,13 +100,8 @@ class TrendDraws:
 
 def draw(state: SeriesState, count: int, generator: np.random.Generator) -> dict[str, Array]:
     """Draws from the posterior, over phi, over a further doubtful step, and over both forms of a step."""
-    parts, evidence = [], []
-    for proportional in (False, True):
-        part, weight = draw_form(state, proportional, count, generator)
-        parts.append(part)
-        evidence.append(weight)
-    both = np.array(evidence)
-    share = np.exp(both[1] - np.logaddexp(both[0], both[1]))
+    parts, evidence = zip(*(draw_form(state, form, count, generator) for form in (False, True)), strict=True)
+    share = np.exp(evidence[1] - np.logaddexp(*evidence))
     second = generator.random((len(share), count)) < share[:, None]
     return {
         name: np.where(second.reshape(*second.shape, *[1] * (value.ndim - 2)), parts[1][name], value)
@@ -119,11 +114,8 @@ def draw_form(
 ) -> tuple[dict[str, Array], Array]:
     """Draws where shifts are of one size, or in proportion to the level; and the evidence of that."""
     model = linear(state, proportional=proportional)
-    solutions, candidates = [], []
-    for phi in PHIS:
-        solved = solve(state, model, phi)
-        solutions.append(solved)
-        candidates.append(step_candidates(state, solved, model.count, step_products(solved.white)))
+    solutions = [solve(model, phi) for phi in PHIS]
+    candidates = [step_candidates(model, solved, step_products(solved.white)) for solved in solutions]
     series, days = state.values.shape
     weights = np.empty((series, len(PHIS), days + 1))
     for index, (solved, found) in enumerate(zip(solutions, candidates, strict=True)):
@@ -145,14 +137,11 @@ def draw_form(
     mean = np.array([each.mean for each in solutions])[phi, row]
     step = day > 0
     place = np.maximum(day - 1, 0)
-    base = np.stack([each.with_base for each in candidates])[phi, row, place]
-    middle = np.stack([each.mean for each in candidates])[phi, row, place]
-    precision = np.stack([each.precision for each in candidates])[phi, row, place]
-    rest = np.where(
-        step,
-        np.stack([each.rest for each in candidates])[phi, row, place],
-        np.array([each.rest for each in solutions])[phi, row],
+    base, middle, precision, with_step = (
+        np.stack([getattr(each, name) for each in candidates])[phi, row, place]
+        for name in ("with_base", "mean", "precision", "rest")
     )
+    rest = np.where(step, with_step, np.array([each.rest for each in solutions])[phi, row])
     freedom = np.maximum(model.count, 1)[:, None]
     sigma = np.sqrt(rest / generator.chisquare(np.broadcast_to(freedom, rest.shape)))
     shift = np.where(step, middle + sigma * generator.standard_normal(step.shape) / np.sqrt(precision), 0.0)
@@ -244,7 +233,7 @@ def fit_some(part: SomeSeries) -> TrendDraws:
         first_level=drawn["first_level"] * unit, slope=drawn["slope"] * unit, proportional=drawn["proportional"],
         shift_day=drawn["shift_day"], shift_size=drawn["shift_size"], week=drawn["week"] / head,
         first=np.argmax(measured, axis=1), last=values.shape[1] - 1 - np.argmax(measured[:, ::-1], axis=1),
-        measured=state.rows.there.sum(axis=1), steps=tuple(tuple(each) for each in state.steps),
+        measured=state.there.sum(axis=1), steps=tuple(tuple(each) for each in state.steps),
         pulses=tuple(tuple(each) for each in state.pulses), month_form=state.month_form, month=drawn["month"],
         phi=drawn["phi"].mean(axis=1), fitted=np.ones(len(values), dtype=bool),
     )  # fmt: skip

@@ -21,10 +21,9 @@ from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
 from planner.results import Array
-from planner.site.growth.answer import Growth, answer_goals, future_of
+from planner.site.growth.answer import NAMED, Growth, answer_goals, future_of
 from planner.site.growth.dates import AHEAD, ENDS, HORIZON, Goal, fitted
 from planner.site.growth.pools import PoolQuestion, answer_pools, no_answer
-from planner.site.growth.wording import NAMED
 from planner.site.parts import DEFAULT_MEET, check_together, declared
 from planner.site.pool_need import MEMBERS
 from planner.site.series import SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
@@ -77,7 +76,7 @@ def site_growth(
         raise InputError(
             "measurements", "; ".join(off).rstrip(".") or "no interval with a date", NOT_MEASURED
         )
-    daily = aligned([(each.measured, each.first, each.levels, each.hours) for each in series], notes)
+    daily = aligned([(each.measured, each.first, each.levels) for each in series], notes)
     fit = fitted(daily, workers)
     future = future_of(daily, fit, rate, events)
     reach, ahead = future.at(horizon), [future.at(step) for step in AHEAD]
@@ -149,7 +148,6 @@ class GrowingLoad:
     measured: SeriesLabel
     first: date
     levels: Array
-    hours: Array
     rows: pl.DataFrame
 
 
@@ -187,9 +185,9 @@ def _load(
     kind: Kind, label: SeriesLabel, sums: pl.DataFrame, rows: pl.DataFrame, notes: list[str]
 ) -> GrowingLoad:
     """A load by the column `load` of its sums in order of time; where its unit seems to change, `notes` say so."""
-    first, levels, hours = busy_hours(sums["start"].to_numpy(), sums["load"].to_numpy())
+    first, levels, _ = busy_hours(sums["start"].to_numpy(), sums["load"].to_numpy())
     notes += jump_note(label.name, first, levels)
-    return GrowingLoad(kind=kind, measured=label, first=first, levels=levels, hours=hours, rows=rows)
+    return GrowingLoad(kind=kind, measured=label, first=first, levels=levels, rows=rows)
 
 
 def _pool_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:

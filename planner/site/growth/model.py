@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from planner.results import Array
 
@@ -51,7 +52,7 @@ class SeriesState:
     """What is known of the series of a chunk so far; lengths of series and days as in `values`."""
 
     values: Array  # (series, days), about 1
-    rows: MeasuredDays
+    there: Mask  # (series, days) whether it was measured and is like the others
     years: Array  # (series, days) since the first measured day
     weekday: NDArray[np.intp]  # (days,)
     month_forms: Array  # (forms, days) 1 on the days of a month end
@@ -69,15 +70,14 @@ class SeriesState:
     def pick(self, these: NDArray[np.intp]) -> SeriesState:
         """Only these series."""
         return replace(
-            self, rows=self.rows.pick(these), steps=[self.steps[k] for k in these],
-            pulses=[self.pulses[k] for k in these], **{name: getattr(self, name)[these] for name in BY_SERIES},
+            self, steps=[self.steps[k] for k in these], pulses=[self.pulses[k] for k in these],
+            **{name: getattr(self, name)[these] for name in BY_SERIES},
         )  # fmt: skip
 
     def put(self, these: NDArray[np.intp], other: SeriesState) -> None:
         """Write these series back."""
         for name in BY_SERIES:
             getattr(self, name)[these] = getattr(other, name)
-        self.rows.put(these, other.rows)
         for index, k in enumerate(these):
             self.steps[k], self.pulses[k] = other.steps[index], other.pulses[index]
 
@@ -101,7 +101,8 @@ class SeriesState:
 
 # What a state holds of each series in an array of its own.
 BY_SERIES: Final = (
-    "values", "years", "level", "week", "growth", "month", "month_form", "busy", "spread", "form",
+    "values", "there", "years", "level", "week", "growth", "month", "month_form", "busy", "spread",
+    "form",
 )  # fmt: skip
 
 
@@ -109,6 +110,7 @@ BY_SERIES: Final = (
 class Linear:
     """The linear model of a state: columns over the days, ridge, and how many columns are free."""
 
+    rows: MeasuredDays
     columns: Array  # (series, days, columns + 1), the response last
     lagged: Array
     weight: Array  # (series, days) of a further step
@@ -136,7 +138,7 @@ def linear(state: SeriesState, *, proportional: bool = True, months: bool = Fals
     """Columns: constant, trend, seven weekdays, month end, the steps found so far, response."""
     series, days = state.values.shape
     most = max((len(steps) for steps in state.steps), default=0)
-    noise = state.noise
+    noise, rows = state.noise, MeasuredDays.of(state.there)
     shape = 1 + state.growth[:, None] * state.years if proportional else np.ones((series, days))
     weight = noise * shape / state.level
     columns = np.zeros((series, days, 11 + most))
@@ -149,31 +151,31 @@ def linear(state: SeriesState, *, proportional: bool = True, months: bool = Fals
     used = np.ones((series, 10 + most), dtype=bool)
     used[:, 9] = state.month_form >= 0
     for k, steps in enumerate(state.steps):
-        for index in range(most):
-            used[k, 10 + index] = index < len(steps)
-            if index < len(steps):
-                columns[k, steps[index] :, 10 + index] = weight[k, steps[index] :]
+        used[k, 10 + len(steps) :] = False
+        for index, day in enumerate(steps):
+            columns[k, day:, 10 + index] = weight[k, day:]
     offset = (week - 1) / week + np.where(month_end, (state.month[:, None] - 1) / state.month[:, None], 0.0)
     columns[:, :, -1] = noise * (state.values / (state.level * state.factor) + offset)
-    columns[~state.rows.there] = 0.0
+    columns[~rows.there] = 0.0
     prior = np.zeros((series, 10 + most))
     prior[:, 2:9] = np.where(state.busy, 1 / state.spread[:, None] ** 2, 1.0)
     prior[:, 9] = 1 / PRIORS["month"].size ** 2
     free = 2 + np.array([len(steps) for steps in state.steps])
     extra = np.empty((series, 0, days, 2))
     if months:
-        ends = state.month_forms[None, :, :] * np.where(state.rows.there, noise, 0.0)[:, None, :]
-        lag = np.take_along_axis(ends, np.broadcast_to(state.rows.before[:, None, :], ends.shape), axis=2)
+        ends = state.month_forms[None, :, :] * np.where(rows.there, noise, 0.0)[:, None, :]
+        lag = np.take_along_axis(ends, np.broadcast_to(rows.before[:, None, :], ends.shape), axis=2)
         extra = np.stack([ends, lag], axis=3)
     return Linear(
+        rows=rows,
         columns=columns,
-        lagged=state.rows.lag(columns),
+        lagged=np.take_along_axis(columns, rows.before[:, :, None], axis=1),
         weight=weight,
-        lagged_weight=np.take_along_axis(weight, state.rows.before, axis=1),
+        lagged_weight=np.take_along_axis(weight, rows.before, axis=1),
         prior=prior,
         used=used,
-        count=state.rows.there.sum(axis=1) - free,
-        log_weight=np.where(state.rows.there, np.log(noise), 0.0).sum(axis=1),
+        count=rows.there.sum(axis=1) - free,
+        log_weight=np.where(rows.there, np.log(noise), 0.0).sum(axis=1),
         forms=extra,
     )
 
@@ -193,9 +195,9 @@ def posterior(
     return covariance, np.asarray(mean), np.maximum(rest, LEAST_NOISE**2 * count)
 
 
-def solve(state: SeriesState, model: Linear, phi: float) -> Solved:
+def solve(model: Linear, phi: float) -> Solved:
     """Posterior of the coefficients under one phi."""
-    white = whiten(state.rows, model.columns, model.lagged, model.weight, model.lagged_weight, phi)
+    white = whiten(model, phi)
     gram = np.swapaxes(white.columns, 1, 2) @ white.columns
     size = gram.shape[1] - 1
     plain, both = gram[:, :size, :size], gram[:, :size, size]
@@ -217,11 +219,9 @@ def solve(state: SeriesState, model: Linear, phi: float) -> Solved:
 
 
 def log_sum(values: Array, axis: int = 0) -> Array:
-    """Logarithm of a sum of exponentials."""
-    top = np.max(values, axis=axis, keepdims=True)
-    top = np.where(np.isfinite(top), top, 0.0)
+    """Logarithm of a sum of exponentials, most of which may be next to nothing."""
     with np.errstate(divide="ignore", under="ignore"):
-        return np.asarray(np.log(np.sum(np.exp(values - top), axis=axis)) + np.squeeze(top, axis))
+        return np.asarray(logsumexp(values, axis=axis))
 
 
 Mask = NDArray[np.bool_]
@@ -245,18 +245,6 @@ class MeasuredDays:
         gap = np.where(before < 0, 0, day - before)
         return MeasuredDays(there, np.where(before < 0, day, before), gap)
 
-    def pick(self, these: NDArray[np.intp]) -> MeasuredDays:
-        """Only these series."""
-        return MeasuredDays(self.there[these], self.before[these], self.gap[these])
-
-    def put(self, these: NDArray[np.intp], other: MeasuredDays) -> None:
-        """Write these series back."""
-        self.there[these], self.before[these], self.gap[these] = other.there, other.before, other.gap
-
-    def lag(self, columns: Array) -> Array:
-        """Each column at the measured day before; shape (series, days, columns)."""
-        return np.take_along_axis(columns, self.before[:, :, None], axis=1)
-
 
 @dataclass(slots=True)
 class Whitened:
@@ -277,20 +265,17 @@ def correlation(rows: MeasuredDays, phi: float) -> Array:
     return np.asarray(powers[rows.gap])
 
 
-def whiten(
-    rows: MeasuredDays, columns: Array, lagged: Array, weight: Array, lagged_weight: Array, phi: float
-) -> Whitened:
+def whiten(model: Linear, phi: float) -> Whitened:
     """Take from each measured day what the one before predicts, and scale the rest to unit variance."""
-    rho = correlation(rows, phi)
+    there, rho = model.rows.there, correlation(model.rows, phi)
     scale = np.sqrt(1 - rho**2)
-    inverse = rows.there / scale
-    white = (columns - rho[:, :, None] * lagged) * inverse[:, :, None]
+    inverse = there / scale
     return Whitened(
-        columns=white,
-        step_start=weight * inverse,
-        step_after=(weight - rho * lagged_weight) * inverse,
-        pulse_after=-rho * lagged_weight * inverse,
-        log_scale=np.log(scale, where=rows.there, out=np.zeros_like(scale)).sum(axis=1),
+        columns=(model.columns - rho[:, :, None] * model.lagged) * inverse[:, :, None],
+        step_start=model.weight * inverse,
+        step_after=(model.weight - rho * model.lagged_weight) * inverse,
+        pulse_after=-rho * model.lagged_weight * inverse,
+        log_scale=np.log(scale, where=there, out=np.zeros_like(scale)).sum(axis=1),
     )
 
 
@@ -337,7 +322,7 @@ def start(values: Array, weekday: NDArray[np.intp], month_forms: Array) -> Serie
     week = week / np.sum(np.where(busy, week, 0), axis=1, keepdims=True) * busy.sum(axis=1, keepdims=True)
     series = len(values)
     return SeriesState(
-        values=np.where(there, values, 0.0), rows=MeasuredDays.of(there), years=years, weekday=weekday,
+        values=np.where(there, values, 0.0), there=there, years=years, weekday=weekday,
         month_forms=month_forms,
         level=np.ones_like(values), week=np.maximum(week, LEAST_FACTOR), growth=np.zeros(series), month=np.ones(series),
         month_form=np.full(series, -1), busy=busy, spread=np.full(series, 0.1), form=np.zeros(series, dtype=np.intp),
@@ -348,7 +333,7 @@ def start(values: Array, weekday: NDArray[np.intp], month_forms: Array) -> Serie
 def solved_coarsely(state: SeriesState) -> list[Solved]:
     """The posterior under some of the correlations."""
     model = linear(state)
-    return [solve(state, model, phi) for phi in PHIS[COARSE]]
+    return [solve(model, phi) for phi in PHIS[COARSE]]
 
 
 def choose(state: SeriesState, name: str, values: Sequence[float]) -> None:
@@ -389,7 +374,7 @@ def extend(state: SeriesState) -> Mask:
         kind = max(chance, key=lambda name: chance[name])
         if chance[kind] < (CERTAIN if kind == "step" else LIKELY):
             continue
-        unlike = 0.1 * (state.rows.there[k].sum() + len(state.pulses[k])) - len(state.pulses[k])
+        unlike = 0.1 * (state.there[k].sum() + len(state.pulses[k])) - len(state.pulses[k])
         place = np.unravel_index(int(np.argmax(odds[kind][k])), odds[kind][k].shape)
         begin = int(place[-1])
         length = SPELLS[int(place[0])] if kind == "spell" else 1
@@ -398,14 +383,12 @@ def extend(state: SeriesState) -> Mask:
         elif kind == "step" and len(state.steps[k]) < STEPS:
             state.steps[k] = sorted([*state.steps[k], begin])
         elif kind in {"pulse", "spell"} and length <= unlike:
-            days = [day for day in range(begin, begin + length) if state.rows.there[k, day]]
+            days = [day for day in range(begin, begin + length) if state.there[k, day]]
             state.pulses[k] = sorted([*state.pulses[k], *days])
-            state.rows.there[k, days] = False
+            state.there[k, days] = False
         else:
             continue
         changed[k] = True
-    if changed.any():
-        state.rows = MeasuredDays.of(state.rows.there)
     return changed
 
 
@@ -415,16 +398,16 @@ def further(state: SeriesState) -> dict[str, Array]:
     found: dict[str, list[Array]] = {"base": [], "step": [], "pulse": [], "month": []}
     spells, coarse = [], []
     for index, phi in enumerate(PHIS):
-        solved = solve(state, model, phi)
+        solved = solve(model, phi)
         own = solved.evidence[:, None]
         found["base"].append(own)
         steps = step_products(solved.white)
-        found["step"].append(own + step_candidates(state, solved, model.count, steps).gain)
-        found["pulse"].append(own + pulse_candidates(state, solved, model.count).gain)
-        found["month"].append(own + month_candidates(state, solved, model, phi).gain)
+        found["step"].append(own + step_candidates(model, solved, steps).gain)
+        found["pulse"].append(own + pulse_candidates(model, solved).gain)
+        found["month"].append(own + month_candidates(state, model, solved, phi).gain)
         if index in range(*COARSE.indices(len(PHIS))):
             coarse.append(own)
-            spells.append(own[:, :, None] + spell_candidates(state, solved, model.count, steps))
+            spells.append(own[:, :, None] + spell_candidates(model, solved, steps))
     none = log_sum(np.array(found["base"]))
     gains = {kind: log_sum(np.array(found[kind])) - none for kind in ("step", "pulse", "month")}
     gains["spell"] = log_sum(np.array(spells)) - log_sum(np.array(coarse))[:, :, None]
@@ -446,30 +429,33 @@ class Candidates:
 
 
 def weigh(
-    solved: Solved, count: Array, products: Array, norm: Array, size: float, *, far: bool = False
+    model: Linear, solved: Solved, products: Array, norm: Array, kind: str, *, far: bool = False
 ) -> Candidates:
     """Bayes factor of each candidate column, given its inner products with columns and response."""
-    base, response = products[:, :, :-1], products[:, :, -1]
+    base, response, size = products[:, :, :-1], products[:, :, -1], PRIORS[kind].size
+    count = model.count[:, None]
+    freedom = np.maximum(count, 1)
     turned = base @ solved.covariance
     precision = np.maximum(norm - np.einsum("ijk,ijk->ij", turned, base), 1e-12)
     pull = response - np.einsum("ijk,ik->ij", base, solved.mean)
     rest0 = solved.rest[:, None]
-    least = LEAST_NOISE**2 * np.maximum(count, 1)[:, None]
+    least = LEAST_NOISE**2 * freedom
     best = np.maximum(rest0 - pull**2 / precision, least)
     # A coefficient may lie far outside what is usual, such as a spike of a hundred times the level.
     spread = size**2 + (pull / precision) ** 2 if far else size**2
-    ridge = best / np.maximum(count, 1)[:, None] / spread
+    ridge = best / freedom / spread
     rest = np.maximum(rest0 - pull**2 / (precision + ridge), least)
-    gain = 0.5 * np.log(ridge / (precision + ridge)) - 0.5 * count[:, None] * np.log(rest / rest0)
+    gain = 0.5 * np.log(ridge / (precision + ridge)) - 0.5 * count * np.log(rest / rest0)
     return Candidates(gain, base, pull / (precision + ridge), precision + ridge, rest)
 
 
-def step_candidates(state: SeriesState, solved: Solved, count: Array, steps: StepProducts) -> Candidates:
+def step_candidates(model: Linear, solved: Solved, steps: StepProducts) -> Candidates:
     """A level shift on each day; days without a measurement, and those at the edges, are none."""
     products, norm, _ = steps
-    found = weigh(solved, count, products, norm, PRIORS["step"].size)
-    rank = np.cumsum(state.rows.there, axis=1)
-    inside = state.rows.there & (rank > EDGE) & (rank <= rank[:, -1:] - EDGE)
+    found = weigh(model, solved, products, norm, "step")
+    there = model.rows.there
+    rank = np.cumsum(there, axis=1)
+    inside = there & (rank > EDGE) & (rank <= rank[:, -1:] - EDGE)
     found.gain = np.where(inside, found.gain, -np.inf)
     return found
 
@@ -487,11 +473,11 @@ def step_products(white: Whitened) -> StepProducts:
     )
 
 
-def spell_candidates(state: SeriesState, solved: Solved, count: Array, steps: StepProducts) -> Array:
+def spell_candidates(model: Linear, solved: Solved, steps: StepProducts) -> Array:
     """Gain of some days in a row unlike the others, from each day on; (series, lengths, days)."""
     products, norm, shared = steps
-    days = norm.shape[1]
-    measured = np.where(state.rows.there, np.arange(days), days - 1)
+    there, days = model.rows.there, norm.shape[1]
+    measured = np.where(there, np.arange(days), days - 1)
     following = np.minimum.accumulate(measured[:, ::-1], axis=1)[:, ::-1]  # measured day from each on
     gains = []
     for length in SPELLS:
@@ -499,38 +485,38 @@ def spell_candidates(state: SeriesState, solved: Solved, count: Array, steps: St
         difference = products - np.take_along_axis(products, end[:, :, None], axis=1)
         own, common = np.take_along_axis(norm, end, axis=1), np.take_along_axis(shared, end, axis=1)
         apart = np.maximum(norm + own - 2 * common, 1e-12)
-        gain = weigh(solved, count, difference, apart, PRIORS["spell"].size, far=True).gain
-        gains.append(np.where(state.rows.there & (np.arange(days) + length < days - EDGE), gain, -np.inf))
+        gain = weigh(model, solved, difference, apart, "spell", far=True).gain
+        gains.append(np.where(there & (np.arange(days) + length < days - EDGE), gain, -np.inf))
     return np.stack(gains, axis=1)
 
 
-def pulse_candidates(state: SeriesState, solved: Solved, count: Array) -> Candidates:
+def pulse_candidates(model: Linear, solved: Solved) -> Candidates:
     """One day unlike the others."""
-    white, there = solved.white, state.rows.there
+    white, rows = solved.white, model.rows
     following = np.zeros_like(white.columns)  # the whitened row of the next measured day, at each day
     following_weight = np.zeros_like(white.pulse_after)
-    series, day = np.nonzero(there & (state.rows.gap > 0))
-    before = state.rows.before[series, day]
+    series, day = np.nonzero(rows.there & (rows.gap > 0))
+    before = rows.before[series, day]
     following[series, before] = white.columns[series, day]
     following_weight[series, before] = white.pulse_after[series, day]
     products = white.columns * white.step_start[:, :, None] + following * following_weight[:, :, None]
     norm = white.step_start**2 + following_weight**2
-    found = weigh(solved, count, products, norm, PRIORS["pulse"].size, far=True)
-    found.gain = np.where(there, found.gain, -np.inf)
+    found = weigh(model, solved, products, norm, "pulse", far=True)
+    found.gain = np.where(rows.there, found.gain, -np.inf)
     return found
 
 
 def month_candidates(
-    state: SeriesState, solved: Solved, model: Linear, phi: float, fewest: int = 3
+    state: SeriesState, model: Linear, solved: Solved, phi: float, fewest: int = 3
 ) -> Candidates:
     """Each form of a month end that was seen at the `fewest` or more."""
     ends = model.forms
-    rho = correlation(state.rows, phi)
-    white = (ends[:, :, :, 0] - rho[:, None, :] * ends[:, :, :, 1]) * (
-        state.rows.there / np.sqrt(1 - rho**2)
-    )[:, None, :]
+    rows, rho = model.rows, correlation(model.rows, phi)
+    white = (ends[:, :, :, 0] - rho[:, None, :] * ends[:, :, :, 1]) * (rows.there / np.sqrt(1 - rho**2))[
+        :, None, :
+    ]
     products = white @ solved.white.columns
-    found = weigh(solved, model.count, products, (white**2).sum(axis=2), PRIORS["month"].size)
-    enough = (state.month_forms[None] * state.rows.there[:, None, :]).sum(axis=2) >= fewest
+    found = weigh(model, solved, products, (white**2).sum(axis=2), "month")
+    enough = (state.month_forms[None] * rows.there[:, None, :]).sum(axis=2) >= fewest
     found.gain = np.where(enough & (state.month_form < 0)[:, None], found.gain, -np.inf)
     return found

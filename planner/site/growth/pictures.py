@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from planner import style
-from planner.site.growth.wording import MANY, amount
+from planner.site.growth.answer import MANY, amount
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
