@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote, unquote
+
+import polars as pl
 
 from planner import library
 from planner.errors import InputError, ReportError
 from planner.measurements.choose import within
 from planner.reports import schema
-
-if TYPE_CHECKING:
-    import polars as pl
 
 VERSION: Final = 4  # 2 has no utilization, 3 no rows that could not be read
 OLDEST: Final = 2
@@ -45,8 +44,6 @@ Folder = tuple[str, str, date]
 
 def stored_columns(table: str) -> dict[str, Any]:
     """Columns of the files of a table with their types: as in the schema, without `system`, ends as distances."""
-    import polars as pl
-
     types = schema.dtypes(TABLES[table])
     numbers = schema.numbers_of(TABLES[table])
     found: dict[str, Any] = {}
@@ -61,8 +58,6 @@ def stored_columns(table: str) -> dict[str, Any]:
 
 def stored(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Lay rows out as the files hold them; `system` stays, since it says which folder they belong to."""
-    import polars as pl
-
     numbers = schema.numbers_of(TABLES[table])
     down = [(pl.col(name) - pl.col(f"{name}_low")).round(DIGITS).alias(f"{name}{DOWN}") for name in numbers]
     up = [(pl.col(f"{name}_high") - pl.col(name)).round(DIGITS).alias(f"{name}{UP}") for name in numbers]
@@ -72,8 +67,6 @@ def stored(table: str, frame: pl.DataFrame) -> pl.DataFrame:
 
 def restored(table: str, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Make the rows of files rows of the schema again."""
-    import polars as pl
-
     numbers, types = schema.numbers_of(TABLES[table]), schema.dtypes(TABLES[table])
     low = [(pl.col(name) - pl.col(f"{name}{DOWN}")).clip(0.0).alias(f"{name}_low") for name in numbers]
     high = [(pl.col(name) + pl.col(f"{name}{UP}")).alias(f"{name}_high") for name in numbers]
@@ -269,8 +262,6 @@ class Archive:
 
     def missing(self, **chosen: Any) -> tuple[schema.Missing, ...]:
         """Rows that could not be read, unless they were collected from another copy."""
-        import polars as pl
-
         lost = self.read(LOST, **chosen)
         if not lost.height:
             return ()
@@ -292,8 +283,6 @@ def sha256_of(file: Path) -> str:
 @lru_cache(maxsize=1 << 16)
 def _damage(file: Path, part: StoredPart, _size: int, _changed: int) -> str:
     """What is wrong with a part, or nothing; found once for a file that does not change."""
-    import polars as pl
-
     if sha256_of(file) != part.digest:
         return "damaged (its content is another one than its name says)"
     try:
@@ -307,8 +296,6 @@ def _damage(file: Path, part: StoredPart, _size: int, _changed: int) -> str:
 
 def scan_files(table: str, files: Sequence[Path]) -> pl.LazyFrame:
     """Scan sound files of one table, with the system and the day that their folders say."""
-    import polars as pl
-
     return pl.scan_parquet(
         list(files), hive_partitioning=True, hive_schema={"system": pl.String, "date": pl.Date}, glob=False,
         schema=stored_columns(table), missing_columns="insert",
@@ -324,8 +311,6 @@ def collected(lazy: pl.LazyFrame, files: Callable[[], Sequence[Path]]) -> pl.Dat
 @contextmanager
 def naming_damage(files: Callable[[], Sequence[Path]]) -> Iterator[None]:
     """Where rows of these files cannot be read, find out which one is damaged, whatever its sha256 says."""
-    import polars as pl
-
     try:
         yield
     except schema.damage() as error:

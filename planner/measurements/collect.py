@@ -12,6 +12,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
+import polars as pl
+
 from planner import render
 from planner.answer import Answer, tabled
 from planner.errors import InputError, ReportError
@@ -47,8 +49,6 @@ from planner.reports.csv_table import first_true
 from planner.reports.moments import MOMENT, moment_of, with_moments
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from planner.measurements.anonymize import Names
     from planner.reports.membership import Membership
 
@@ -260,8 +260,6 @@ def _add(
     run: _Run, measured: schema.Tables, system: str | None, names: Names | None, notes: dict[str, None]
 ) -> None:
     """Stage the rows of one part of a source."""
-    import polars as pl
-
     notes.update(dict.fromkeys(measured.notes))
     for table in schema.TABLES:
         frame: pl.DataFrame = getattr(measured, table)
@@ -287,8 +285,6 @@ def _check_dates(frame: pl.DataFrame, table: str) -> None:
 
 def _key(table: str) -> pl.Expr:
     """What a row is about, as one word."""
-    import polars as pl
-
     if table == "devices":  # a volume without device number is known by name and pool
         named = pl.concat_str(
             pl.lit("="), pl.col("label").fill_null(""), pl.lit("="), pl.col("pool").fill_null("")
@@ -299,30 +295,22 @@ def _key(table: str) -> pl.Expr:
 
 def _sorted(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Order rows of a system by what they are about, and time: equal values stand together, and take little room."""
-    import polars as pl
-
     keyed = with_moments(frame.with_columns(_key(table), pl.lit(True).alias(NEW)), KEY)
     return keyed.sort(KEY, MOMENT, maintain_order=True)
 
 
 def _same_key() -> pl.Expr:
-    import polars as pl
-
     return pl.col(KEY) == pl.col(KEY).shift()
 
 
 def _begins_early() -> pl.Expr:
     """Whether a row begins before the one above it ends."""
-    import polars as pl
-
     end = pl.col(MOMENT) + pl.duration(microseconds=(pl.col("interval") * 1e6).cast(pl.Int64))
     return pl.col(MOMENT) + SLACK < end.shift()
 
 
 def _without_doubles(frame: pl.DataFrame) -> pl.DataFrame:
     """Leave out rows that stand there twice; refuse those that overlap and differ, unless neither is `NEW`."""
-    import polars as pl
-
     measured = [name for name in frame.columns if name not in (*ORIGIN, *TIMES, KEY, NEW)]
     overlaps = frame.select(_same_key() & _begins_early()).to_series().fill_null(False)
     if not overlaps.any():
@@ -359,8 +347,6 @@ def _by_day(
     table: str, frame: pl.DataFrame, system: str | None, names: Names | None
 ) -> Iterator[tuple[Folder, pl.DataFrame]]:
     """Rows of each system and day, named or renamed; where they stand in order already, without a copy."""
-    import polars as pl
-
     if not frame.height:
         return
     frame = frame.with_columns(pl.col("system").fill_null(system or UNKNOWN))
@@ -419,8 +405,6 @@ def _write(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
 
 def _new_rows(run: _Run, folder: Folder, rows: pl.DataFrame, there: Sequence[Path]) -> pl.DataFrame:
     """Rows that are not in these files; what overlaps them and differs is refused."""
-    import polars as pl
-
     lazy = scan_files(folder[0], there).with_columns(_key(folder[0]))
     low, high = rows["start"].min(), rows["start"].max()
     assert low is not None and high is not None
@@ -456,8 +440,6 @@ def _commit(run: _Run) -> None:
 
 def _joined(folder: Folder, files: Sequence[Path], most: int = 2**21) -> list[Path]:
     """Make one file of those of a folder, unless these have too many rows."""
-    import polars as pl
-
     if len(files) == 1:
         return list(files)
     frame = pl.concat([pl.read_parquet(file, hive_partitioning=False) for file in files])

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from planner.errors import InputError, PlannerError, ReportError
@@ -27,9 +28,6 @@ from planner.reports.schema import ALIAS, CLASSIC_ALIAS
 from planner.reports.supply import Counts, PoolSupply, by_number, read_supply
 from planner.reports.zos import is_pools
 from planner.results import Array
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NEEDED: Final = {"time": "times", "tries": "requests for an alias", "fails": "those that found none free",
                  "aliases": "numbers of aliases"}  # fmt: skip
@@ -77,8 +75,6 @@ def over_time(frame: pl.DataFrame, groups: Sequence[Group]) -> Iterator[tuple[Gr
 
 def runs_of(frame: pl.DataFrame, group: Group) -> RunsOverTime:
     """Cut the rows of one group into its intervals, and read each as `planner aliases` does."""
-    import polars as pl
-
     undated = (
         pl.when(pl.col("start").is_null()).then(pl.col(name)).alias(f"_{name}") for name in ("file", "source")
     )
@@ -179,8 +175,6 @@ def pool_supplies(frame: pl.DataFrame, path: Path, notes: Sequence[str] = ()) ->
 
 def _with_most_used(frame: pl.DataFrame) -> tuple[pl.DataFrame, set[str]]:
     """Where only the most aliases in use at once were counted: what was free, and at least so many aliases."""
-    import polars as pl
-
     used = pl.col("most_used")
     lower = pl.col("aliases").is_null() & used.is_not_null()
     told = set(frame.filter(lower)["pool"])

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import polars as pl
 
 from planner.errors import ReportError
 from planner.reports import iostat_text, schema
@@ -19,9 +20,6 @@ from planner.reports.lines import read_bytes, read_text
 from planner.reports.moments import clock
 from planner.results import Array
 from planner.units import MILLISECOND, half_digit
-
-if TYPE_CHECKING:
-    import polars as pl
 
 KINDS_OF_REQUEST: Final = {"r/s": "r_await", "w/s": "w_await", "d/s": "d_await", "f/s": "f_await"}
 BLOCK_DEVICE: Final = re.compile(r"dasd[a-z]{1,4}")

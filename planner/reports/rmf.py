@@ -13,10 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Never
+from typing import Any, Final, Never
 from xml.parsers import expat
 
 import numpy as np
+import polars as pl
 
 from planner.errors import ReportError
 from planner.render.text import counted, listed
@@ -26,9 +27,6 @@ from planner.reports.csv_table import Allowed, CsvTable, check_width, frame_of, 
 from planner.reports.moments import read_dates
 from planner.reports.volumes import NOTHING, NUMBERS, SHOWN, read_volumes
 from planner.units import half_digit
-
-if TYPE_CHECKING:
-    import polars as pl
 
 WANTED: Final = "expected the XML of the RMF postprocessor with a DEVICE or an IOQ report"
 MOST_BYTES: Final = 2**30
@@ -319,8 +317,6 @@ def _unlike_sums(
     notes: list[str],
 ) -> tuple[schema.Missing, ...]:
     """Compare the rates of devices with the sums that the report prints of them."""
-    import polars as pl
-
     lost = []
     for cells in sums:
         pool = cells[at["pool"]] if "pool" in at else ""
@@ -352,8 +348,6 @@ def _supply(
     ]  # fmt: skip
     if not found:
         return None
-    import polars as pl
-
     rates = _rates(devices)
     rows = []
     for report, line, lcu, wait, most, taken in found:
@@ -383,8 +377,6 @@ def _supply(
 
 def _rates(devices: Sequence[pl.DataFrame]) -> dict[tuple[Any, ...], float]:
     """I/O rate of each control unit and interval."""
-    import polars as pl
-
     if not devices:
         return {}
     pool = pl.col("pool").str.to_uppercase().str.zfill(4)
@@ -431,8 +423,6 @@ def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:
 
 def _with_most_used(devices: pl.DataFrame, supply: pl.DataFrame) -> pl.DataFrame:
     """Aliases of the pools: at least as many as were in use at once."""
-    import polars as pl
-
     most = supply.group_by("pool").agg(pl.col("aliases").max().cast(pl.UInt16).alias("_most"))
     joined = devices.with_columns(pl.col("pool").str.to_uppercase().str.zfill(4)).join(
         most, on="pool", how="left", maintain_order="left"

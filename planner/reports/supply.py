@@ -20,9 +20,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from planner.reports import schema
@@ -30,9 +31,6 @@ from planner.reports.csv_table import COUNTER_SIZE, CsvTable, read_csv
 from planner.reports.moments import clock
 from planner.results import Array
 from planner.units import MOST_ALIASES
-
-if TYPE_CHECKING:
-    import polars as pl
 
 TRIES: Final = "IODHPP_HPPTRIES"
 FAILS: Final = "IODHPP_HPPFAILS"
@@ -274,8 +272,6 @@ def supply_frame(pools: Sequence[PoolSupply], path: Path) -> pl.DataFrame:
 
 def clock_after(start: datetime | None, seconds: Any) -> Mapping[str, Any]:
     """Starts of intervals that lie so many seconds after a moment; null without one."""
-    import polars as pl
-
     if start is None:
         return {}
     (_,), (offset,) = clock([start])

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from planner import render
@@ -26,9 +27,6 @@ from planner.reports.membership import BITS, Membership, device_words, members_o
 from planner.reports.supply import OFTEN, Backwards, Counts, check_order, clock_after, places, steps, steps_of
 from planner.results import Array
 from planner.units import MILLISECOND, MONITOR_TIME
-
-if TYPE_CHECKING:
-    import polars as pl
 
 BASE: Final = ("IODDEV_SCGSSCH", "IODDEV_SCMFPTIM", "IODDEV_SCMCNTIM", "IODDEV_SCMDDTIM")
 ALIAS: Final = ("IODDEV_PAVSSCH", "IODDEV_PAVFPTIM", "IODDEV_PAVCNTIM", "IODDEV_PAVDDTIM")

@@ -10,7 +10,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import polars as pl
 
 from planner.errors import ReportError
 from planner.render.text import counted, listed
@@ -32,9 +34,6 @@ from planner.reports.csv_table import (
 from planner.reports.membership import device_range
 from planner.reports.moments import MOMENT, clock, is_time_of_day, read_dates, read_length, with_moments
 from planner.units import MICROSECOND, MILLISECOND, MOST_ALIASES
-
-if TYPE_CHECKING:
-    import polars as pl
 
 WANTED: Final = "a table of volumes"
 SEPARATORS: Final = (",", ";", "\t")
@@ -134,8 +133,6 @@ def read_volumes(table: CsvTable, given: Mapping[str, str]) -> schema.Tables:
 
 def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, pl.Series]:
     """Every row as the schema has it, and which of them say too little; a sum below the rows is none."""
-    import polars as pl
-
     taken = plan.taken
     named = [
         table.series(taken[field].heading)
@@ -198,8 +195,6 @@ def derive(columns: dict[str, Any]) -> None:
 
 def _too_little(frame: pl.DataFrame) -> pl.Series:
     """Which rows lack a rate or, with I/O, a service time or queue that others of their pool have."""
-    import polars as pl
-
     busy = (pl.col("io_rate") > 0) & (pl.col("kind") == schema.VOLUME)
     group = ["system", "pool"]
     served = pl.col("service").is_not_null().any()
@@ -233,8 +228,6 @@ def _without_lost(
 
 def missing_of(rows: pl.DataFrame) -> tuple[schema.Missing, ...]:
     """Rows of the schema as what is missing."""
-    import polars as pl
-
     said = rows.select(
         "pool", "system", "start", "utc_offset", name=pl.coalesce(pl.col("device", "label").replace("", None)),
         alias=pl.col("kind") == schema.ALIAS, own=True,
@@ -249,8 +242,6 @@ def _as_seconds(
 
     They add up where they come to the `same`, but for so much of it, in `most` of the rows.
     """
-    import polars as pl
-
     time = pl.coalesce("service", "response")
     busy = frame.filter((pl.col("io_rate") > 0) & time.is_not_null() & (pl.col("kind") == schema.VOLUME))
     mean = float(busy.select(time.median()).item() or 0.0)
@@ -297,7 +288,6 @@ def _resolution(heading: str) -> str:
 
 def device_series(table: CsvTable, heading: str = "device") -> pl.Series:
     """Device numbers of a table whose rows are one device each, in hexadecimal; null where there is none."""
-    import polars as pl
 
     def number(cell: str) -> str | None:
         if not cell:
@@ -332,8 +322,6 @@ def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
 
 def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Series]:
     """Start, offset from UTC and length of the interval of each row; the time of day as its name without a date."""
-    import polars as pl
-
     found: dict[str, pl.Series] = {}
     taken = plan.taken
     if "interval" in taken:
@@ -376,8 +364,6 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
 
 def _offsets(table: CsvTable, shown: pl.Series) -> pl.Series:
     """Offsets that stand in a column of their own; refused where the start says another one."""
-    import polars as pl
-
     wanted = "expected seconds between -86400 and 86400, as the offset of start says"
     beside = table.mapped(OFFSET, _offset, wanted, pl.Int32)
     if (row := first_true(beside != shown)) is not None:
@@ -392,8 +378,6 @@ def _offset(cell: str, day: int = 86_400) -> int | None:
 
 def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str, heading: str) -> None:
     """A device stands once in an interval of a measurement, a volume of another name once in its pool."""
-    import polars as pl
-
     frame = with_moments(frame, "system").filter(pl.coalesce("device", "label").is_not_null())
     columns = ["system", "source", MOMENT, key, *(["pool"] if key == "label" else [])]
     keys = frame.select(name for name in columns if frame[name].null_count() < frame.height)
@@ -412,8 +396,6 @@ def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str, heading: str) -
 
 def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
     """Take units from a row of units, nothing from words such as n/a, and write numbers with points only."""
-    import polars as pl
-
     fields = [field for field in plan.taken if field in NUMBERS or field in ("interval", "aliases")]
     if _is_units(table, plan):
         plan = _with_units(table, plan)
@@ -520,7 +502,5 @@ def _plain_numbers(column: pl.Series, decimal: str) -> pl.Series:
             return f"{cell} ?" if decimal == "," and "." in cell else cell
         whole = whole.replace(thousands, "")
         return f"{whole}.{digits}" if mark else whole
-
-    import polars as pl
 
     return pl.Series(column.name, list(map(plain, column.to_list())), dtype=pl.String)

@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import polars as pl
 
 from planner.errors import ReportError
 from planner.render.text import listed
@@ -19,9 +21,6 @@ from planner.reports.csv_table import check_width, first_true, read_cells, read_
 from planner.reports.moments import MOMENT, clock, clock_of_zone, read_length, with_moments
 from planner.reports.volumes import FASTEST, SHOWN, SLOWEST
 from planner.units import MICROSECOND, MONITOR_TIME
-
-if TYPE_CHECKING:
-    import polars as pl
 
 DEVICE_KEY: Final = frozenset({"num", "ssc", "mec"})
 POOL_KEY: Final = frozenset({"r783hlcu", "r783htio"})
@@ -85,8 +84,6 @@ def is_pools(headings: frozenset[str]) -> bool:
 
 def read_csv(path: Path, data: bytes) -> pl.DataFrame:
     """Cells of a CSV file as text, null where empty, and their lines."""
-    import polars as pl
-
     table = read_cells(path, "SMF 74-1 or 78-3 of SMF Explorer", data=data)
     names = {number: name or number for number, name in zip(table.cells.columns, table.header, strict=True)}
     cells = table.cells.rename(names).with_columns(pl.all().replace("", None))
@@ -95,8 +92,6 @@ def read_csv(path: Path, data: bytes) -> pl.DataFrame:
 
 def read_frame(path: Path, frame: pl.DataFrame) -> schema.Tables:
     """Read a frame of either kind."""
-    import polars as pl
-
     check_width(path, frame.width)
     names = plain_names(frame.columns)
     twice = [name for name in names.values() if list(names.values()).count(name) > 1]
@@ -128,8 +123,6 @@ def read_frame(path: Path, frame: pl.DataFrame) -> schema.Tables:
 
 def _typed(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """Numbers, flags, times and lengths of intervals in types of their own; absent columns null."""
-    import polars as pl
-
     absent = {*NUMBERS, *FLAGS, *WORDS, "snm", "sid"} - set(frame.columns)
     frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in absent)
     columns: dict[str, pl.Series] = {name: _numbers(path, frame, name) for name in NUMBERS}
@@ -150,16 +143,12 @@ def _refuse(path: Path, frame: pl.DataFrame, wrong: pl.Series, name: str, expect
 
 def _words(frame: pl.DataFrame, name: str) -> pl.Series:
     """Words without blanks around them, null where empty."""
-    import polars as pl
-
     words = frame[name].cast(pl.String).str.strip_chars(" \0")
     return words.set(words == "", None) if (words == "").any() else words
 
 
 def _numbers(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
     """Counts, never negative; null where a cell is empty."""
-    import polars as pl
-
     column = frame[name]
     text = column.dtype == pl.String
     cells = _words(frame, name) if text else column
@@ -173,8 +162,6 @@ def _numbers(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
 
 def _flags(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
     """Bits, by whichever word or number stands for them; null where a cell is empty."""
-    import polars as pl
-
     if frame[name].dtype == pl.Boolean:
         return frame[name]
     words = frame[name].cast(pl.String).str.strip_chars().str.to_lowercase()
@@ -184,8 +171,6 @@ def _flags(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
 
 def _seconds(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
     """Lengths of intervals [s], from times, durations, or numbers of seconds."""
-    import polars as pl
-
     known = {cell: _length(cell) for cell in frame[name].unique().to_list()}
     values = pl.Series([known[cell] for cell in frame[name].to_list()], dtype=pl.Float64)
     wanted = "the length of an interval, such as 00:15:00 or 900 seconds"
@@ -209,8 +194,6 @@ def _starts(
     path: Path, frame: pl.DataFrame, interval: pl.Series, notes: list[str]
 ) -> tuple[pl.Series, pl.Series]:
     """Begin and offset of each interval: date and time of RMF, else the time of the record less the interval."""
-    import polars as pl
-
     offset = pl.Series([None], dtype=pl.Int32).new_from_index(0, frame.height)
     if set(frame.columns) >= {"dat", "ist"}:
         pairs = list(zip(frame["dat"].to_list(), frame["ist"].to_list(), strict=True))
@@ -267,8 +250,6 @@ def _check_counts(path: Path, frame: pl.DataFrame, *names: str) -> None:
 
 def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -> pl.DataFrame:
     """Rows of the one table from device data sections."""
-    import polars as pl
-
     frame = _once(path, frame, ["system", MOMENT, "num"], notes)
     if not text:
         raise ReportError(
@@ -321,8 +302,6 @@ def _unit_of_times(path: Path, frame: pl.DataFrame, notes: list[str]) -> float:
 
 def _queue(frame: pl.DataFrame) -> pl.Expr:
     """Mean I/Os queued in IOS: by the queue time where it is counted, else by samples."""
-    import polars as pl
-
     if (frame["ios"] > 0).any():
         return pl.col("ios") * MICROSECOND / pl.col("interval")
     return pl.when(pl.col("sam") > 0).then(pl.col("que") / pl.col("sam"))
@@ -330,8 +309,6 @@ def _queue(frame: pl.DataFrame) -> pl.Expr:
 
 def _device_rows(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
     """Columns of the schema from numbers of devices."""
-    import polars as pl
-
     typ = pl.col("typ").str.to_uppercase()
     disk = pl.coalesce(typ.str.contains(f"^{DASD.pattern}$"), pl.col("hpv"), pl.col("ser").is_not_null())
     pooled = pl.col("hpv").fill_null(value=False)
@@ -354,8 +331,6 @@ def _device_rows(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
 
 def _once(path: Path, frame: pl.DataFrame, key: list[str], notes: list[str]) -> pl.DataFrame:
     """Rows that say the same are one: SMF Explorer repeats them where another section was fetched too."""
-    import polars as pl
-
     others = [name for name in frame.columns if name not in ("line", "file")]
     different = frame.filter(pl.struct(others).is_first_distinct())
     if different.height < frame.height:
@@ -369,8 +344,6 @@ def _once(path: Path, frame: pl.DataFrame, key: list[str], notes: list[str]) -> 
 
 def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """Rows of the table of pools from HyperPAV sections, a logical control unit each."""
-    import polars as pl
-
     _refuse(path, frame, frame["r783hlcu"].is_null(), "r783hlcu", "the number of a logical control unit")
     _check_counts(path, frame, "r783hlcu", "r783haiu")
     frame = _once(path, frame, ["system", MOMENT, "r783hcu", "r783hlcu"], notes)
@@ -409,8 +382,6 @@ def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
 
 def with_aliases(supply: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
     """Set the aliases of each pool, and the fewest free, from the volumes of the same system and interval."""
-    import polars as pl
-
     key = ["system", "start", "utc_offset", "pool"]
     pooled = devices.filter(pl.col("pool_aliases").is_not_null()).group_by(key)
     counts = pooled.agg(known=pl.col("pool_aliases").max().cast(pl.UInt32), volumes=pl.len().cast(pl.UInt32))

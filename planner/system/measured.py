@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner import measurements
 from planner.errors import InputError
-from planner.measurements.archive import open_archive
 from planner.measurements.formats import is_folder
 from planner.reports.schema import BASE, VOLUME
 from planner.system.schema import TABLES, TomlTable, one_of
@@ -161,6 +160,8 @@ def from_measurements(source: Path | str, system: str | None = None) -> str:
     ReportError
         A file cannot be read.
     """
+    from planner.measurements.archive import open_archive
+
     path = Path(source)
     devices = open_archive(path).read() if is_folder(path) else measurements.read(path).devices
     if devices is None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from planner.errors import ReportError
@@ -28,9 +29,6 @@ from planner.reports.monitor.system import (
 from planner.reports.supply import USUAL
 from planner.results import Array
 from planner.units import MONITOR_TIME
-
-if TYPE_CHECKING:
-    import polars as pl
 
 BASE_EVENTS: Final = ("SCGSSCH", "SCGCOUNT")
 BASE_TIMES: Final = ("SCMFPTIM", "SCMCNTIM", "SCMDDTIM", "SCMDATIM", "SCMCQTIM")
@@ -123,8 +121,6 @@ def roles(
 
 def words_of(codes: NDArray[np.uint64], known: dict[int, str | None]) -> pl.Series:
     """Volume labels from six EBCDIC characters each, packed in a number; null where blank. `known` is filled."""
-    import polars as pl
-
     series = pl.Series(codes)
     different = series.unique().to_list()
     for code in different:
@@ -241,8 +237,6 @@ def _add_queue(
 
 
 def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: SampleSpan) -> pl.DataFrame:
-    import polars as pl
-
     system = span.system
     most = highest(rows["RDEVDEV"][pairs.now])
     if system.static is None or system.static.eckd.size < most:
@@ -346,8 +340,6 @@ def supply(rows: Records, pairs: Pairs, elapsed: Array, usual: float, common: di
 
 def _known(marks: Integers) -> pl.Series:
     """Water marks; null where nothing was tried and the field holds what it began with."""
-    import polars as pl
-
     return pl.Series(marks).set(pl.Series(marks < 0), None)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import polars as pl
 
 from planner.errors import ReportError
 from planner.reports import schema
@@ -26,9 +27,6 @@ from planner.reports.monitor.system import (
     moment,
     previous,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SIMPLE: Final = {  # kind: what names a row, rates, what makes the table
     Kind.DATA_SPACE: (("ASCUSRID", "ASCNAME"), devices.SPACE_RATES, devices.spaces),
@@ -350,8 +348,6 @@ def _with_paging_together(tables: MonitorTables) -> MonitorTables:
     """Devices that hold paging space: CP writes blocks of pages to all of them in turn, so their I/Os come together."""
     if tables.devices is None or tables.paging is None:
         return tables
-    import polars as pl
-
     pages = pl.col("page_read_rate") + pl.col("page_write_rate") > 0
     paging = tables.paging.filter(pages)["device"].unique().to_list()
     there = pl.when(pl.col("device").is_in(paging)).then(1.0).otherwise(pl.col("together"))
