@@ -12,14 +12,13 @@ import polars as pl
 from planner import render, style
 from planner.answer import Answer, tabled
 from planner.errors import InputError
-from planner.measurements.archive import Archive
+from planner.measurements.archive import Archive, collected
 from planner.measurements.choose import means
 from planner.measurements.read import Measured
 from planner.quantity import Quantity, column
 from planner.render.text import counted, listed
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
-from planner.reports.volumes import PARTS
 from planner.units import MILLISECOND, readable
 
 if TYPE_CHECKING:
@@ -188,8 +187,6 @@ def overview(archive: Archive) -> ArchiveAnswer:
 
 def _system(archive: Archive, system: str, slack: float = 1.5) -> dict[str, Any]:
     """What there is of one system; an interval that begins late by `slack` [s] is after a gap."""
-    from planner.measurements.archive import collected
-
     lazy = archive.scan("devices", systems=[system])
     supply = archive.scan("supply", systems=[system])
     volume = pl.col("kind").is_in([schema.BASE, schema.VOLUME])
@@ -244,8 +241,8 @@ def _devices(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
     wait = (pl.col("response") - pl.col("service")).clip(lower_bound=0.0)
     wait = pl.coalesce(wait, pl.col("queued") / pl.col("io_rate")).fill_nan(None)
     known = means(table).with_columns(wait=wait, name=pl.coalesce("device", "label"))
-    apart = known.select(pl.any_horizontal(pl.col(part).is_not_null().any() for part in PARTS)).item()
-    shown = (*PARTS, "wait") if apart else ("service", "wait")
+    apart = known.select(pl.any_horizontal(pl.col(part).is_not_null().any() for part in schema.PARTS)).item()
+    shown = (*schema.PARTS, "wait") if apart else ("service", "wait")
     known = known.select("name", *(pl.col(part).fill_null(0.0) / MILLISECOND for part in shown))
     if known.height > MOST_BARS:
         headline = f"{headline} The {MOST_BARS} longest of {known.height} devices."
