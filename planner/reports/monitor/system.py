@@ -65,7 +65,7 @@ class Pairs:
         """Take some of the pairs out of `before`, from which they were made; their rows."""
         rows = np.arange(before.size)[self.now][which]
         before[rows] = -1
-        return [int(row) for row in rows]
+        return list(map(int, rows))
 
     def rise(self, counter: Words) -> Words:
         """Rise of a counter modulo 2**32."""
@@ -98,9 +98,8 @@ class Notes:
 
     def _sentence(self, record: str, reason: str, most: int = 5) -> str:
         names = self.counted[record, reason]
-        shown = ", ".join(
-            name if times == 1 else f"{name} ({times} times)" for name, times in names.most_common(most)
-        )
+        each = names.most_common(most)
+        shown = ", ".join(name if times == 1 else f"{name} ({times} times)" for name, times in each)
         others = f" and {len(names) - most} others" if len(names) > most else ""
         rows = names.total()
         times, left_out = ("time", "interval is") if rows == 1 else ("times", "intervals are")
@@ -236,9 +235,8 @@ class SampleSpan:
 def moment(time: int) -> str:
     """UTC of a time [us since 1970] for a message."""
     try:
-        return (datetime(1970, 1, 1) + timedelta(microseconds=time)).isoformat(
-            sep=" ", timespec="milliseconds"
-        )
+        found = datetime(1970, 1, 1) + timedelta(microseconds=time)
+        return found.isoformat(sep=" ", timespec="milliseconds")
     except OverflowError:
         return f"{time} us since 1970"
 
@@ -247,9 +245,3 @@ def moment(time: int) -> str:
 def hexadecimal(most: int) -> pl.Series:
     """Device numbers below `most`."""
     return pl.Series([f"{number:04X}" for number in range(most)])
-
-
-@cache
-def decimal() -> pl.Series:
-    """All pool numbers, and null."""
-    return pl.Series([str(number) for number in range(NUMBERS)] + [None])
