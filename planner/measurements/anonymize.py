@@ -80,9 +80,8 @@ def names_of(archive: Path) -> Names:
                 file.write(secrets.token_hex(KEY_BYTES) + "\n")
         key = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except OSError as error:
-        raise InputError(
-            "anonymize", str(path), f"a key file that can be made or read ({error.strerror})"
-        ) from error
+        wanted = f"a key file that can be made or read ({error.strerror})"
+        raise InputError("anonymize", str(path), wanted) from error
     except ValueError:  # no text, or no hexadecimal digits
         key = b""
     if len(key) != KEY_BYTES:

@@ -25,6 +25,7 @@ from planner.reports import schema
 VERSION: Final = 4  # 2 has no utilization, 3 no rows that could not be read
 OLDEST: Final = 2
 ABOUT: Final = "archive.toml"  # makes a folder an archive
+ABOUT_TEXT: Final = f"# An archive of planner collect; docs/archive.md explains it.\nschema = {VERSION}\n"
 PARTS: Final = "parts.sha256"  # the list of its parts, as sha256sum writes it
 SINCE_VERSION_3: Final = ("utilization", "together")
 WAY_OUT: Final = f"expected a part of the archive; restore it, or take it out and its line out of {PARTS}"
@@ -97,9 +98,8 @@ def open_archive(path: Path | str) -> Archive:
     if not isinstance(version, int) or version < OLDEST:
         raise ReportError(about, f"schema = {version!r}: expected a whole number, {OLDEST} to {VERSION}")
     if version > VERSION:
-        raise ReportError(
-            about, f"schema {version} is newer than this planner reads, {VERSION}: expected a newer planner"
-        )
+        problem = f"schema {version} is newer than this planner reads, {VERSION}"
+        raise ReportError(about, f"{problem}: expected a newer planner")
     return Archive(path, version, tuple(sorted(_listed(path), key=lambda part: part.name)))
 
 
@@ -161,11 +161,9 @@ class StoredPart:
 def is_part(name: str, digest: str = "") -> bool:
     """Whether a part, of that sha256 where it is given, may have such a name."""
     match = _PART.fullmatch(name)
-    return (
-        match is not None
-        and match["stem"].startswith(digest[:DIGEST])
-        and folder_named(match["folder"]) is not None
-    )
+    if match is None or not match["stem"].startswith(digest[:DIGEST]):
+        return False
+    return folder_named(match["folder"]) is not None
 
 
 def _listed(path: Path) -> Iterator[StoredPart]:
@@ -201,18 +199,18 @@ class Archive:
         end: datetime | None = None,
     ) -> list[Path]:
         """List the files, all of them sound, that may hold rows of these systems and times."""
-        wanted = None if systems is None else set(systems)
+        wanted = set(self.systems if systems is None else systems)
+        first, last = date.min, date.max
         # The last interval of the day before may reach into it; by another clock it may be another day.
-        first = None if start is None else (start - timedelta(days=1 if start.tzinfo is None else 2)).date()
-        last = None if end is None else (end + timedelta(days=0 if end.tzinfo is None else 1)).date()
+        if start is not None:
+            first = (start - timedelta(days=1 if start.tzinfo is None else 2)).date()
+        if end is not None:
+            last = (end + timedelta(days=0 if end.tzinfo is None else 1)).date()
         return [
             self.file(part)
             for part in self.parts
             for of_table, system, day in [part.folder]
-            if of_table == table
-            and (wanted is None or system in wanted)
-            and (first is None or day >= first)
-            and (last is None or day <= last)
+            if of_table == table and system in wanted and first <= day <= last
         ]
 
     def every_file(self) -> list[Path]:
@@ -224,13 +222,13 @@ class Archive:
         place = own(self.path, part.name)
         try:
             status = place.stat()
-            problem = "no file" if not stat.S_ISREG(status.st_mode) else _damage(
-                place, part, status.st_size, status.st_mtime_ns
-            )  # fmt: skip
+            problem = "no file"
+            if stat.S_ISREG(status.st_mode):
+                problem = _damage(place, part, status.st_size, status.st_mtime_ns)
+        except FileNotFoundError:
+            problem = "missing"
         except OSError as error:
-            problem = (
-                "missing" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
-            )
+            problem = f"cannot be read: {error.strerror}"
         if problem:
             raise ReportError(place, f"{problem}: {WAY_OUT}")
         return place
@@ -248,9 +246,8 @@ class Archive:
             raise InputError("table", table, f"one of {', '.join(TABLES)}")
         for system in systems or ():
             if system not in self.systems:
-                raise InputError(
-                    "system", system, f"one of {', '.join(self.systems) or 'none: the archive is empty'}"
-                )
+                known = ", ".join(self.systems) or "none: the archive is empty"
+                raise InputError("system", system, f"one of {known}")
         files = self.files(table, systems, start, end)
         if not files:
             return schema.empty(TABLES[table]).lazy()
@@ -266,12 +263,9 @@ class Archive:
         if not lost.height:
             return ()
         name = pl.coalesce("device", "label").alias("name")
-        there = self.scan("devices", **chosen).select("system", "start", name, pl.lit(True).alias("own"))
-        return schema.lost_rows(
-            collected(
-                lost.lazy().join(there, on=["system", "start", "name", "own"], how="anti"), self.every_file
-            )
-        )
+        there = self.scan("devices", **chosen).select("system", "start", name, own=True)
+        left = lost.lazy().join(there, on=["system", "start", "name", "own"], how="anti")
+        return schema.lost_rows(collected(left, self.every_file))
 
 
 def sha256_of(file: Path) -> str:
@@ -323,13 +317,3 @@ def naming_damage(files: Callable[[], Sequence[Path]]) -> Iterator[None]:
                 why = str(bad).splitlines()[0][:80]
                 raise ReportError(file, f"damaged ({why}): {WAY_OUT}") from bad
         raise ReportError(Path("archive"), f"cannot be read ({str(error).splitlines()[0]})") from error
-
-
-def about_text() -> str:
-    """What `archive.toml` says."""
-    return f"# An archive of planner collect; docs/archive.md explains it.\nschema = {VERSION}\n"
-
-
-def list_text(parts: Iterable[StoredPart]) -> str:
-    """What the list of parts says."""
-    return "".join(f"{part.digest}  {part.name}\n" for part in sorted(parts, key=lambda part: part.name))

@@ -10,15 +10,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 import polars as pl
 
 from planner import render
 from planner.answer import Answer, tabled
 from planner.errors import InputError, ReportError
+from planner.measurements.anonymize import Names
 from planner.measurements.archive import (
     ABOUT,
+    ABOUT_TEXT,
     DIGEST,
     LOST,
     PARTS,
@@ -29,11 +31,9 @@ from planner.measurements.archive import (
     Archive,
     Folder,
     StoredPart,
-    about_text,
     collected,
     folder_of,
     is_part,
-    list_text,
     open_archive,
     own,
     scan_files,
@@ -46,11 +46,8 @@ from planner.quantity import column
 from planner.render.text import counted
 from planner.reports import schema
 from planner.reports.csv_table import first_true
+from planner.reports.membership import Membership
 from planner.reports.moments import MOMENT, moment_of, with_moments
-
-if TYPE_CHECKING:
-    from planner.measurements.anonymize import Names
-    from planner.reports.membership import Membership
 
 LOCK: Final = "archive.lock"  # empty; who writes to the archive locks it
 BESIDE: Final = ".planner-"  # begins the name of what is not yet in its place
@@ -166,14 +163,13 @@ def _locked(path: Path) -> Iterator[Archive]:
         new = _is_new(path)
         if new:
             own(path, PARTS).touch()
-            _replace(path, ABOUT, about_text())
+            _replace(path, ABOUT, ABOUT_TEXT)
         archive = open_archive(path)
         if archive.version < VERSION:  # columns that it does not know come with the first new part
-            _replace(path, ABOUT, about_text())
+            _replace(path, ABOUT, ABOUT_TEXT)
     except OSError as error:
-        raise InputError(
-            "output", str(path), f"a folder that can be written to ({error.strerror})"
-        ) from error
+        wanted = f"a folder that can be written to ({error.strerror})"
+        raise InputError("output", str(path), wanted) from error
     else:
         try:
             yield archive
@@ -233,9 +229,8 @@ def _staging(archive: Archive) -> Iterator[Path]:
         if isinstance(error, ReportError | InputError):
             raise
         why = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise InputError(
-            "output", str(archive.path), f"room to write to ({why}); the archive is as it was"
-        ) from error
+        wanted = f"room to write to ({why}); the archive is as it was"
+        raise InputError("output", str(archive.path), wanted) from error
 
 
 def _sweep(archive: Archive) -> None:
@@ -285,12 +280,10 @@ def _check_dates(frame: pl.DataFrame, table: str) -> None:
 
 def _key(table: str) -> pl.Expr:
     """What a row is about, as one word."""
+    named = pl.concat_str(*(pl.col(name).fill_null("") for name in KEYS[table]), separator="=")
     if table == "devices":  # a volume without device number is known by name and pool
-        named = pl.concat_str(
-            pl.lit("="), pl.col("label").fill_null(""), pl.lit("="), pl.col("pool").fill_null("")
-        )
-        return pl.coalesce(pl.col("device"), named).alias(KEY)
-    return pl.concat_str(*(pl.col(name).fill_null("") for name in KEYS[table]), separator="=").alias(KEY)
+        named = pl.when(pl.col("device").is_null()).then(named).otherwise("device")
+    return named.alias(KEY)
 
 
 def _sorted(table: str, frame: pl.DataFrame) -> pl.DataFrame:
@@ -333,12 +326,11 @@ def _contradiction(row: dict[str, Any], other: dict[str, Any], where: str) -> Re
         spans = [f"{moment_of(each)} for {each['interval']:g} s" for each in (row, other)]
         problem = f"{name}: the interval {spans[0]} overlaps {spans[1]} in {there}: expected each time once"
         return ReportError(row["file"], problem, line=row["line"])
-    different = next(
-        each for each in row if each not in (*ORIGIN, *TIMES, KEY, NEW) and row[each] != other[each]
-    )
+    measured = (each for each in row if each not in (*ORIGIN, *TIMES, KEY, NEW))
+    different = next(each for each in measured if row[each] != other[each])
+    numbers = f"{different} is {row[different]}, there {other[different]}"
     problem = (
-        f"{name} at {moment_of(row)} is not as in {there}: {different} is {row[different]}, there {other[different]}; "
-        "expected the same, or another interval"
+        f"{name} at {moment_of(row)} is not as in {there}: {numbers}; expected the same, or another interval"
     )
     return ReportError(row["file"], problem, line=row["line"])
 
@@ -435,7 +427,8 @@ def _commit(run: _Run) -> None:
             file.replace(place)
             new.append(StoredPart(name, digest))
     if new:
-        _replace(path, PARTS, list_text((*run.archive.parts, *new)))
+        every = sorted((*run.archive.parts, *new), key=lambda part: part.name)
+        _replace(path, PARTS, "".join(f"{part.digest}  {part.name}\n" for part in every))
 
 
 def _joined(folder: Folder, files: Sequence[Path], most: int = 2**21) -> list[Path]:
@@ -445,11 +438,9 @@ def _joined(folder: Folder, files: Sequence[Path], most: int = 2**21) -> list[Pa
     frame = pl.concat([pl.read_parquet(file, hive_partitioning=False) for file in files])
     if frame.height > most:
         return list(files)
-    table = folder[0]
-    place = files[0].with_name(f"all{SUFFIX}")
-    with_moments(frame.with_columns(_key(table)), KEY).sort(KEY, MOMENT).select(
-        *stored_columns(table)
-    ).write_parquet(place, compression="zstd")
+    table, place = folder[0], files[0].with_name(f"all{SUFFIX}")
+    ordered = with_moments(frame.with_columns(_key(table)), KEY).sort(KEY, MOMENT)
+    ordered.select(*stored_columns(table)).write_parquet(place, compression="zstd")
     for file in files:
         file.unlink()
     return [place]
