@@ -100,14 +100,10 @@ class DasdStatistics:
     def since(self, before: DasdStatistics) -> DasdStatistics:
         """What was counted since an earlier reading of the same statistics."""
         if (before.name, before.start) != (self.name, self.start):
-            raise InputError(
-                "before", before.name, f"an earlier reading of {self.name} that began at the same time"
-            )
-        differences = {
-            name: counts - before.histograms[name]
-            for name, counts in self.histograms.items()
-            if name in before.histograms
-        }
+            wanted = f"an earlier reading of {self.name} that began at the same time"
+            raise InputError("before", before.name, wanted)
+        both = [name for name in self.histograms if name in before.histograms]
+        differences = {name: self.histograms[name] - before.histograms[name] for name in both}
         if self.requests < before.requests or any((each < 0).any() for each in differences.values()):
             raise InputError("before", before.requests, f"at most {self.requests} requests, as counters rise")
         pairs = {name: (getattr(self, name), getattr(before, name)) for name in TOTALS}

@@ -105,9 +105,8 @@ def read_frame(path: Path, frame: pl.DataFrame) -> schema.Tables:
     what = "SMF 74-1" if devices else "SMF 78-3"
     missing = [f"{name} ({meaning})" for name, meaning in needed.items() if name not in renamed.columns]
     if missing:
-        raise ReportError(
-            path, f"{what} without {', '.join(missing)}: expected these columns of SMF Explorer too"
-        )
+        wanted = "expected these columns of SMF Explorer too"
+        raise ReportError(path, f"{what} without {', '.join(missing)}: {wanted}")
     notes = [
         f"{what} without {' or '.join(names)}: {gone} missing"
         for names, gone in useful
@@ -245,9 +244,8 @@ def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -
     """Rows of the one table from device data sections."""
     frame = _once(path, frame, ["system", MOMENT, "num"], notes)
     if not text:
-        raise ReportError(
-            path, "num is a column of numbers: expected text, four hexadecimal digits such as 8A00"
-        )
+        wanted = "expected text, four hexadecimal digits such as 8A00"
+        raise ReportError(path, f"num is a column of numbers: {wanted}")
     digits = frame["num"].str.contains(r"^[0-9A-Fa-f]{4,5}$").fill_null(value=False)
     _refuse(path, frame, ~digits, "num", "four hexadecimal digits, as text")
     for flag, reason in INVALID.items():
@@ -290,10 +288,9 @@ def _unit_of_times(path: Path, frame: pl.DataFrame, notes: list[str]) -> float:
     if FASTEST <= mean <= SLOWEST:
         notes.append("cnn, pen and dis are read as seconds: in units of 128 us an I/O would take none.")
         return 1.0
-    problem = (
-        f"cnn, pen and dis come to {mean * MONITOR_TIME / MICROSECOND:.2g} us an I/O in their unit, 128 us"
-    )
-    raise ReportError(path, f"{problem}: expected the numbers of SMF 74-1, or seconds")
+    found = f"{mean * MONITOR_TIME / MICROSECOND:.2g} us an I/O in their unit, 128 us"
+    wanted = "expected the numbers of SMF 74-1, or seconds"
+    raise ReportError(path, f"cnn, pen and dis come to {found}: {wanted}")
 
 
 def _device_rows(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
