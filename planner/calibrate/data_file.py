@@ -59,7 +59,9 @@ def read_measurements(
     known = None if others else ["run", *(each.file_key for each in headings)]
     found: list[Measurements] = []
     for path in paths:
-        table = read_csv(path, needed, what, known=known)
+        table = read_csv(path, needed, what)
+        if known is not None:
+            table.refuse_others(known)
         if one_of and not any(all(map(table.has, group)) for group in one_of):
             raise table.missing(", or ".join(" and ".join(group) for group in one_of), what)
         found += _measurements(table, [each for each in headings if table.has(each.file_key)], needed)

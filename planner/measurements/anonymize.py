@@ -11,14 +11,13 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import polars as pl
 
 from planner.errors import InputError, ReportError
 from planner.measurements.archive import LOST, TABLES
 from planner.reports import schema
-
-if TYPE_CHECKING:
-    import polars as pl
 
 KEY_BYTES: Final = 32
 DEVICE_NUMBER: Final = re.compile("[0-9A-F]{4}")
@@ -45,8 +44,6 @@ class Names:
 
     def apply(self, table: str, frame: pl.DataFrame) -> pl.DataFrame:
         """Replace whatever names a table of the schema holds."""
-        import polars as pl
-
         kinds: dict[str, tuple[str, Callable[[str], bool]]] = {
             "system": ("SYS", lambda name: name not in OWN),
             "source": ("RUN", lambda name: True),
@@ -83,9 +80,8 @@ def names_of(archive: Path) -> Names:
                 file.write(secrets.token_hex(KEY_BYTES) + "\n")
         key = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except OSError as error:
-        raise InputError(
-            "anonymize", str(path), f"a key file that can be made or read ({error.strerror})"
-        ) from error
+        wanted = f"a key file that can be made or read ({error.strerror})"
+        raise InputError("anonymize", str(path), wanted) from error
     except ValueError:  # no text, or no hexadecimal digits
         key = b""
     if len(key) != KEY_BYTES:

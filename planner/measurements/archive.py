@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote, unquote
+
+import polars as pl
 
 from planner import library
 from planner.errors import InputError, ReportError
 from planner.measurements.choose import within
 from planner.reports import schema
 
-if TYPE_CHECKING:
-    import polars as pl
-
 VERSION: Final = 4  # 2 has no utilization, 3 no rows that could not be read
 OLDEST: Final = 2
 ABOUT: Final = "archive.toml"  # makes a folder an archive
+ABOUT_TEXT: Final = f"# An archive of planner collect; docs/archive.md explains it.\nschema = {VERSION}\n"
 PARTS: Final = "parts.sha256"  # the list of its parts, as sha256sum writes it
 SINCE_VERSION_3: Final = ("utilization", "together")
 WAY_OUT: Final = f"expected a part of the archive; restore it, or take it out and its line out of {PARTS}"
@@ -45,8 +45,6 @@ Folder = tuple[str, str, date]
 
 def stored_columns(table: str) -> dict[str, Any]:
     """Columns of the files of a table with their types: as in the schema, without `system`, ends as distances."""
-    import polars as pl
-
     types = schema.dtypes(TABLES[table])
     numbers = schema.numbers_of(TABLES[table])
     found: dict[str, Any] = {}
@@ -61,8 +59,6 @@ def stored_columns(table: str) -> dict[str, Any]:
 
 def stored(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Lay rows out as the files hold them; `system` stays, since it says which folder they belong to."""
-    import polars as pl
-
     numbers = schema.numbers_of(TABLES[table])
     down = [(pl.col(name) - pl.col(f"{name}_low")).round(DIGITS).alias(f"{name}{DOWN}") for name in numbers]
     up = [(pl.col(f"{name}_high") - pl.col(name)).round(DIGITS).alias(f"{name}{UP}") for name in numbers]
@@ -72,8 +68,6 @@ def stored(table: str, frame: pl.DataFrame) -> pl.DataFrame:
 
 def restored(table: str, frame: pl.LazyFrame) -> pl.LazyFrame:
     """Make the rows of files rows of the schema again."""
-    import polars as pl
-
     numbers, types = schema.numbers_of(TABLES[table]), schema.dtypes(TABLES[table])
     low = [(pl.col(name) - pl.col(f"{name}{DOWN}")).clip(0.0).alias(f"{name}_low") for name in numbers]
     high = [(pl.col(name) + pl.col(f"{name}{UP}")).alias(f"{name}_high") for name in numbers]
@@ -104,9 +98,8 @@ def open_archive(path: Path | str) -> Archive:
     if not isinstance(version, int) or version < OLDEST:
         raise ReportError(about, f"schema = {version!r}: expected a whole number, {OLDEST} to {VERSION}")
     if version > VERSION:
-        raise ReportError(
-            about, f"schema {version} is newer than this planner reads, {VERSION}: expected a newer planner"
-        )
+        problem = f"schema {version} is newer than this planner reads, {VERSION}"
+        raise ReportError(about, f"{problem}: expected a newer planner")
     return Archive(path, version, tuple(sorted(_listed(path), key=lambda part: part.name)))
 
 
@@ -168,11 +161,9 @@ class StoredPart:
 def is_part(name: str, digest: str = "") -> bool:
     """Whether a part, of that sha256 where it is given, may have such a name."""
     match = _PART.fullmatch(name)
-    return (
-        match is not None
-        and match["stem"].startswith(digest[:DIGEST])
-        and folder_named(match["folder"]) is not None
-    )
+    if match is None or not match["stem"].startswith(digest[:DIGEST]):
+        return False
+    return folder_named(match["folder"]) is not None
 
 
 def _listed(path: Path) -> Iterator[StoredPart]:
@@ -208,18 +199,18 @@ class Archive:
         end: datetime | None = None,
     ) -> list[Path]:
         """List the files, all of them sound, that may hold rows of these systems and times."""
-        wanted = None if systems is None else set(systems)
+        wanted = set(self.systems if systems is None else systems)
+        first, last = date.min, date.max
         # The last interval of the day before may reach into it; by another clock it may be another day.
-        first = None if start is None else (start - timedelta(days=1 if start.tzinfo is None else 2)).date()
-        last = None if end is None else (end + timedelta(days=0 if end.tzinfo is None else 1)).date()
+        if start is not None:
+            first = (start - timedelta(days=1 if start.tzinfo is None else 2)).date()
+        if end is not None:
+            last = (end + timedelta(days=0 if end.tzinfo is None else 1)).date()
         return [
             self.file(part)
             for part in self.parts
             for of_table, system, day in [part.folder]
-            if of_table == table
-            and (wanted is None or system in wanted)
-            and (first is None or day >= first)
-            and (last is None or day <= last)
+            if of_table == table and system in wanted and first <= day <= last
         ]
 
     def every_file(self) -> list[Path]:
@@ -231,13 +222,13 @@ class Archive:
         place = own(self.path, part.name)
         try:
             status = place.stat()
-            problem = "no file" if not stat.S_ISREG(status.st_mode) else _damage(
-                place, part, status.st_size, status.st_mtime_ns
-            )  # fmt: skip
+            problem = "no file"
+            if stat.S_ISREG(status.st_mode):
+                problem = _damage(place, part, status.st_size, status.st_mtime_ns)
+        except FileNotFoundError:
+            problem = "missing"
         except OSError as error:
-            problem = (
-                "missing" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
-            )
+            problem = f"cannot be read: {error.strerror}"
         if problem:
             raise ReportError(place, f"{problem}: {WAY_OUT}")
         return place
@@ -255,9 +246,8 @@ class Archive:
             raise InputError("table", table, f"one of {', '.join(TABLES)}")
         for system in systems or ():
             if system not in self.systems:
-                raise InputError(
-                    "system", system, f"one of {', '.join(self.systems) or 'none: the archive is empty'}"
-                )
+                known = ", ".join(self.systems) or "none: the archive is empty"
+                raise InputError("system", system, f"one of {known}")
         files = self.files(table, systems, start, end)
         if not files:
             return schema.empty(TABLES[table]).lazy()
@@ -269,18 +259,13 @@ class Archive:
 
     def missing(self, **chosen: Any) -> tuple[schema.Missing, ...]:
         """Rows that could not be read, unless they were collected from another copy."""
-        import polars as pl
-
         lost = self.read(LOST, **chosen)
         if not lost.height:
             return ()
         name = pl.coalesce("device", "label").alias("name")
-        there = self.scan("devices", **chosen).select("system", "start", name, pl.lit(True).alias("own"))
-        return schema.lost_rows(
-            collected(
-                lost.lazy().join(there, on=["system", "start", "name", "own"], how="anti"), self.every_file
-            )
-        )
+        there = self.scan("devices", **chosen).select("system", "start", name, own=True)
+        left = lost.lazy().join(there, on=["system", "start", "name", "own"], how="anti")
+        return schema.lost_rows(collected(left, self.every_file))
 
 
 def sha256_of(file: Path) -> str:
@@ -292,8 +277,6 @@ def sha256_of(file: Path) -> str:
 @lru_cache(maxsize=1 << 16)
 def _damage(file: Path, part: StoredPart, _size: int, _changed: int) -> str:
     """What is wrong with a part, or nothing; found once for a file that does not change."""
-    import polars as pl
-
     if sha256_of(file) != part.digest:
         return "damaged (its content is another one than its name says)"
     try:
@@ -307,8 +290,6 @@ def _damage(file: Path, part: StoredPart, _size: int, _changed: int) -> str:
 
 def scan_files(table: str, files: Sequence[Path]) -> pl.LazyFrame:
     """Scan sound files of one table, with the system and the day that their folders say."""
-    import polars as pl
-
     return pl.scan_parquet(
         list(files), hive_partitioning=True, hive_schema={"system": pl.String, "date": pl.Date}, glob=False,
         schema=stored_columns(table), missing_columns="insert",
@@ -324,8 +305,6 @@ def collected(lazy: pl.LazyFrame, files: Callable[[], Sequence[Path]]) -> pl.Dat
 @contextmanager
 def naming_damage(files: Callable[[], Sequence[Path]]) -> Iterator[None]:
     """Where rows of these files cannot be read, find out which one is damaged, whatever its sha256 says."""
-    import polars as pl
-
     try:
         yield
     except schema.damage() as error:
@@ -338,13 +317,3 @@ def naming_damage(files: Callable[[], Sequence[Path]]) -> Iterator[None]:
                 why = str(bad).splitlines()[0][:80]
                 raise ReportError(file, f"damaged ({why}): {WAY_OUT}") from bad
         raise ReportError(Path("archive"), f"cannot be read ({str(error).splitlines()[0]})") from error
-
-
-def about_text() -> str:
-    """What `archive.toml` says."""
-    return f"# An archive of planner collect; docs/archive.md explains it.\nschema = {VERSION}\n"
-
-
-def list_text(parts: Iterable[StoredPart]) -> str:
-    """What the list of parts says."""
-    return "".join(f"{part.digest}  {part.name}\n" for part in sorted(parts, key=lambda part: part.name))

@@ -64,31 +64,25 @@ def rows_of(frame: pl.LazyFrame, groups: Sequence[Group]) -> pl.DataFrame:
     """Rows of some groups, with columns that name system, kind and group."""
     import polars as pl
 
-    wanted = pl.DataFrame(
-        [(each.system, each.kind, each.name) for each in groups],
-        schema=("_system", *GROUP_KEYS),
-        orient="row",
-    )
+    keys = ("_system", *GROUP_KEYS)
+    wanted = pl.DataFrame([(each.system, each.kind, each.name) for each in groups], keys, orient="row")
     pools = [each.name for each in groups if each.kind == POOL]
     near = pl.col("pool").is_in(pools)
     if len(pools) < len(groups):
         near = near | pl.col("pool").is_null()
     disks = frame.filter(near & (pl.col("kind") != schema.OTHER))
     found = disks.with_columns(_system=pl.col("system").fill_null(""))
-    return group_keys(found).join(wanted.lazy(), on=["_system", *GROUP_KEYS], how="semi").collect()
+    return group_keys(found).join(wanted.lazy(), on=keys, how="semi").collect()
 
 
+A_MOMENT: Final = "a day or a time such as 2026-03-01 or 2026-03-01T10:15"
 WORST: Final = "worst"
 MEAN: Final = "mean"
 BY_TIME: Final = ("io_rate", "alias_rate", "avoided", "queued", "utilization")
 """The others are means over I/Os."""
 
 
-def moment(
-    text: str | datetime | None,
-    argument: str,
-    expected: str = "a day or a time such as 2026-03-01 or 2026-03-01T10:15",
-) -> datetime | None:
+def moment(text: str | datetime | None, argument: str, expected: str = A_MOMENT) -> datetime | None:
     """Read a time, with its offset from UTC where it has one."""
     if text is None or isinstance(text, datetime):
         return text
@@ -126,21 +120,19 @@ def refuse_twice(frame: pl.DataFrame) -> None:
     if keys.n_unique() == keys.len():
         return
     at = int(keys.is_duplicated().arg_max() or 0)
-    first, second = (
-        frame.row(int(row), named=True) for row in rows["_row"].filter(keys == keys[at : at + 1])[:2]
-    )
+    twice = rows["_row"].filter(keys == keys[at : at + 1])[:2]
+    first, second = (frame.row(int(row), named=True) for row in twice)
     when = "" if second["start"] is None else f" at {second['start']}"
     if first["system"] != second["system"]:
         when += f" (of {first['system'] or second['system']}, and of no system: --system names it)"
     place = first["file"] or "data frame"
     place = place if first["line"] is None else f"line {first['line']} of {place}"
-    raise ReportError(
-        second["file"] or "data frame",
-        f"{keys[at]['_name']} a second time{when}, first in {place}: "
+    problem = f"{keys[at]['_name']} a second time{when}, first in {place}"
+    wanted = (
         "expected each interval of it once; where clocks were set back, give the measurements their offset "
-        "(utc_offset), or leave the hour out",
-        line=second["line"],
+        "(utc_offset), or leave the hour out"
     )
+    raise ReportError(second["file"] or "data frame", f"{problem}: {wanted}", line=second["line"])
 
 
 def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
@@ -157,10 +149,8 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
     end = begin + pl.duration(microseconds=(pl.col("interval").fill_null(0.0) * 1e6).cast(pl.Int64))
     found = devices.filter((begin <= clock) & (end > clock))
     if not found.height:
-        first, last = devices["start"].min(), devices["start"].max()
-        raise InputError(
-            "interval", which, f"a time within a measured interval; they begin from {first!s} to {last!s}"
-        )
+        span = f"they begin from {devices['start'].min()!s} to {devices['start'].max()!s}"
+        raise InputError("interval", which, f"a time within a measured interval; {span}")
     return found
 
 
@@ -170,17 +160,12 @@ def _worst(devices: pl.DataFrame) -> pl.DataFrame:
 
     keys = ["system", "source", MOMENT, *GROUP_KEYS]
     grouped = with_moments(group_keys(devices.lazy()).collect(), "system")
-    chosen = (
-        grouped.group_by(keys)
-        .agg(
-            _queued=pl.col("queued").sum(),
-            _busy=(pl.col("io_rate") * pl.col("service").fill_null(0.0)).sum(),
-            _line=pl.col("line").min(),
-        )
-        .sort("_queued", "_busy", MOMENT, "_line", descending=[True, True, False, False])
-        .unique(["system", *GROUP_KEYS], keep="first", maintain_order=True)
-        .select(keys)
+    busy = pl.col("io_rate") * pl.col("service").fill_null(0.0)
+    sums = grouped.group_by(keys).agg(
+        _queued=pl.col("queued").sum(), _busy=busy.sum(), _line=pl.col("line").min()
     )
+    worst = sums.sort("_queued", "_busy", MOMENT, "_line", descending=[True, True, False, False])
+    chosen = worst.unique(["system", *GROUP_KEYS], keep="first", maintain_order=True).select(keys)
     found = grouped.join(chosen, on=keys, how="semi", nulls_equal=True, maintain_order="left")
     return found.drop(*GROUP_KEYS, MOMENT)
 

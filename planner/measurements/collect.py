@@ -10,13 +10,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final
+
+import polars as pl
 
 from planner import render
 from planner.answer import Answer, tabled
 from planner.errors import InputError, ReportError
+from planner.measurements.anonymize import Names
 from planner.measurements.archive import (
     ABOUT,
+    ABOUT_TEXT,
     DIGEST,
     LOST,
     PARTS,
@@ -27,11 +31,9 @@ from planner.measurements.archive import (
     Archive,
     Folder,
     StoredPart,
-    about_text,
     collected,
     folder_of,
     is_part,
-    list_text,
     open_archive,
     own,
     scan_files,
@@ -44,13 +46,8 @@ from planner.quantity import column
 from planner.render.text import counted
 from planner.reports import schema
 from planner.reports.csv_table import first_true
+from planner.reports.membership import Membership
 from planner.reports.moments import MOMENT, moment_of, with_moments
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from planner.measurements.anonymize import Names
-    from planner.reports.membership import Membership
 
 LOCK: Final = "archive.lock"  # empty; who writes to the archive locks it
 BESIDE: Final = ".planner-"  # begins the name of what is not yet in its place
@@ -166,14 +163,13 @@ def _locked(path: Path) -> Iterator[Archive]:
         new = _is_new(path)
         if new:
             own(path, PARTS).touch()
-            _replace(path, ABOUT, about_text())
+            _replace(path, ABOUT, ABOUT_TEXT)
         archive = open_archive(path)
         if archive.version < VERSION:  # columns that it does not know come with the first new part
-            _replace(path, ABOUT, about_text())
+            _replace(path, ABOUT, ABOUT_TEXT)
     except OSError as error:
-        raise InputError(
-            "output", str(path), f"a folder that can be written to ({error.strerror})"
-        ) from error
+        wanted = f"a folder that can be written to ({error.strerror})"
+        raise InputError("output", str(path), wanted) from error
     else:
         try:
             yield archive
@@ -233,9 +229,8 @@ def _staging(archive: Archive) -> Iterator[Path]:
         if isinstance(error, ReportError | InputError):
             raise
         why = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise InputError(
-            "output", str(archive.path), f"room to write to ({why}); the archive is as it was"
-        ) from error
+        wanted = f"room to write to ({why}); the archive is as it was"
+        raise InputError("output", str(archive.path), wanted) from error
 
 
 def _sweep(archive: Archive) -> None:
@@ -260,8 +255,6 @@ def _add(
     run: _Run, measured: schema.Tables, system: str | None, names: Names | None, notes: dict[str, None]
 ) -> None:
     """Stage the rows of one part of a source."""
-    import polars as pl
-
     notes.update(dict.fromkeys(measured.notes))
     for table in schema.TABLES:
         frame: pl.DataFrame = getattr(measured, table)
@@ -287,42 +280,30 @@ def _check_dates(frame: pl.DataFrame, table: str) -> None:
 
 def _key(table: str) -> pl.Expr:
     """What a row is about, as one word."""
-    import polars as pl
-
+    named = pl.concat_str(*(pl.col(name).fill_null("") for name in KEYS[table]), separator="=")
     if table == "devices":  # a volume without device number is known by name and pool
-        named = pl.concat_str(
-            pl.lit("="), pl.col("label").fill_null(""), pl.lit("="), pl.col("pool").fill_null("")
-        )
-        return pl.coalesce(pl.col("device"), named).alias(KEY)
-    return pl.concat_str(*(pl.col(name).fill_null("") for name in KEYS[table]), separator="=").alias(KEY)
+        named = pl.when(pl.col("device").is_null()).then(named).otherwise("device")
+    return named.alias(KEY)
 
 
 def _sorted(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Order rows of a system by what they are about, and time: equal values stand together, and take little room."""
-    import polars as pl
-
     keyed = with_moments(frame.with_columns(_key(table), pl.lit(True).alias(NEW)), KEY)
     return keyed.sort(KEY, MOMENT, maintain_order=True)
 
 
 def _same_key() -> pl.Expr:
-    import polars as pl
-
     return pl.col(KEY) == pl.col(KEY).shift()
 
 
 def _begins_early() -> pl.Expr:
     """Whether a row begins before the one above it ends."""
-    import polars as pl
-
     end = pl.col(MOMENT) + pl.duration(microseconds=(pl.col("interval") * 1e6).cast(pl.Int64))
     return pl.col(MOMENT) + SLACK < end.shift()
 
 
 def _without_doubles(frame: pl.DataFrame) -> pl.DataFrame:
     """Leave out rows that stand there twice; refuse those that overlap and differ, unless neither is `NEW`."""
-    import polars as pl
-
     measured = [name for name in frame.columns if name not in (*ORIGIN, *TIMES, KEY, NEW)]
     overlaps = frame.select(_same_key() & _begins_early()).to_series().fill_null(False)
     if not overlaps.any():
@@ -345,12 +326,11 @@ def _contradiction(row: dict[str, Any], other: dict[str, Any], where: str) -> Re
         spans = [f"{moment_of(each)} for {each['interval']:g} s" for each in (row, other)]
         problem = f"{name}: the interval {spans[0]} overlaps {spans[1]} in {there}: expected each time once"
         return ReportError(row["file"], problem, line=row["line"])
-    different = next(
-        each for each in row if each not in (*ORIGIN, *TIMES, KEY, NEW) and row[each] != other[each]
-    )
+    measured = (each for each in row if each not in (*ORIGIN, *TIMES, KEY, NEW))
+    different = next(each for each in measured if row[each] != other[each])
+    numbers = f"{different} is {row[different]}, there {other[different]}"
     problem = (
-        f"{name} at {moment_of(row)} is not as in {there}: {different} is {row[different]}, there {other[different]}; "
-        "expected the same, or another interval"
+        f"{name} at {moment_of(row)} is not as in {there}: {numbers}; expected the same, or another interval"
     )
     return ReportError(row["file"], problem, line=row["line"])
 
@@ -359,8 +339,6 @@ def _by_day(
     table: str, frame: pl.DataFrame, system: str | None, names: Names | None
 ) -> Iterator[tuple[Folder, pl.DataFrame]]:
     """Rows of each system and day, named or renamed; where they stand in order already, without a copy."""
-    import polars as pl
-
     if not frame.height:
         return
     frame = frame.with_columns(pl.col("system").fill_null(system or UNKNOWN))
@@ -419,8 +397,6 @@ def _write(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
 
 def _new_rows(run: _Run, folder: Folder, rows: pl.DataFrame, there: Sequence[Path]) -> pl.DataFrame:
     """Rows that are not in these files; what overlaps them and differs is refused."""
-    import polars as pl
-
     lazy = scan_files(folder[0], there).with_columns(_key(folder[0]))
     low, high = rows["start"].min(), rows["start"].max()
     assert low is not None and high is not None
@@ -451,23 +427,20 @@ def _commit(run: _Run) -> None:
             file.replace(place)
             new.append(StoredPart(name, digest))
     if new:
-        _replace(path, PARTS, list_text((*run.archive.parts, *new)))
+        every = sorted((*run.archive.parts, *new), key=lambda part: part.name)
+        _replace(path, PARTS, "".join(f"{part.digest}  {part.name}\n" for part in every))
 
 
 def _joined(folder: Folder, files: Sequence[Path], most: int = 2**21) -> list[Path]:
     """Make one file of those of a folder, unless these have too many rows."""
-    import polars as pl
-
     if len(files) == 1:
         return list(files)
     frame = pl.concat([pl.read_parquet(file, hive_partitioning=False) for file in files])
     if frame.height > most:
         return list(files)
-    table = folder[0]
-    place = files[0].with_name(f"all{SUFFIX}")
-    with_moments(frame.with_columns(_key(table)), KEY).sort(KEY, MOMENT).select(
-        *stored_columns(table)
-    ).write_parquet(place, compression="zstd")
+    table, place = folder[0], files[0].with_name(f"all{SUFFIX}")
+    ordered = with_moments(frame.with_columns(_key(table)), KEY).sort(KEY, MOMENT)
+    ordered.select(*stored_columns(table)).write_parquet(place, compression="zstd")
     for file in files:
         file.unlink()
     return [place]

@@ -48,11 +48,10 @@ def read_columnar(path: Path) -> pl.DataFrame:
     text = os.environ.get(LIMIT)
     most = 4 * 2**30 if text is None else int(units.parse(text, "storage", argument=LIMIT))
     problem = _problem(path, most)
-    if problem is not None and problem.startswith(LARGE):
-        raise ReportError(
-            path, f"{problem}: expected at most {most / 2**30:.3g} GiB; {LIMIT}=SIZE allows more"
-        )
     if problem is not None:
+        if problem.startswith(LARGE):
+            wanted = f"expected at most {most / 2**30:.3g} GiB; {LIMIT}=SIZE allows more"
+            raise ReportError(path, f"{problem}: {wanted}")
         raise ReportError(path, f"damaged ({problem}): expected a Parquet or Arrow file")
     return _decoded(path)
 
@@ -129,9 +128,8 @@ def _bound(most: int) -> None:
 
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        beside = (
-            pages * resource.getpagesize() + 2**30
-        )  # what it has, and what decoding may take beside the rows
+        # What it has, and what decoding may take beside the rows.
+        beside = pages * resource.getpagesize() + 2**30
         resource.setrlimit(resource.RLIMIT_AS, (most + beside, hard))
 
 
@@ -139,11 +137,7 @@ def _serve() -> None:
     """Decode the file of each line, and answer whether it could be done."""
     import polars as pl
 
-    damage: tuple[type[BaseException], ...] = (
-        OSError,
-        pl.exceptions.PolarsError,
-        pl.exceptions.PanicException,
-    )
+    damage = OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException
     for line in sys.stdin:
         answer: dict[str, Any] = {"problem": None}
         name, most = json.loads(line)

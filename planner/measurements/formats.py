@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import InputError, ReportError
+from planner.render.text import listed
 from planner.reports import schema
+from planner.reports.any_listing import read_tables
+from planner.reports.csv_table import CsvTable, of_frame, read_csv
 from planner.reports.lines import TWO_BYTES, unreadable
+from planner.reports.listing import HEAD as PAGE_HEAD
+from planner.reports.membership import Membership, is_lsdasd
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from planner.reports.csv_table import CsvTable
-    from planner.reports.membership import Membership
     from planner.reports.volumes import TableHead
 
 NEARLY: Final = (  # how what is no measurement begins, and the way out
@@ -93,8 +96,6 @@ class Source:
 
     def cells(self, what: str) -> CsvTable:
         """Cells below headings, of CSV or of a data frame."""
-        from planner.reports.csv_table import of_frame, read_csv
-
         if self.frame is not None:
             return of_frame(self.path, self.frame)
         return read_csv(self.path, (), what, data=self.data)
@@ -115,13 +116,8 @@ class Options:
     end: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
-    """A format: its `name`, how it is recognized by content, and what reads it, at once or part by part."""
-
-    name: str
-    recognizes: Callable[[Source], bool]
-    read: Callable[[Source, Options], schema.Tables | Iterator[schema.Tables]]
+Reader = Callable[[Source, Options], schema.Tables | Iterator[schema.Tables]]
+"""What reads a format, at once or part by part."""
 
 
 def _archive(source: Source, options: Options) -> schema.Tables:
@@ -137,8 +133,6 @@ def _archive(source: Source, options: Options) -> schema.Tables:
 
 def _listings(source: Source, options: Options) -> schema.Tables:
     """Listings of Performance Toolkit, of either report."""
-    from planner.reports.any_listing import read_tables
-
     try:
         return read_tables(source.path, source.content)
     except ReportError as error:
@@ -151,9 +145,8 @@ def _counters(source: Source, options: Options) -> schema.Tables:
     """Volume counters."""
     from planner.reports.volume_counters import count_volumes, volumes_frame
 
-    counted = count_volumes(
-        source.path, options.members, deltas=options.deltas, table=source.cells("volume counters")
-    )
+    table = source.cells("volume counters")
+    counted = count_volumes(source.path, options.members, deltas=options.deltas, table=table)
     frame, notes = volumes_frame(counted)
     return schema.Tables(devices=frame, notes=tuple(notes), what="volume counters (MRIODDEV)")
 
@@ -187,9 +180,6 @@ def _layout(source: Source) -> TableHead | None:
 
 def _unknown(source: Source) -> ReportError:
     """Say of a table that is none of volumes which columns it has, which are missing, and which may be them."""
-    from planner.render.text import listed
-    from planner.reports.membership import is_lsdasd
-
     head = source.head
     problem = next((words for begin, words in NEARLY if re.match(begin, head)), None)
     if problem is None and head and is_lsdasd(head):
@@ -262,6 +252,10 @@ def _schema_of(source: Source) -> str | None:
     return next((name for name, needed in keys.items() if needed <= names), None)
 
 
+def _is_ready(source: Source) -> bool:
+    return _schema_of(source) is not None
+
+
 def _has(*names: str) -> Callable[[Source], bool]:
     return lambda source: source.headings >= {name.lower() for name in names}
 
@@ -285,8 +279,6 @@ def _is_archive(source: Source) -> bool:
 
 
 def _has_page_head(source: Source) -> bool:
-    from planner.reports.listing import HEAD as PAGE_HEAD
-
     return any(PAGE_HEAD.match(line) for line in source.head.decode("latin-1").split("\n"))
 
 
@@ -294,23 +286,22 @@ def _is_listing(source: Source) -> bool:
     return source.frame is None and b"\x00" not in source.head
 
 
-TABLE: Final = Reader(name="a table of volumes", recognizes=_is_volumes, read=_volumes)
-# A new format is one module of `planner.reports` and one line here; the first that recognizes a source reads it.
-READERS: Final = (
-    Reader(name="an archive", recognizes=_is_archive, read=_archive),
-    Reader(name="pages of Performance Toolkit", recognizes=_has_page_head, read=_listings),  # needs no other reader
-    Reader(name="RMF reports in XML", recognizes=_begins("rmf.is_rmf_xml"), read=_bytes("rmf.read_rmf")),
-    Reader(name="a table of this planner", recognizes=lambda source: _schema_of(source) is not None, read=_ready),
-    Reader(name="supply counters", recognizes=_has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"), read=_supply),
-    Reader(name="volume counters", recognizes=_has("device", "IODDEV_SCGSSCH"), read=_counters),
-    Reader(name="SMF 74-1 or 78-3 of SMF Explorer", recognizes=_is_zos, read=_zos),
-    TABLE,
-    Reader(name="z/VM monitor data", recognizes=_begins("monitor.records.is_monitor"), read=_monitor),
-    Reader(name="iostat", recognizes=_begins("iostat.is_iostat"), read=_bytes("iostat.read_iostat")),
-    Reader(name="statistics of the DASD driver", recognizes=_begins("dasd_statistics.is_dasd_statistics"),
-           read=_bytes("dasd_statistics.tables")),
-    Reader(name="listings of Performance Toolkit", recognizes=_is_listing, read=_listings),
-)  # fmt: skip
+# How each format is recognized by content, and what reads it; the first that recognizes a source reads it. A new format
+# is one module of `planner.reports` and one line here.
+READERS: Final[Mapping[Callable[[Source], bool], Reader]] = {
+    _is_archive: _archive,
+    _has_page_head: _listings,  # needs no other reader
+    _begins("rmf.is_rmf_xml"): _bytes("rmf.read_rmf"),
+    _is_ready: _ready,
+    _has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"): _supply,
+    _has("device", "IODDEV_SCGSSCH"): _counters,
+    _is_zos: _zos,
+    _is_volumes: _volumes,
+    _begins("monitor.records.is_monitor"): _monitor,
+    _begins("iostat.is_iostat"): _bytes("iostat.read_iostat"),
+    _begins("dasd_statistics.is_dasd_statistics"): _bytes("dasd_statistics.tables"),
+    _is_listing: _listings,
+}
 WANTED: Final = (
     "expected measurements: DEVICE (FCX108) or DSPACESH (FCX134) listings, z/VM monitor data, volume or supply "
     "counters, SMF 74-1 or 78-3 of SMF Explorer, RMF reports in XML, iostat -x, statistics of the DASD driver of "
@@ -320,19 +311,22 @@ WANTED: Final = (
 
 def is_listing(source: Source) -> bool:
     """Tell whether a source is read as listings of Performance Toolkit."""
-    reader = next((each for each in READERS if each.recognizes(source)), None)
-    return reader is not None and reader.read is _listings and LISTING.search(source.head) is not None
+    reader = _reader_of(source)
+    return reader is _listings and LISTING.search(source.head) is not None
 
 
 def tables_of(source: Source, options: Options) -> Iterator[schema.Tables]:
     """Read a source with the first reader that recognizes it."""
     if options.map and is_folder(source.path):
-        raise InputError(
-            "map", ", ".join(options.map), f"it with a table: the archive {source.path} has its columns"
-        )
-    for reader in (TABLE,) if options.map else READERS:
-        if options.map or reader.recognizes(source):
-            found = reader.read(source, options)
-            yield from (found,) if isinstance(found, schema.Tables) else found
-            return
-    raise _unknown(source)
+        wanted = f"it with a table: the archive {source.path} has its columns"
+        raise InputError("map", ", ".join(options.map), wanted)
+    reader = _volumes if options.map else _reader_of(source)
+    if reader is None:
+        raise _unknown(source)
+    found = reader(source, options)
+    yield from (found,) if isinstance(found, schema.Tables) else found
+
+
+def _reader_of(source: Source) -> Reader | None:
+    """What reads a source."""
+    return next((reader for recognizes, reader in READERS.items() if recognizes(source)), None)

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from planner.errors import InputError, PlannerError, ReportError
@@ -27,9 +28,6 @@ from planner.reports.schema import ALIAS, CLASSIC_ALIAS
 from planner.reports.supply import Counts, PoolSupply, by_number, read_supply
 from planner.reports.zos import is_pools
 from planner.results import Array
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NEEDED: Final = {"time": "times", "tries": "requests for an alias", "fails": "those that found none free",
                  "aliases": "numbers of aliases"}  # fmt: skip
@@ -77,13 +75,9 @@ def over_time(frame: pl.DataFrame, groups: Sequence[Group]) -> Iterator[tuple[Gr
 
 def runs_of(frame: pl.DataFrame, group: Group) -> RunsOverTime:
     """Cut the rows of one group into its intervals, and read each as `planner aliases` does."""
-    import polars as pl
-
-    undated = (
-        pl.when(pl.col("start").is_null()).then(pl.col(name)).alias(f"_{name}") for name in ("file", "source")
-    )
+    undated = pl.when(pl.col("start").is_null())
     refuse_twice(frame)
-    frame = with_moments(frame.with_columns(*undated))
+    frame = with_moments(frame.with_columns(_file=undated.then("file"), _source=undated.then("source")))
     keys = [MOMENT, "_file", "_source"]
     frame = frame.sort(*keys, "device", "label", nulls_last=False)
     rows = Rows(frame)
@@ -179,8 +173,6 @@ def pool_supplies(frame: pl.DataFrame, path: Path, notes: Sequence[str] = ()) ->
 
 def _with_most_used(frame: pl.DataFrame) -> tuple[pl.DataFrame, set[str]]:
     """Where only the most aliases in use at once were counted: what was free, and at least so many aliases."""
-    import polars as pl
-
     used = pl.col("most_used")
     lower = pl.col("aliases").is_null() & used.is_not_null()
     told = set(frame.filter(lower)["pool"])
@@ -195,16 +187,12 @@ def _supply(frame: pl.DataFrame, pool: str, path: Path, told: set[str], said: Se
     by_use = bool(frame["most_used"].is_not_null().any())
     time, length = frame["time"].to_numpy(), frame["interval"].to_numpy()
     columns = {name: frame[name].cast(int).to_numpy() for name in ("tries", "fails", "aliases")}
-    marks = {
-        name: frame[name].fill_null(frame["aliases"]).cast(int).to_numpy()
-        for name in ("fewest_free", "most_free")
-    }
-    for name in ("fewest_free",) if by_use else marks:
-        unknown = frame[name].is_null() & (frame["tries"] > 0)
-        if unknown.any():
-            raise ReportError(
-                path, f"pool {pool} without {name}: expected counters of z/VM (MRIODHPP), with water marks"
-            )
+    names = ("fewest_free", "most_free")
+    marks = {name: frame[name].fill_null(frame["aliases"]).cast(int).to_numpy() for name in names}
+    for name in names[:1] if by_use else names:
+        if (frame[name].is_null() & (frame["tries"] > 0)).any():
+            wanted = "expected counters of z/VM (MRIODHPP), with water marks"
+            raise ReportError(path, f"pool {pool} without {name}: {wanted}")
     notes = [*(said if by_use else ()), *([AT_LEAST] if frame["pool"][0] in told else [])]
     begin = frame["start"][0]
     return PoolSupply(

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import InputError
 from planner.measurements import choose, formats
 from planner.measurements.columnar import is_columnar, read_columnar
 from planner.measurements.formats import Options, Source, is_folder
 from planner.reports import schema
+from planner.reports.membership import Membership, is_lsdasd, read_lsdasd, read_membership, with_pools
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-
-    from planner.reports.membership import Membership
 
 STANDARD_INPUT: Final = "-"
 Data = Any
@@ -164,8 +162,6 @@ def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
                 schema.refuse_implausible(columns, frames[name])
             notes = tables.notes
             if known is not None:
-                from planner.reports.membership import with_pools
-
                 frames["devices"] = with_pools(frames["devices"], known)
                 notes = (*notes, *known.notes)
             if system is not None:
@@ -188,11 +184,11 @@ def _lost(
 
     found = []
     for each in missing:
+        lost = replace(each, system=each.system or system)
         member = known.members.get(each.name or "") if known is not None else None
-        pool, alias = (
-            (each.pool, each.alias) if member is None else (member.pool, member.role == schema.ALIAS)
-        )
-        found.append(replace(each, system=each.system or system, pool=pool, alias=alias))
+        if member is not None:
+            lost = replace(lost, pool=member.pool, alias=member.role == schema.ALIAS)
+        found.append(lost)
     first = pl.lit(devices["start"].min(), pl.Datetime("us"))
     return schema.lost_frame(found).with_columns(pl.col("start").fill_null(first))
 
@@ -200,12 +196,8 @@ def _lost(
 def membership(members: Membership | Path | str | None) -> Membership | None:
     """Read the file that says which device belongs to which pool, where it is one."""
     if isinstance(members, str | Path):
-        from planner.reports.membership import is_lsdasd, read_lsdasd, read_membership
-
         source = Source(Path(members))
         return (read_lsdasd if is_lsdasd(source.head) else read_membership)(source.path, source.data)
-    from planner.reports.membership import Membership
-
     if not (members is None or isinstance(members, Membership)):
         raise InputError("members", members, "a file of members")
     return members
@@ -224,22 +216,16 @@ def _sources(source: Data) -> Iterator[Source]:
         yield Source(Path("bytes"), content=bytes(source))
     elif (frame := _frame(source)) is not None:
         yield Source(Path("data frame"), frame=frame)
-    elif isinstance(source, io.IOBase) or hasattr(source, "read"):
-        yield _opened(source)
+    elif hasattr(source, "read"):
+        content, name = source.read(), getattr(source, "name", None)
+        path = Path(name if isinstance(name, str) else "file object")
+        yield Source(path, content=content.encode() if isinstance(content, str) else content)
     elif isinstance(source, Sequence):
         for each in source:
             yield from _sources(each)
     else:
-        raise InputError(
-            "source", type(source).__name__, "a path, a file object, a data frame, or several of them"
-        )
-
-
-def _opened(file: IO[Any]) -> Source:
-    content = file.read()
-    name = getattr(file, "name", None)
-    path = Path(name) if isinstance(name, str) else Path("file object")
-    return Source(path, content=content.encode() if isinstance(content, str) else content)
+        wanted = "a path, a file object, a data frame, or several of them"
+        raise InputError("source", type(source).__name__, wanted)
 
 
 def _frame(source: object) -> pl.DataFrame | None:

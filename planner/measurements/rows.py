@@ -172,10 +172,8 @@ class Rows:
         missing = np.flatnonzero(np.isnan(found.value))
         if missing.size:
             row = int(missing[0])
-            raise InputError(
-                f"{name} of device {self.names[row]}", "....",
-                f"a number; line {self.line[row]} of {self.file} has none",
-            )  # fmt: skip
+            wanted = f"a number; line {self.line[row]} of {self.file} has none"
+            raise InputError(f"{name} of device {self.names[row]}", "....", wanted)
         return found
 
 
@@ -206,9 +204,8 @@ def intervals(measured: Measured) -> list[Rows]:
     if not frame.height:
         return []
     refuse_twice(frame)
-    parts = with_moments(frame, "system").partition_by(
-        ["system", "file", "source", MOMENT], maintain_order=True
-    )
+    keys = ["system", "file", "source", MOMENT]
+    parts = with_moments(frame, "system").partition_by(keys, maintain_order=True)
     if all(part[MOMENT][0] is not None for part in parts):
         parts.sort(key=lambda part: str(part[MOMENT][0]))
     return [Rows(part.drop(MOMENT)) for part in parts]
@@ -256,14 +253,13 @@ class Devices:
 
 def shown(names: Sequence[str], most: int = 4) -> str:
     """Name devices in short: runs of adjacent numbers as ranges, at most a few of them."""
-    parts: list[str] = []
-    numbers = sorted(set(names))
-    start = 0
-    for k in range(1, len(numbers) + 1):
-        if k < len(numbers) and _follows(numbers[k - 1], numbers[k]):
-            continue
-        parts.append(numbers[start] if k - start == 1 else f"{numbers[start]}-{numbers[k - 1]}")
-        start = k
+    runs: list[list[str]] = []
+    for name in sorted(set(names)):
+        if runs and _follows(runs[-1][-1], name):
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    parts = [run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
     return ", ".join(parts[:most]) + (", ..." if len(parts) > most else "")
 
 

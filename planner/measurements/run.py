@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InputError
 from planner.interval import Interval
+from planner.measurements.read import Measured
 from planner.results import Array
 from planner.units import ADDRESSES, MILLISECOND, readable
-
-if TYPE_CHECKING:
-    from planner.measurements.read import Measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -143,26 +140,18 @@ class Run:
         if over.size:
             k = int(over[np.argmax(each[over])])
             rate, service = float(self.io_rate.value[k]), float(self.service.value[k])
-            raise InputError(
-                f"service time of {self.volumes[k]}", service / MILLISECOND,
-                f"at most {devices / rate / MILLISECOND:.4g} ms at {rate:.4g}/s: {_devices(self.aliases)} cannot be "
-                f"busy {rate * service:.3g} times at once, and a queue was measured with the rate",
-                "ms",
-            )  # fmt: skip
-        if self.pool and float(each.sum()) > self.bases + self.idle + self.aliases:
-            raise InputError(
-                f"rate x service time of {self.name}", round(float(each.sum()), 1),
-                f"at most {self.bases + self.idle + self.aliases}, its bases and aliases, all of them busy",
-            )  # fmt: skip
+            most = f"at most {devices / rate / MILLISECOND:.4g} ms at {rate:.4g}/s"
+            busy = f"{_devices(self.aliases)} cannot be busy {rate * service:.3g} times at once"
+            wanted = f"{most}: {busy}, and a queue was measured with the rate"
+            raise InputError(f"service time of {self.volumes[k]}", service / MILLISECOND, wanted, "ms")
+        there, load = self.bases + self.idle + self.aliases, float(each.sum())
+        if self.pool and load > there:
+            wanted = f"at most {there}, its bases and aliases, all of them busy"
+            raise InputError(f"rate x service time of {self.name}", round(load, 1), wanted)
 
 
 def _devices(aliases: int) -> str:
     return "one device" if aliases == 0 else f"a base and {aliases} alias{'es' if aliases > 1 else ''}"
-
-
-def stacked(intervals: Sequence[Interval]) -> Interval:
-    """Intervals of one volume each as one of arrays, shape (volumes,)."""
-    return Interval(*(np.array(ends, dtype=np.float64) for ends in zip(*intervals, strict=True)))
 
 
 UNKNOWN: Final = Interval(math.nan, math.nan, math.nan)
@@ -179,11 +168,8 @@ def queue_of(queued: Interval, io_rate: Interval, service: Interval, response: I
     value = np.minimum(np.maximum(np.where(sharper, told, queued.value), low), high)
     no_queue, no_response = np.isnan(queued.value), np.isnan(response.value)
     cases = [no_queue & no_response, no_queue, no_response | (low > high)]
-    of_response = (
-        np.maximum(response.low - service.high, 0.0) * io_rate.low,
-        np.maximum(response.value - service.value, 0.0) * io_rate.value,
-        np.maximum(response.high - service.low, 0.0) * io_rate.high,
-    )
+    waits = zip(response - service, io_rate, strict=True)
+    of_response = (np.maximum(wait, 0.0) * rate for wait, rate in waits)
     ends = zip((0.0, 0.0, math.inf), of_response, queued, (low, value, high), strict=True)
     return Interval(
         *(np.select(cases, [neither, alone, printed], both) for neither, alone, printed, both in ends)
@@ -194,8 +180,8 @@ def contradicts(
     queued: Interval, io_rate: Interval, service: Interval, response: Interval
 ) -> NDArray[np.bool_]:
     """Where a response is below the service time, or a queue is not rate x (response - service); nan: not measured."""
-    low, high = (response.low - service.high) * io_rate.low, (response.high - service.low) * io_rate.high
-    return np.asarray((response.high < service.low) | (queued.high < low) | (queued.low > high))
+    told = (response - service) * io_rate
+    return np.asarray((response.high < service.low) | (queued.high < told.low) | (queued.low > told.high))
 
 
 def check_response(
@@ -206,16 +192,12 @@ def check_response(
         return
     shown = service.value / MILLISECOND
     if response.high < service.low:
-        raise InputError(
-            f"response{of}", response.value / MILLISECOND,
-            f"at least the service time, {shown:.4g} ms: it is service and wait together", "ms",
-        )  # fmt: skip
-    low, high = (response.low - service.high) * io_rate.low, (response.high - service.low) * io_rate.high
-    raise InputError(
-        f"queue{of}", queued.value,
-        f"what rate x (response - service) allows, {io_rate.value:.4g}/s x ({response.value / MILLISECOND:.4g} - "
-        f"{shown:.4g}) ms = {max(low, 0):.3g} to {high:.3g}: they contradict each other",
-    )  # fmt: skip
+        wanted = f"at least the service time, {shown:.4g} ms: it is service and wait together"
+        raise InputError(f"response{of}", response.value / MILLISECOND, wanted, "ms")
+    told = (response - service) * io_rate
+    product = f"{io_rate.value:.4g}/s x ({response.value / MILLISECOND:.4g} - {shown:.4g}) ms"
+    allowed = f"{product} = {max(told.low, 0):.3g} to {told.high:.3g}: they contradict each other"
+    raise InputError(f"queue{of}", queued.value, f"what rate x (response - service) allows, {allowed}")
 
 
 def from_numbers(
@@ -258,10 +240,8 @@ def from_numbers(
         Too many volumes, a response below the service, or a queue that contradicts the response.
     """
     if volumes + aliases > ADDRESSES:
-        raise InputError(
-            "volumes", volumes, f"at most {ADDRESSES} addresses with {aliases} aliases, one logical "
-            "control unit",
-        )  # fmt: skip
+        wanted = f"at most {ADDRESSES} addresses with {aliases} aliases, one logical control unit"
+        raise InputError("volumes", volumes, wanted)
     given = (queued or UNKNOWN, io_rate, service, response or UNKNOWN)
     check_response(*given)
     queue = queue_of(*given)
@@ -332,21 +312,14 @@ def with_service(measured: Measured, service: Interval) -> Measured:
     missing = pl.col("service").is_null() & pl.col("response").is_not_null()
     devices = measured.devices
     if not devices.select(missing.any()).item():
-        given = float(service.value) / MILLISECOND
-        raise InputError(
-            "service", f"{given:g} ms", "files that say no service time; these have measured ones"
-        )
-    ends = zip(("_low", "", "_high"), service, strict=True)
-    return replace(
-        measured,
-        devices=devices.with_columns(
-            pl.when(missing)
-            .then(pl.min_horizontal(pl.lit(float(end)), f"response{name}"))
-            .otherwise(pl.col(f"service{name}"))
-            .alias(f"service{name}")
-            for name, end in ends
-        ),
-    )
+        given, wanted = float(service.value) / MILLISECOND, "files that say no service time"
+        raise InputError("service", f"{given:g} ms", f"{wanted}; these have measured ones")
+    known = {
+        f"service{name}": pl.min_horizontal(pl.lit(float(end)), f"response{name}")
+        for name, end in zip(("_low", "", "_high"), service, strict=True)
+    }
+    filled = {name: pl.when(missing).then(end).otherwise(name) for name, end in known.items()}
+    return replace(measured, devices=devices.with_columns(**filled))
 
 
 def _served(rate: Array, response: Array, devices: Array, batch: float) -> Array:

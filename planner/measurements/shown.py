@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+import polars as pl
+
 from planner import render, style
 from planner.answer import Answer, tabled
 from planner.errors import InputError
-from planner.measurements.archive import Archive
+from planner.measurements.archive import Archive, collected
 from planner.measurements.choose import means
 from planner.measurements.read import Measured
 from planner.quantity import Quantity, column
 from planner.render.text import counted, listed
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
-from planner.reports.volumes import PARTS
 from planner.units import MILLISECOND, readable
 
 if TYPE_CHECKING:
-    import polars as pl
     from matplotlib.axes import Axes
 
 MOST_ROWS: Final = 60  # that people see; programs get all
@@ -187,10 +187,6 @@ def overview(archive: Archive) -> ArchiveAnswer:
 
 def _system(archive: Archive, system: str, slack: float = 1.5) -> dict[str, Any]:
     """What there is of one system; an interval that begins late by `slack` [s] is after a gap."""
-    import polars as pl
-
-    from planner.measurements.archive import collected
-
     lazy = archive.scan("devices", systems=[system])
     supply = archive.scan("supply", systems=[system])
     volume = pl.col("kind").is_in([schema.BASE, schema.VOLUME])
@@ -235,8 +231,6 @@ def draw(found: MeasuredAnswer, axes: Axes | None) -> Axes:
         return _devices(found.headline, table, axes)
     if kind == "supply":
         return _supply(found.headline, table, axes)
-    import polars as pl
-
     latest = table.sort("start", maintain_order=True).group_by("owner", "name", maintain_order=True).last()
     rows = latest.filter(pl.col("resident").is_not_null()).select("name", "resident").rows()
     return _bars(found.headline, rows, "resident pages of 4 KB, last interval", "data space", axes)
@@ -244,13 +238,11 @@ def draw(found: MeasuredAnswer, axes: Axes | None) -> Axes:
 
 def _devices(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
     """Of what the response time of each device consists, from below; of many devices the longest."""
-    import polars as pl
-
     wait = (pl.col("response") - pl.col("service")).clip(lower_bound=0.0)
     wait = pl.coalesce(wait, pl.col("queued") / pl.col("io_rate")).fill_nan(None)
     known = means(table).with_columns(wait=wait, name=pl.coalesce("device", "label"))
-    apart = known.select(pl.any_horizontal(pl.col(part).is_not_null().any() for part in PARTS)).item()
-    shown = (*PARTS, "wait") if apart else ("service", "wait")
+    apart = known.select(pl.any_horizontal(pl.col(part).is_not_null().any() for part in schema.PARTS)).item()
+    shown = (*schema.PARTS, "wait") if apart else ("service", "wait")
     known = known.select("name", *(pl.col(part).fill_null(0.0) / MILLISECOND for part in shown))
     if known.height > MOST_BARS:
         headline = f"{headline} The {MOST_BARS} longest of {known.height} devices."
@@ -269,8 +261,6 @@ def _devices(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
 
 
 def _supply(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
-    import polars as pl
-
     sums = table.group_by("pool", maintain_order=True).agg(pl.col("tries").sum(), pl.col("fails").sum())
     rows = [(f"{pool}", 100 * fails / tries if tries else 0.0) for pool, tries, fails in sums.rows()]
     return _bars(headline, rows, "tries without alias [%]", "pool", axes)

@@ -23,7 +23,7 @@ from planner.measurements.run import (
     service_bracket,
 )
 from planner.render import counted
-from planner.reports.schema import CLASSIC_ALIAS, OTHER, VOLUME
+from planner.reports.schema import CLASSIC_ALIAS, OTHER, PARTS, VOLUME
 from planner.results import Array
 from planner.units import ADDRESSES, MILLISECOND
 
@@ -92,7 +92,7 @@ def _wanted(rows: Rows, expected: str, argument: str = "listing") -> InputError:
 
 def _none(rows: Rows) -> str:
     """That there is no base, and which devices there are instead."""
-    others = [name for name, other in zip(rows.names, rows.of_kind(OTHER), strict=True) if other]
+    others = rows[rows.of_kind(OTHER)].names
     if not others or rows.is_base.any():
         return "there is none"
     return f"there is none, and {shown(others)} {'is' if len(others) == 1 else 'are'} no DASD: only those have aliases"
@@ -104,16 +104,14 @@ def _bases(rows: Rows, only: Devices | None, exclude: Devices | None) -> NDArray
     if only is not None:
         named = only.chosen(rows)
         if not (named & chosen).any():
-            known = shown([name for name, base in zip(rows.names, chosen, strict=True) if base])
+            known = shown(rows[chosen].names)
             if named.any():
                 k = int(np.flatnonzero(named)[0])
                 base = rows.words["alias_of"][k]
                 what = f"an alias of {base}" if base else "a HyperPAV alias or no ECKD disk"
                 raise InputError(only.argument, only.text, f"a base device ({known}); this one is {what}")
-            raise InputError(
-                only.argument, only.text,
-                f"device numbers in hexadecimal or labels, of the bases in {rows.file.name}: {known}",
-            )  # fmt: skip
+            wanted = f"device numbers in hexadecimal or labels, of the bases in {rows.file.name}: {known}"
+            raise InputError(only.argument, only.text, wanted)
         chosen = chosen & named
     if exclude is not None:
         chosen = chosen & ~exclude.chosen(rows)
@@ -129,15 +127,10 @@ def _volume(rows: Rows, base: int) -> Run:
         if rows.words["pool"][base] is not None:
             wanted = f"volumes in no pool; for pool {rows.words['pool'][base]} ask `planner aliases pool`"
             raise _wanted(rows, wanted, "FILE")
-        return _run(rows[[base]], name, pool=False, aliases=_aliases_of(rows, base))
+        return _run(rows[[base]], name, pool=False, aliases=int(np.nan_to_num(rows.pool_aliases[base])))
     own = np.flatnonzero(rows.of_kind(CLASSIC_ALIAS) & (rows.words["alias_of"].astype(str) == name))
     members = rows[np.concatenate([[base], own]).astype(np.int64)]
     return _joined(members, name, bases=1, pool=False)
-
-
-def _aliases_of(rows: Rows, row: int) -> int:
-    count = rows.pool_aliases[row]
-    return 0 if np.isnan(count) else int(count)
 
 
 def pool_runs(
@@ -179,9 +172,8 @@ def pool_runs(
     if aliases is not None:
         working = working & aliases.chosen(rows)
         if not working.any():
-            raise InputError(
-                aliases.argument, aliases.text, f"a range that holds some of the aliases in {rows.file.name}"
-            )
+            wanted = f"a range that holds some of the aliases in {rows.file.name}"
+            raise InputError(aliases.argument, aliases.text, wanted)
     if exclude is not None:
         working = working & ~exclude.chosen(rows)
     if not volumes.size:
@@ -200,13 +192,9 @@ def without_pooled(every: Sequence[Rows]) -> tuple[list[Rows], list[str]]:
     pooled = [rows.of_kind(VOLUME) & np.array([p is not None for p in rows.words["pool"]]) for rows in every]
     if all((there | ~rows.is_base).all() for rows, there in zip(every, pooled, strict=True)):
         return list(every), []
-    names = dict.fromkeys(
-        rows.names[k] for rows, there in zip(every, pooled, strict=True) for k in np.flatnonzero(there)
-    )
-    left = [
-        rows[np.flatnonzero(~there)] for rows, there in zip(every, pooled, strict=True) if not there.all()
-    ]
-    return left, list(names)
+    pairs = list(zip(every, pooled, strict=True))
+    names = dict.fromkeys(rows.names[k] for rows, there in pairs for k in np.flatnonzero(there))
+    return [rows[~there] for rows, there in pairs if not there.all()], list(names)
 
 
 def of_pool(every: Sequence[Rows], name: str) -> list[Rows]:
@@ -214,7 +202,7 @@ def of_pool(every: Sequence[Rows], name: str) -> list[Rows]:
     named = [rows.of_kind(VOLUME) & (rows.words["pool"] == name) for rows in every]
     if not any(there.any() for there in named):
         return list(every)
-    return [rows[np.flatnonzero(there)] for rows, there in zip(every, named, strict=True) if there.any()]
+    return [rows[there] for rows, there in zip(every, named, strict=True) if there.any()]
 
 
 def system_runs(rows: Rows) -> list[Run]:
@@ -252,15 +240,13 @@ def _taken(rows: Rows, volumes: Index, used: Index) -> list[str]:
     """Which devices a pool question took, and which others are active."""
     inside = np.zeros(len(rows), dtype=bool)
     inside[volumes] = inside[used] = True
-    active = ~inside & (rows.filled("io_rate") > 0)
-    names = rows.names
-    found = f"Taken as the pool: {counted(len(volumes), 'base')} {shown([names[k] for k in volumes])}"
+    active = rows[~inside & (rows.filled("io_rate") > 0)].names
+    found = f"Taken as the pool: {counted(len(volumes), 'base')} {shown(rows[volumes].names)}"
     if len(used):
-        found += f" and {counted(len(used), 'alias', 'aliases')} {shown([names[k] for k in used])}"
+        found += f" and {counted(len(used), 'alias', 'aliases')} {shown(rows[used].names)}"
     notes = [found + "."]
-    if active.any():
-        others = shown([names[k] for k in np.flatnonzero(active)])
-        notes.append(f"Active beside it, not taken: {counted(int(active.sum()), 'device')} ({others}).")
+    if active:
+        notes.append(f"Active beside it, not taken: {counted(len(active), 'device')} ({shown(active)}).")
     return notes
 
 
@@ -280,32 +266,26 @@ def _named_pools(rows: Rows) -> tuple[list[PoolRun], list[str]]:
     if not found:
         raise _wanted(rows, f"pools with base devices of {rows.file.name}", "members")
     outside = [name for name, pool in zip(rows.names, pools, strict=True) if pool is None]
-    notes = []
-    if outside:
-        some = ", ".join(outside[:3]) + (", ..." if len(outside) > 3 else "")  # noqa: PLR2004
-        notes.append(
-            f"In no pool, hence left out: {counted(len(outside), 'device')} of {rows.file.name} ({some})."
-        )
-    return found, notes
+    if not outside:
+        return found, []
+    some = ", ".join(outside[:3]) + (", ..." if len(outside) > 3 else "")  # noqa: PLR2004
+    left_out = f"{counted(len(outside), 'device')} of {rows.file.name} ({some})"
+    return found, [f"In no pool, hence left out: {left_out}."]
 
 
 def _listed_pool(rows: Rows, name: str, volumes: Index, used: Index, absent: int = 0) -> Run | None:
     """The run of a pool of a listing; `absent` aliases of it are not in the listing."""
-    names = [rows.names[k] for k in volumes]
-    classic = rows.of_kind(CLASSIC_ALIAS)
-    if classic.any():
-        classic &= np.isin(rows.words["alias_of"].astype(str), names)
-    if classic.any():
-        which = ", ".join(rows.names[k] for k in np.flatnonzero(classic))
+    classic = rows[rows.of_kind(CLASSIC_ALIAS)]
+    own = np.isin(classic.words["alias_of"].astype(str), rows[volumes].names)
+    if own.any():
+        which = ", ".join(classic[own].names)
         wanted = f"no classic PAV aliases in a HyperPAV pool ({which}); ask `planner aliases volume`"
         raise _wanted(rows, wanted)
     in_use = len(used) + absent
     if len(volumes) + in_use > ADDRESSES:
-        raise InputError(
-            "bases", f"{len(volumes)} bases and {in_use} aliases",
-            f"at most {ADDRESSES} addresses, one logical control unit; name a range of bases, or the "
-            "members of each pool in a table",
-        )  # fmt: skip
+        wanted = f"at most {ADDRESSES} addresses, one logical control unit"
+        way_out = "name a range of bases, or the members of each pool in a table"
+        raise InputError("bases", f"{len(volumes)} bases and {in_use} aliases", f"{wanted}; {way_out}")
     busy = _working(rows, volumes)
     if not busy.size:
         return None
@@ -379,7 +359,7 @@ def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> R
         idle=idle, together=rows.together, path_share=share, cu_wait=wait, source=rows.source, start=rows.start,
     )  # fmt: skip
     if (taken := _bracket(rows, aliases=aliases, pool=pool)) is not None:
-        return _bracketed(rows, taken, run, _notes(idle, unknown=False, mean=False, in_use=False))
+        return _bracketed(rows, taken, run, _idle(idle))
     _service(rows)
     in_use = aliases > 0
     wrong = rows.column(f"contradicts {in_use}", lambda whole: contradicts(*_asked(whole, in_use=in_use)))
@@ -397,7 +377,7 @@ def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> R
     return run(
         service=rows.column("service time", lambda whole: _widened(whole, _printed_service(whole))), queued=queue,
         queue_shown=np.asarray(np.where(np.isnan(shown_queue), queue.value, shown_queue)),
-        notes=_notes(idle, unknown=missing.size > 0, mean=False, in_use=False),
+        notes=(*_idle(idle), *([NO_QUEUE] if missing.size else [])),
     )  # fmt: skip
 
 
@@ -410,12 +390,10 @@ def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
     if not rows.of_kind(VOLUME)[missing].all():  # of a listing, which prints it
         return None
     shared = aliases / len(rows) if pool else aliases
-    found = service_bracket(
-        numbers["io_rate"], numbers["response"], numbers["utilization"], aliases=aliases, shared=shared
-    )
-    return Interval(
-        *(np.where(missing, each, known) for each, known in zip(found, _printed_service(rows), strict=True))
-    )
+    measured = (numbers[name] for name in ("io_rate", "response", "utilization"))
+    found = service_bracket(*measured, aliases=aliases, shared=shared)
+    ends = zip(found, _printed_service(rows), strict=True)
+    return Interval(*(np.where(missing, each, known) for each, known in ends))
 
 
 def _bracketed(rows: Rows, bracket: Interval, run: Callable[..., Run], notes: tuple[str, ...]) -> Run:
@@ -460,34 +438,27 @@ def _joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, abs
     def each(interval: Interval, parts: float) -> Interval:
         return Interval(*(np.full(bases, float(end) / parts) for end in interval))
 
-    known = ~np.isnan(first.numbers["response"].value)
+    known = not np.isnan(first.numbers["response"].value).all()
     return Run(
         name=name, pool=pool, aliases=aliases, volumes=tuple(first.names), io_rate=each(total, bases),
         service=each(mean, 1.0), queued=each(queue.sum(), bases), queue_shown=np.full(bases, queue.sum().value / bases),
         own=bases == 1, idle=idle, together=first.together, path_share=share, cu_wait=wait, source=rows.source,
-        start=rows.start, notes=_notes(idle, unknown=False, mean=bases > 1, in_use=bool(known.any())),
+        start=rows.start, notes=(*_idle(idle), *([EQUAL] if bases > 1 else []), *([OWN_RESPONSE] if known else [])),
     )  # fmt: skip
 
 
-def _notes(idle: int, *, unknown: bool, mean: bool, in_use: bool) -> tuple[str, ...]:
-    notes = []
-    if idle:
-        notes.append(f"{counted(idle, 'base')} without I/O {'need' if idle > 1 else 'needs'} no alias.")
-    if unknown:
-        notes.append(NO_QUEUE)
-    if mean:
-        notes.append(EQUAL)
-    if in_use:
-        notes.append(OWN_RESPONSE)
-    return tuple(notes)
+def _idle(bases: int) -> tuple[str, ...]:
+    """A note on bases without I/O, where there are any."""
+    if not bases:
+        return ()
+    return (f"{counted(bases, 'base')} without I/O {'need' if bases > 1 else 'needs'} no alias.",)
 
 
 def _rate(rows: Rows) -> Interval:
     rate = rows.required("io_rate")
     if rate.value.sum() <= 0:
-        raise InputError(
-            f"io_rate of {rows.names[0]}", 0.0, "a rate above zero: the device did no I/O", "1/s"
-        )
+        wanted = "a rate above zero: the device did no I/O"
+        raise InputError(f"io_rate of {rows.names[0]}", 0.0, wanted, "1/s")
     return rate
 
 
@@ -497,10 +468,8 @@ def _service(rows: Rows) -> Interval:
     none = ((found.value <= 0) & (rows.numbers["io_rate"].value > 0)).nonzero()[0]
     if none.size and not rows.of_kind(VOLUME).any():
         k = int(none[0])
-        raise InputError(
-            f"service of device {rows.names[k]}", found.value[k] / MILLISECOND,
-            f"a time above zero for a device with I/O; line {rows.line[k]} of {rows.file} has none", "ms",
-        )  # fmt: skip
+        wanted = f"a time above zero for a device with I/O; line {rows.line[k]} of {rows.file} has none"
+        raise InputError(f"service of device {rows.names[k]}", found.value[k] / MILLISECOND, wanted, "ms")
     printed: Interval = rows.column("printed service", _printed_service)
     return printed
 
@@ -509,11 +478,8 @@ def _printed_service(rows: Rows) -> Interval:
     """Mean service time. Listings add it up from three rounded parts, so that their roundings add up."""
     found = rows.numbers["service"]
     half = found.high - found.value
-    parts = sum(
-        (np.nan_to_num(rows.numbers[name].high - rows.numbers[name].value)
-         for name in ("pend", "disconnect", "connect")),
-        np.zeros(len(rows)),
-    )  # fmt: skip
+    printed = [rows.numbers[name] for name in PARTS]
+    parts = np.sum([np.nan_to_num(each.high - each.value) for each in printed], axis=0)
     return Interval.around(found.value, np.where(rows.of_kind(VOLUME), half, np.maximum(half, parts)))
 
 
@@ -528,9 +494,8 @@ def _widened(rows: Rows, interval: Interval) -> Interval:
     """At least the least error to either side."""
     low, value, high = interval
     error = rows.column("error", _error)
-    return Interval(
-        np.maximum(np.minimum(low, value * (1 - error)), 0.0), value, np.maximum(high, value * (1 + error))
-    )
+    least = np.maximum(np.minimum(low, value * (1 - error)), 0.0)
+    return Interval(least, value, np.maximum(high, value * (1 + error)))
 
 
 def _behind(rows: Rows) -> tuple[float | None, float | None]:

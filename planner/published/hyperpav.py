@@ -16,7 +16,7 @@ from planner.measurements import Run, intervals, read, system_runs
 from planner.published.report import Origin, PublishedFigure, PublishedReport, known, printed
 from planner.queueing import PoolSteady
 from planner.reports import Device, DeviceListing, Printed, read_devices
-from planner.reports.volumes import PARTS
+from planner.reports.schema import PARTS
 from planner.units import MILLISECOND, ends, given
 
 if TYPE_CHECKING:

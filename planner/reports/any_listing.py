@@ -170,25 +170,19 @@ def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
     notes = [*damage_notes(scanned), *_head_notes(scanned)]
     if devices is not None:
         notes += _role_notes(path, devices)
+    damaged = ((text, listing.head) for listing in scanned.listings for _, text in listing.damaged)
     return schema.Tables(
-        devices=devices,
-        storage=spaces,
-        notes=tuple(notes),
-        missing=tuple(
-            _missing(text, listing.head) for listing in scanned.listings for _, text in listing.damaged
-        ),
-        what=" and ".join(found) + " listings",
-    )
+        devices=devices, storage=spaces, notes=tuple(notes), what=" and ".join(found) + " listings",
+        missing=tuple(_missing(text, head) for text, head in damaged),
+    )  # fmt: skip
 
 
 def _missing(text: str, head: PageHead) -> schema.Missing:
     """What a damaged row was of: its device, or the base of a classic alias, since that cannot be read whole."""
     base = re.search(r"->([0-9A-F]{4})\b", text)
-    name = base or re.match(r"([0-9A-F]{4})\s", text)
-    start = head.start if isinstance(head.start, datetime) else None
-    return schema.Missing(
-        name=name[1] if name else None, system=head.system or None, own=base is None, start=start
-    )
+    found = base or re.match(r"([0-9A-F]{4})\s", text)
+    name, start = found[1] if found else None, head.start if isinstance(head.start, datetime) else None
+    return schema.Missing(name=name, system=head.system or None, own=base is None, start=start)
 
 
 def damage_notes(scanned: Scanned, most: int = 20) -> list[str]:
@@ -217,11 +211,9 @@ def _head_notes(scanned: Scanned) -> list[str]:
         ),
     ):  # fmt: skip
         if without:
-            others = f" and of {len(without) - 1} more" if len(without) > 1 else ""
-            notes.append(
-                f"{scanned.path}, line {without[0]}: a page head without '{wanted}': {lost} of its "
-                f"interval{others} is unknown."
-            )
+            of = "its interval" + (f" and of {len(without) - 1} more" if len(without) > 1 else "")
+            head = f"{scanned.path}, line {without[0]}: a page head without '{wanted}'"
+            notes.append(f"{head}: {lost} of {of} is unknown.")
     return notes
 
 

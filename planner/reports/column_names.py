@@ -185,11 +185,11 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
     by_name = {heading.lower(): heading for heading in headings}
     for name, heading in (given or {}).items():
         field, unit = asked_field(name)
-        if heading.strip().lower() not in by_name:
-            raise InputError(
-                "map", f"{name}={heading}", f"one of the columns {listed([h for h in headings if h])}"
-            )
-        taken[field], ranks[field] = Taken(by_name[heading.strip().lower()], unit), -2
+        found = by_name.get(heading.strip().lower())
+        if found is None:
+            known = listed(list(filter(None, headings)))
+            raise InputError("map", f"{name}={heading}", f"one of the columns {known}")
+        taken[field], ranks[field] = Taken(found, unit), -2
     used = {each.heading for each in taken.values()}
     plain = True
     for heading in headings:
@@ -250,9 +250,8 @@ def asked_field(name: str) -> tuple[str, str]:
     known = {**{each: (each, "") for each in FIELDS}, "label": ("volume", ""), "pool_aliases": ("aliases", ""),
              **{f"{each}_{unit}": (each, unit) for each in TIMES for unit in FACTORS["time"]}}  # fmt: skip
     if key not in known:
-        raise InputError(
-            "map", name, f"one of {', '.join(FIELDS)}; a time may end in its unit, as service_us"
-        )
+        wanted = f"one of {', '.join(FIELDS)}; a time may end in its unit, as service_us"
+        raise InputError("map", name, wanted)
     return known[key]
 
 

@@ -6,6 +6,7 @@ import csv
 import math
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -104,10 +105,8 @@ def read_date(cell: str) -> datetime | None:
     try:
         float(cell)
     except ValueError:
-        try:
+        with suppress(ValueError):
             return read_moment(cell)
-        except ValueError:
-            return None
     return None
 
 
@@ -308,20 +307,10 @@ def _halves(column: pl.Series) -> pl.Series:
     return halves
 
 
-def read_csv(
-    path: Path | str,
-    required: Sequence[str],
-    what: str,
-    *,
-    known: Sequence[str] | None = None,
-    data: bytes | None = None,
-) -> CsvTable:
-    """Read a CSV table with all `required` headings, no others than `known` (any, if None); `what` is for messages."""
+def read_csv(path: Path | str, required: Sequence[str], what: str, *, data: bytes | None = None) -> CsvTable:
+    """Read a CSV table with all `required` headings; `what` is for messages."""
     columns = f"{what} with the columns {', '.join(required)}" if required else what
-    table = read_cells(path, columns, required, data=data)
-    if known is not None:
-        table.refuse_others(known)
-    return table
+    return read_cells(path, columns, required, data=data)
 
 
 def read_cells(
@@ -350,10 +339,8 @@ def normal(path: Path, expected: str, data: bytes | None) -> bytes:
         try:
             data.decode()
         except UnicodeDecodeError as error:
-            line, column = (
-                data.count(b"\n", 0, error.start) + 1,
-                error.start - data.rfind(b"\n", 0, error.start),
-            )
+            line = data.count(b"\n", 0, error.start) + 1
+            column = error.start - data.rfind(b"\n", 0, error.start)
             problem = f"no text in UTF-8: expected {expected}, saved as CSV in UTF-8"
             raise ReportError(path, problem, line=line, column=column) from error
     # Not splitlines(): it also breaks lines where no editor does, and every number of a line after it would be wrong.
@@ -399,9 +386,8 @@ def by_lines(
     path: Path, data: bytes, expected: str, required: Sequence[str] = (), separator: str = ","
 ) -> CsvTable:
     """Take any table apart line by line, and say where it is none."""
-    found = [
-        (line, cells) for line, cells in parsed(path, data.decode().split("\n"), separator) if any(cells)
-    ]
+    every = parsed(path, data.decode().split("\n"), separator)
+    found = [(line, cells) for line, cells in every if any(cells)]
     if not found:
         raise ReportError(path, f"an empty file: expected {expected}", line=1, column=1)
     (first, header), *body = found

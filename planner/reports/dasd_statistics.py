@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -100,14 +100,10 @@ class DasdStatistics:
     def since(self, before: DasdStatistics) -> DasdStatistics:
         """What was counted since an earlier reading of the same statistics."""
         if (before.name, before.start) != (self.name, self.start):
-            raise InputError(
-                "before", before.name, f"an earlier reading of {self.name} that began at the same time"
-            )
-        differences = {
-            name: counts - before.histograms[name]
-            for name, counts in self.histograms.items()
-            if name in before.histograms
-        }
+            wanted = f"an earlier reading of {self.name} that began at the same time"
+            raise InputError("before", before.name, wanted)
+        both = [name for name in self.histograms if name in before.histograms]
+        differences = {name: self.histograms[name] - before.histograms[name] for name in both}
         if self.requests < before.requests or any((each < 0).any() for each in differences.values()):
             raise InputError("before", before.requests, f"at most {self.requests} requests, as counters rise")
         pairs = {name: (getattr(self, name), getattr(before, name)) for name in TOTALS}
@@ -130,12 +126,7 @@ def _since(now: DasdStatistics, before: DasdStatistics) -> dict[str, Interval]:
 
 def is_dasd_statistics(head: bytes) -> bool:
     """Tell by its first bytes whether a file holds such statistics."""
-    marks = (
-        b"histogram_io_times",
-        b"dasd I/O requests",
-        b"statistics data for statistic:",
-        *OFF,
-    )
+    marks = (b"histogram_io_times", b"dasd I/O requests", b"statistics data for statistic:", *OFF)
     return b"\0" not in head and any(mark in head for mark in marks)
 
 
@@ -147,23 +138,32 @@ def read_dasd_statistics(path: Path | str, data: bytes | None = None) -> tuple[D
     if not sections and any(mark in content for mark in OFF):
         raise ReportError(path, "the statistics of the DASD driver were off; dasdstat -e starts them")
     if not sections:
-        raise ReportError(
-            path, "no statistics: expected files of /sys/kernel/debug/dasd/*/statistics, or dasdstat"
-        )
-    return tuple(_statistics(path, section) for section in sections)
+        problem = "no statistics: expected files of /sys/kernel/debug/dasd/*/statistics, or dasdstat"
+        raise ReportError(path, problem)
+    return tuple(map(_statistics, sections))
 
 
 @dataclass(slots=True)
 class _Section:
     """Values of one device: name, line, numbers by key."""
 
+    path: Path
     name: str
     line: int
-    values: dict[str, list[int]]
+    values: dict[str, list[int]] = field(default_factory=dict)
     scale: int = 1
     start: float | None = None
     printed: bool = False  # by /proc/dasd/statistics, tunedasd or dasdstat
     part: bool = False  # its reads and writes alone follow (dasdstat -l)
+
+    @property
+    def device(self) -> str:
+        """For a message."""
+        return self.name or "a device"
+
+    def error(self, problem: str, line: int | None = None) -> ReportError:
+        """Say what is wrong with it, or with a line of it."""
+        return ReportError(self.path, problem, line=line or self.line)
 
 
 def _sections(path: Path, lines: list[str]) -> Iterator[_Section]:
@@ -179,97 +179,84 @@ def _sections(path: Path, lines: list[str]) -> Iterator[_Section]:
             if section is not None and section.values:
                 yield section
             kept = section.name if section is not None and name is None else ""
-            section, open_key = _Section(name if name is not None else kept, number, {}), None
+            section, open_key = _Section(path, name if name is not None else kept, number), None
         if section is not None and rest.strip():
-            open_key = _line(path, section, number, rest, open_key)
+            open_key = _line(section, number, rest.strip(), open_key)
     if section is not None and section.values:
         yield section
 
 
 def _place(text: str) -> tuple[str | None, str]:
     """Name of the device that a line tells, and the rest of the line."""
-    if match := _NAMED.match(text.strip()):
-        return match["name"], ""
-    if match := _PLACE.match(text.strip()):
-        return match["name"], match["rest"] or ""
+    if match := _NAMED.match(text.strip()) or _PLACE.match(text.strip()):
+        return match["name"], match.groupdict().get("rest") or ""
     return None, text
 
 
-def _line(path: Path, section: _Section, number: int, text: str, open_key: str | None) -> str | None:
+def _line(section: _Section, number: int, text: str, open_key: str | None) -> str | None:
     """Take one line; the histogram whose numbers may follow is returned."""
     words = text.split()
-    section.part |= re.fullmatch(r"[0-9]{1,20} dasd I/O (?:read|write) requests", text.strip()) is not None
+    section.part |= re.fullmatch(r"[0-9]{1,20} dasd I/O (?:read|write) requests", text) is not None
     if section.part:
         return None
     if words[0] == "start_time" and len(words) == 2:  # noqa: PLR2004 - label and value
         if not _START.match(words[1]):
-            raise ReportError(
-                path, f"start_time {shown(words[1])}: expected a number of seconds", line=number
-            )
+            raise section.error(f"start_time {shown(words[1])}: expected a number of seconds", number)
         section.start = float(words[1])
         return None
     if _LABEL.match(words[0]) and len(words) > 1 and all(map(_COUNT.match, words[1:])):
-        _labelled(path, section, number, words)
+        _labelled(section, number, words)
         return None
     if all(map(_COUNT.match, words)):
         if open_key is not None:
             section.values.setdefault(open_key, []).extend(int(word) for word in words)
         return open_key
     for key, (_, pattern) in TOTALS.items():
-        if match := re.fullmatch(pattern, text.strip()):
+        if match := re.fullmatch(pattern, text):
             section.values[key] = [int(match[1])]
             section.printed = True
-    if match := re.match(r"Scale ([Ff])actor is\s+([0-9]{1,9})\s*\Z", text.strip()):
+    if match := re.match(r"Scale ([Ff])actor is\s+([0-9]{1,9})\Z", text):
         section.scale = int(match[2])
         section.printed = match[1] == "F"  # tunedasd -P, of one device, prints it small
-    title = re.sub(r"\([0-9]+\.\.[0-9]+\)$", "", text.strip()).rstrip()
-    if text.lstrip().startswith("_"):  # headings of the classes
+    title = re.sub(r"\([0-9]+\.\.[0-9]+\)$", "", text).rstrip()
+    if text.startswith("_"):  # headings of the classes
         return open_key
     return TITLES.get(title, "" if title.startswith("Histogram") else None)
 
 
-def _labelled(path: Path, section: _Section, number: int, words: list[str]) -> None:
+def _labelled(section: _Section, number: int, words: list[str]) -> None:
     """A row of debugfs: a label and one number, or 32."""
     key = KEYS.get(words[0], words[0])
     wanted = CLASSES if words[0].startswith("histogram") else 1
     values = [int(word) for word in words[1:]]
     if len(values) != wanted or max(values) >= COUNTER_SIZE:
-        raise ReportError(
-            path, f"{words[0]} has {len(values)} numbers: expected {wanted} below 2**32", line=number
-        )
+        raise section.error(f"{words[0]} has {len(values)} numbers: expected {wanted} below 2**32", number)
     if key in section.values:
-        raise ReportError(path, f"{words[0]} a second time for {section.name or 'a device'}", line=number)
+        raise section.error(f"{words[0]} a second time for {section.device}", number)
     section.values[key] = values
 
 
-def _statistics(path: Path, section: _Section) -> DasdStatistics:
+def _statistics(section: _Section) -> DasdStatistics:
     values = section.values
     if "requests" not in values:
-        raise ReportError(path, f"no number of requests for {section.name or 'a device'}", line=section.line)
-    histograms = {}
-    for key in HISTOGRAMS:
-        if key in values:
-            if len(values[key]) != CLASSES:
-                raise ReportError(
-                    path,
-                    f"the histogram of {key} of {section.name or 'a device'} has {len(values[key])} numbers: expected "
-                    f"{CLASSES}",
-                    line=section.line,
-                )
-            histograms[key] = np.array(values[key], np.int64) * section.scale
+        raise section.error(f"no number of requests for {section.device}")
+    counts = {key: values[key] for key in HISTOGRAMS if key in values}
+    for key, each in counts.items():
+        if len(each) != CLASSES:
+            found = f"the histogram of {key} of {section.device} has {len(each)} numbers"
+            raise section.error(f"{found}: expected {CLASSES}")
     totals: Any = {key: values[key][0] if key in values else None for key in TOTALS}
     if (totals["via_alias"] or 0) > totals["requests"]:
-        problem = (
-            f"{totals['via_alias']} requests used an alias, of {totals['requests']}: expected at most as many"
-        )
-        raise ReportError(path, problem, line=section.line)
+        used = f"{totals['via_alias']} requests used an alias, of {totals['requests']}"
+        raise section.error(f"{used}: expected at most as many")
     averages = {
         part: (Interval(0.0, 0.5, 1.0) + values[label][0]) * MICROSECOND
         for part, (_, _, label) in HISTOGRAMS.items()
         if label and label in values
     }
     return DasdStatistics(
-        name=section.name, start=section.start, histograms=histograms, averages=averages, line=section.line,
+        name=section.name, start=section.start, averages=averages, line=section.line,
+        histograms={key: np.array(each, np.int64) * section.scale for key, each in counts.items()},
         all_devices=section.printed and not section.name, **totals,
     )  # fmt: skip
 
@@ -279,21 +266,17 @@ def tables(path: Path | str, data: bytes | None = None, *, interval: float | Non
     found = read_dasd_statistics(path, data)
     named = [each for each in found if not each.all_devices]
     blocks = [each for each in named if BLOCK_DEVICE.fullmatch(each.name) or not each.name]
-    others = [each.name for each in named if each.name and not BLOCK_DEVICE.fullmatch(each.name)]
+    others = ", ".join(each.name for each in named if each not in blocks)
     notes = []
     if len(named) < len(found):
         notes.append(
-            f"{path}: the statistics of all DASDs together are left out: a sum over volumes is none; "
+            "the statistics of all DASDs together are left out: a sum over volumes is none; "
             "/sys/kernel/debug/dasd/dasdX/statistics and tunedasd -P /dev/dasdX are of one"
         )
     if others:
-        notes.append(
-            f"{path}: {', '.join(others)} left out of the table: their requests are those of block devices"
-        )
+        notes.append(f"{others} left out of the table: their requests are those of block devices")
     if interval is None:
-        notes.append(
-            f"{path}: the statistics do not say how long they counted: there are times, and no rates"
-        )
+        notes.append("the statistics do not say how long they counted: there are times, and no rates")
     numbers: dict[str, Any] = {}
     for name, counted in (("io_rate", "requests"), ("alias_rate", "via_alias")):
         counts = np.array([getattr(each, counted) for each in blocks], dtype=np.float64)  # nan for None
@@ -308,4 +291,4 @@ def tables(path: Path | str, data: bytes | None = None, *, interval: float | Non
         "line": [each.line for each in blocks],
     }  # fmt: skip
     frame = schema.frame(schema.DEVICES, rows | numbers, len(blocks))
-    return schema.Tables(devices=frame, notes=tuple(notes), what=WHAT)
+    return schema.Tables(devices=frame, notes=tuple(f"{path}: {note}" for note in notes), what=WHAT)

@@ -117,9 +117,8 @@ def is_heading(line: Line) -> bool:
 def columns_below(path: Path, above: Line, line: Line) -> Columns:
     """Find the columns; the line above the headings must say that the times are in milliseconds."""
     if "(msec)" not in above.text:
-        raise above.error(
-            path, "expected the upper line of the heading, '<-- Device Descr. --> ... Time (msec) ...'"
-        )
+        wanted = "'<-- Device Descr. --> ... Time (msec) ...'"
+        raise above.error(path, f"expected the upper line of the heading, {wanted}")
     return Columns.from_header(path, line, HEADINGS)
 
 

@@ -35,9 +35,8 @@ from planner.reports.printed import SUFFIXES, Columns, Printed, is_number
 if TYPE_CHECKING:
     import polars as pl
 
-RATES: Final = dict(
-    zip(schema.STORAGE_RATES, LEFT[-len(schema.STORAGE_RATES) :], strict=True)
-)  # field: heading
+# Headings by field.
+RATES: Final = dict(zip(schema.STORAGE_RATES, LEFT[-len(schema.STORAGE_RATES) :], strict=True))
 PAGES: Final = dict(zip(schema.STORAGE_PAGES, RIGHT, strict=True))
 RELEASE: Final = re.compile(r"z/VM +V\.([0-9]+\.[0-9]+)\.[0-9]+")
 _PTRM: Final = re.compile(r"PTRM[0-9A-F]{4}")
@@ -135,12 +134,9 @@ def data_spaces_of(path: Path, pages: Sequence[Page]) -> tuple[DataSpaceListing,
     for head, same in groupby(pages, lambda page: page.head):
         some = list(same)
         lines = (line for page in some for line in (page.first, *page.lines))
-        found.append(
-            DataSpaceListing(
-                **asdict(head), path=path, line=some[0].first.number, rows=_rows(path, some),
-                release=next((match[1] for line in lines if (match := RELEASE.search(line.text))), None),
-            )
-        )  # fmt: skip
+        release = next((match[1] for line in lines if (match := RELEASE.search(line.text))), None)
+        rows, first = _rows(path, some), some[0].first.number
+        found.append(DataSpaceListing(**asdict(head), path=path, line=first, rows=rows, release=release))
     return tuple(found)
 
 
@@ -152,10 +148,9 @@ def storage_frame(path: Path, pages: Sequence[Page]) -> pl.DataFrame:
     for name in ("owner", "name", "users", "line"):
         data[name] = [getattr(row, name) for _, row in rows]
     for name in (*RATES, *PAGES):
-        printed = [getattr(row, name) for _, row in rows]
+        printed = [getattr(row, name) or Printed(math.nan, math.nan) for _, row in rows]
         values, halves = (
-            np.array([math.nan if each is None else getattr(each, part) for each in printed])
-            for part in ("value", "resolution")
+            np.array([getattr(each, part) for each in printed]) for part in ("value", "resolution")
         )
         data |= schema.within(name, values, halves)
     return schema.frame(schema.STORAGE, data, len(rows))
@@ -164,9 +159,8 @@ def storage_frame(path: Path, pages: Sequence[Page]) -> pl.DataFrame:
 def listings_of_frame(frame: pl.DataFrame) -> tuple[DataSpaceListing, ...]:
     """Rows of the table of storage, from a listing, monitor data or an archive, as the listings that they amount to."""
     found = []
-    for (system, file, source, start), part in frame.group_by(
-        "system", "file", "source", "start", maintain_order=True
-    ):
+    keys = ("system", "file", "source", "start")
+    for (system, file, source, start), part in frame.group_by(*keys, maintain_order=True):
         rows = part.to_dicts()
         length = rows[0]["interval"]
         end = None if start is None else start + timedelta(seconds=length or 0.0)
@@ -182,14 +176,13 @@ def listings_of_frame(frame: pl.DataFrame) -> tuple[DataSpaceListing, ...]:
 
 def _space_of(row: dict[str, Any]) -> DataSpace:
     """One row of the table of storage."""
-    numbers: dict[str, Any] = {
-        name: None
-        if row[name] is None
-        else Printed(row[name], max(row[name] - row[f"{name}_low"], row[f"{name}_high"] - row[name]))
-        for name in (*RATES, *PAGES)
-    }
-    about = {name: row[name] for name in ("owner", "name", "users")}
-    return DataSpace(**about, **numbers, line=row["line"] or 0)
+    numbers: dict[str, Any] = dict.fromkeys((*RATES, *PAGES))
+    for name in numbers:
+        if (value := row[name]) is not None:
+            numbers[name] = Printed(value, max(value - row[f"{name}_low"], row[f"{name}_high"] - value))
+    return DataSpace(
+        owner=row["owner"], name=row["name"], users=row["users"], line=row["line"] or 0, **numbers
+    )
 
 
 def _rows(path: Path, pages: list[Page]) -> tuple[DataSpace, ...]:
@@ -242,11 +235,8 @@ def _page_rows(path: Path, page: Page) -> Iterator[tuple[Line, dict[str, Any], d
             inside = False
         elif inside and columns is not None:
             columns.close(line, headings[-1])
-            yield (
-                line,
-                _names(columns, line) if LEFT[0] in headings else {},
-                _pages(columns, line) if RIGHT[0] in headings else {},
-            )
+            names = _names(columns, line) if LEFT[0] in headings else {}
+            yield line, names, _pages(columns, line) if RIGHT[0] in headings else {}
         elif columns is None and may_be_row(line.text):
             raise line.error(path, f"a row above its heading: expected '{' '.join(LEFT)}' first")
         elif columns is not None and looks_like_row(headings, line):
@@ -290,9 +280,7 @@ def _check_pages(path: Path, line: Line, name: str, counts: dict[str, Any]) -> N
     """Refuse a row of which a part of its pages is larger than the whole."""
     for part, whole in (("resident", "total"), ("resident_below_2gb", "resident")):
         small, large = counts[part], counts[whole]
-        if small is None or large is None or small.value <= large.value:
-            continue
-        if small.low > large.high:
+        if small is not None and large is not None and small.low > large.high:
             shown = f"{PAGES[part]} {small.value:.0f} is above {PAGES[whole]} {large.value:.0f}"
             raise line.error(path, f"{name}: {shown}; expected no more")
 

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import polars as pl
 
 from planner.errors import ReportError
 from planner.reports import iostat_text, schema
@@ -19,9 +20,6 @@ from planner.reports.lines import read_bytes, read_text
 from planner.reports.moments import clock
 from planner.results import Array
 from planner.units import MILLISECOND, half_digit
-
-if TYPE_CHECKING:
-    import polars as pl
 
 KINDS_OF_REQUEST: Final = {"r/s": "r_await", "w/s": "w_await", "d/s": "d_await", "f/s": "f_await"}
 BLOCK_DEVICE: Final = re.compile(r"dasd[a-z]{1,4}")
@@ -72,6 +70,10 @@ def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFr
     shown, offsets = clock([begin, *starts[:-1]])
     where = [f"run {number}, report {k + 1}" if number else f"report {k + 1}" for k in range(len(reports))]
     matches = [BY_PATH.fullmatch(row.name) for _, row in rows]
+    disks = [
+        not row.group and (by_path or BLOCK_DEVICE.fullmatch(row.name))
+        for (_, row), by_path in zip(rows, matches, strict=True)
+    ]
     data: dict[str, Any] = {
         "start": [shown[k] for k, _ in rows],
         "utc_offset": [offsets[k] for k, _ in rows],
@@ -80,20 +82,14 @@ def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFr
         "system": run.host,
         "device": [None if match is None else match[1].upper() for match in matches],
         "label": [row.name for _, row in rows],
-        "kind": [_kind(row) for _, row in rows],
+        "kind": [schema.VOLUME if disk else schema.OTHER for disk in disks],
         "file": str(path),
         "line": [row.line for _, row in rows],
     }
     for _, row in rows:
         _check(path, row, in_lines=run.in_lines)
-    return schema.frame(
-        schema.DEVICES, data | _numbers([row.cells for _, row in rows], run.release), len(rows)
-    )
-
-
-def _kind(row: DiskLine) -> str:
-    disk = BLOCK_DEVICE.fullmatch(row.name) or BY_PATH.fullmatch(row.name)
-    return schema.VOLUME if disk and not row.group else schema.OTHER
+    numbers = _numbers([row.cells for _, row in rows], run.release)
+    return schema.frame(schema.DEVICES, data | numbers, len(rows))
 
 
 def _first(path: Path, run: IostatRun, seconds: Sequence[float | None], of: str, notes: list[str]) -> int:
@@ -116,9 +112,8 @@ def _first(path: Path, run: IostatRun, seconds: Sequence[float | None], of: str,
         tried = [float(s) for s in usual if all(_on_grid(report, s) is not False for report in later)]
         tried = tried if any(_on_grid(report, each) for report in later for each in tried) else []
     if tried and all(_on_grid(reports[0], each) for each in tried):
-        notes.append(
-            f"{path}: the first report{of} counts whole I/Os of an interval as the others do (iostat -y): it is kept"
-        )
+        alike = "counts whole I/Os of an interval as the others do (iostat -y)"
+        notes.append(f"{path}: the first report{of} {alike}: it is kept")
         return 0
     off = tried and any(_on_grid(reports[0], each) is False for each in tried)
     unless = "" if off else "; it could as well be of an interval, were iostat called with -y"
@@ -151,9 +146,8 @@ def _plausible(path: Path, row: DiskLine, notes: list[str]) -> bool:
     for name, cell in row.cells.items():
         limit = schema.LARGEST["1/s"] if name in RATES else schema.LARGEST["s"] / MILLISECOND
         if float(cell) > limit:
-            notes.append(
-                f"{path}, line {row.line}: {row.name} left out: {name} = {float(cell):.3g} is of no disk"
-            )
+            of_no_disk = f"{name} = {float(cell):.3g} is of no disk"
+            notes.append(f"{path}, line {row.line}: {row.name} left out: {of_no_disk}")
             return False
     return True
 
@@ -167,28 +161,23 @@ def _numbers(cells: Sequence[Mapping[str, str]], release: str | None) -> dict[st
         for side in (0, 2)
         for ends in product((0, 2), repeat=len(rates))
     ]
-    mixed = (
-        np.fmin.reduce(corners), _mix([each[1] for each in rates], [each[1] for each in awaits]),
-        np.fmax.reduce(corners),
-    )  # fmt: skip
-    short, single = _column(cells, "tps", 1.0), _column(cells, "await", MILLISECOND)
-    has_tps = np.array(["tps" in each for each in cells], dtype=bool)
-    has_await = np.array(["await" in each for each in cells], dtype=bool)
-    rate = [np.where(has_tps, one, total) for one, total in zip(short, np.sum(rates, axis=0), strict=True)]
-    response = [
-        np.where(rate[1] > 0, np.where(has_await, one, mean), np.nan)
-        for one, mean in zip(single, mixed, strict=True)
-    ]
-    busy = list(_column(cells, "%util", 0.01))
+    middle = _mix([each[1] for each in rates], [each[1] for each in awaits])
+    mixed = np.array([np.fmin.reduce(corners), middle, np.fmax.reduce(corners)])
+    has_tps, has_await, has_util = (
+        np.array([name in each for each in cells], dtype=bool) for name in ("tps", "await", "%util")
+    )
+    rate = np.where(has_tps, _column(cells, "tps", 1.0), np.sum(rates, axis=0))
+    response = np.where(has_await, _column(cells, "await", MILLISECOND), mixed)
+    busy = np.minimum(_column(cells, "%util", 0.01), 1.0)
     if not exact_utilization(release):
-        busy[0] = np.zeros_like(busy[0])
-    unknown = np.array(["%util" not in each for each in cells], dtype=bool)
-    found: dict[str, Any] = {}
-    for k, end in enumerate(("_low", "", "_high")):
-        found[f"io_rate{end}"] = rate[k]
-        found[f"response{end}"] = response[k]
-        found[f"utilization{end}"] = np.where(unknown, np.nan, np.minimum(busy[k], 1.0))
-    return found
+        busy[0] = 0.0
+    numbers = {
+        "io_rate": rate,
+        "response": np.where(rate[1] > 0, response, np.nan),
+        "utilization": np.where(has_util, busy, np.nan),
+    }
+    ends = ("_low", "", "_high")
+    return {f"{name}{end}": each[k] for name, each in numbers.items() for k, end in enumerate(ends)}
 
 
 def exact_utilization(release: str | None) -> bool:
@@ -222,15 +211,15 @@ def _mix(rates: list[Array], awaits: list[Array]) -> Array:
     return np.asarray(np.divide(busy, total, out=np.full(total.shape, np.nan), where=total > 0))
 
 
-def _column(rows: Sequence[Mapping[str, str]], name: str, unit: float) -> tuple[Array, Array, Array]:
-    """A number of each row between what its digits leave open; exactly zero where its release does not print it."""
+def _column(rows: Sequence[Mapping[str, str]], name: str, unit: float) -> Array:
+    """Low, value, high by its digits of a number of each row; exactly zero where its release does not print it."""
     known: dict[str, tuple[float, float]] = {"": (0.0, 0.0)}
     cells = [row.get(name, "") for row in rows]
     for cell in set(cells) - known.keys():
         value, half = float(cell), half_digit(cell)
         known[cell] = (value, 0.0 if value == 0 and name in ("d/s", "f/s") else half)
-    found = np.array([known[cell] for cell in cells]).T.reshape(2, -1) * unit
-    return np.maximum(found[0] - found[1], 0.0), found[0], found[0] + found[1]
+    values, halves = np.array([known[cell] for cell in cells]).T.reshape(2, -1) * unit
+    return np.array([np.maximum(values - halves, 0.0), values, values + halves])
 
 
 WANTED: Final = "expected what iostat -x -t -o JSON 60 prints, with S_TIME_FORMAT=ISO set"
@@ -329,10 +318,8 @@ class _JsonReader:
                 report, at = self.decoder.raw_decode(text, at)
             except json.JSONDecodeError:
                 number = text.count("\n", 0, at) + self.line
-                self.notes.append(
-                    f"{self.path}, line {number}: the file is cut off in report {len(reports) + 1}, which is left out; "
-                    "the reports before it are whole"
-                )
+                cut = f"the file is cut off in report {len(reports) + 1}, which is left out"
+                self.notes.append(f"{self.path}, line {number}: {cut}; the reports before it are whole")
                 break
             reports.append(report)
         if not reports:

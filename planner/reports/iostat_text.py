@@ -16,9 +16,8 @@ from planner.reports.moments import ORDERS, DateParts, dated, time_of_day
 
 WANTED: Final = "expected what iostat -x -t 60 prints, or with -o JSON"
 RATES: Final = ("r/s", "w/s", "d/s", "f/s", "tps", "rrqm/s", "wrqm/s", "drqm/s", "rqm/s")
-USED: Final = frozenset(
-    (*RATES, "await", "r_await", "w_await", "d_await", "f_await", "aqu-sz", "avgqu-sz", "%util")
-)
+AWAITS: Final = ("await", "r_await", "w_await", "d_await", "f_await")
+USED: Final = frozenset((*RATES, *AWAITS, "aqu-sz", "avgqu-sz", "%util"))
 KNOWN: Final = re.compile(
     r"tps|[rwdf]/s|[rwd]?rqm/s|%[rwd]?rqm|(?:[rwdf]_)?await|[rwd]?areq-sz|avg[rq]q-sz|avgqu-sz|aqu-sz|svctm|%util"
     r"|[rwd]?(?:sec|kB|MB|GB)/s|(?:Blk|kB|MB|GB|sec)_(?:read|wrtn|dscd|w\+d)(?:/s)?"
@@ -100,9 +99,8 @@ def _bare(data: bytes) -> bytes:
 def _heading(words: list[str]) -> bool:
     """Tell the line above a table."""
     words = words[words[:1] == ["Timestamp"] :]
-    names = words[1:] if words and words[0].rstrip(":") == "Device" else words[:-1]
     named = bool(words) and "Device" in (words[0].rstrip(":"), words[-1])
-    return named and any(name in ("tps", "r/s", "w/s", "d/s", "f/s", "%util") for name in names)
+    return named and not {"tps", "r/s", "w/s", "d/s", "f/s", "%util"}.isdisjoint(words)
 
 
 def _other(text: str) -> str | None:
@@ -205,11 +203,8 @@ class _TextReader:
     def _row(self, number: int, text: str, words: list[str]) -> bool:
         """A row of the open table; False for any other line."""
         count = len(self.columns)
-        group = (
-            len(text) - len(text.lstrip()) > self.indent
-            if self.name_first
-            else bool(re.search(r"  \S+$", text))
-        )
+        deeper = len(text) - len(text.lstrip()) > self.indent
+        group = deeper if self.name_first else bool(re.search(r"  \S+$", text))
         if self.name_first and len(words) == 1 and not _UNIT.fullmatch(words[0]) and self.alone is None:
             self.alone = number, words[0], group
             return True
@@ -244,26 +239,20 @@ class _TextReader:
 
     def _ends_well(self, cells: list[str]) -> bool:
         """Whether the last line of the file, which has no end, is whole: as many cells, as many decimals."""
-        decimals = [
-            len(re.split("[.,]", cell.rstrip("%"))[-1]) if re.search("[.,]", cell) else 0
-            for cell in cells[-2:]
-        ]
-        return len(cells) == len(self.columns) and len(set(decimals)) == 1
+        decimals = {len(cell.rstrip("%").replace(",", ".").partition(".")[2]) for cell in cells[-2:]}
+        return len(cells) == len(self.columns) and len(decimals) == 1
 
     def _add(self, report: DiskReport, row: DiskLine, number: int, text: str, cells: list[str]) -> None:
         for name, cell in zip(self.columns, cells, strict=True):
             match = (_NUMBER if name in USED - {"%util"} else _UNIT).fullmatch(cell)
             if match is None:
-                column = text.find(cell) + 1
-                raise self.error(
-                    f"{row.name}: {name} is {cell!r:.40}: expected a number; {WANTED}", number, column
-                )
+                problem = f"{row.name}: {name} is {cell!r:.40}: expected a number; {WANTED}"
+                raise self.error(problem, number, text.find(cell) + 1)
             digits = match[0] if name != "%util" else match["number"]
             for mark in re.findall("[.,]", digits):
                 if self.mark not in (None, mark):
-                    raise self.error(
-                        f"{row.name}: {name} is {cell!r}: decimals with {self.mark!r} before", number
-                    )
+                    problem = f"{row.name}: {name} is {cell!r}: decimals with {self.mark!r} before"
+                    raise self.error(problem, number)
                 self.mark = mark
             if name in USED:
                 row.cells["aqu-sz" if name == "avgqu-sz" else name] = digits.replace(",", ".")
@@ -272,9 +261,8 @@ class _TextReader:
             report.rows[row.name] = row
             return
         if known is None or known.parts + 1 != len(report.parts):
-            raise self.error(
-                f"{row.name} {'a second time' if known else 'only'} in this report; {WANTED}", number
-            )
+            how = "a second time" if known else "only"
+            raise self.error(f"{row.name} {how} in this report; {WANTED}", number)
         known.cells |= row.cells
         known.parts += 1
 
@@ -282,9 +270,8 @@ class _TextReader:
         """A line that is not iostat's; one that looks like numbers of a device is refused."""
         inside = bool(self.columns) and number == self.last and self.open
         self._close()
-        if sum(bool(_UNIT.fullmatch(word)) for word in words) >= max(
-            3, len(words) / 2
-        ):  # as many as in a row
+        numbers = sum(bool(_UNIT.fullmatch(word)) for word in words)
+        if numbers >= max(3, len(words) / 2):  # as many as in a row
             if self.whole is not None and not any(run.reports for run in self.runs):
                 raise self.error(f"this is {self.whole}; {WANTED}, of Linux (sysstat)", number)
             raise self.error(f"numbers without the headings of iostat above them; {WANTED}", number)
@@ -306,20 +293,17 @@ class _TextReader:
             what = "iostat -c prints no devices" if self.whole is None else f"this is {self.whole}"
             raise ReportError(self.path, f"{what}; {WANTED}, of Linux (sysstat)")
         for report in (report for run in self.runs for report in run.reports):
+            if self.cut is not None and report is self.runs[-1].reports[-1]:
+                continue
             for row in report.rows.values():
-                if row.parts != len(report.parts) and (
-                    self.cut is None or report is not self.runs[-1].reports[-1]
-                ):
-                    raise self.error(
-                        f"{row.name} stands in some parts of the report only; {WANTED}", row.line
-                    )
+                if row.parts != len(report.parts):
+                    problem = f"{row.name} stands in some parts of the report only; {WANTED}"
+                    raise self.error(problem, row.line)
         notes = []
         if self.ignored:
-            number, text = self.ignored[0]
-            lines = f"{len(self.ignored)} line{'s' if len(self.ignored) > 1 else ''}"
-            notes.append(
-                f"{self.path}: {lines} not of iostat ignored, the first in line {number}: {text:.60}"
-            )
+            (number, text), lines = self.ignored[0], "lines" if len(self.ignored) > 1 else "line"
+            where = f"the first in line {number}: {text:.60}"
+            notes.append(f"{self.path}: {len(self.ignored)} {lines} not of iostat ignored, {where}")
         self._without_cut(notes)
         return self.runs, notes
 
@@ -368,12 +352,11 @@ def moments(texts: Sequence[str | None]) -> tuple[list[datetime | None], list[da
         return [None] * len(texts), [None] * len(texts)
     several = dated(parts)
     rising = [each for each in several if all(now > before for before, now in pairwise(each))]
+    days = [[moment.date() for moment in each] for each in rising]
     near = [
-        each
-        for each in rising
-        if len({moment.date() for moment in each}) > 1
-        and all(now.date() - before.date() <= DAY for before, now in pairwise(each))
-    ]
+        each for each, of in zip(rising, days, strict=True)
+        if of[0] != of[-1] and all(now - before <= DAY for before, now in pairwise(of))
+    ]  # fmt: skip
     for choice in (several, rising, near):
         if len(choice) == 1:
             return list(choice[0]), list(choice[0])
@@ -417,8 +400,8 @@ def lengths(path: Path, clocks: Sequence[datetime | None], lines: Sequence[int])
         if (now.tzinfo is None) != (before.tzinfo is None):
             problem = f"reports {k} and {k + 1}: expected both times with their offset from UTC, or neither"
             raise ReportError(path, problem, line=lines[k])
-        found[k] = (now - before).total_seconds()
-        if (now - before).total_seconds() <= 0:
+        found[k] = length = (now - before).total_seconds()
+        if length <= 0:
             problem = f"report {k + 1} at {now} follows one at {before}: expected reports in order of time"
             raise ReportError(path, problem, line=lines[k])
     return found

@@ -77,11 +77,8 @@ def decoded(data: bytes) -> str:
 
 def unreadable(path: Path, error: Exception, expected: str) -> ReportError:
     """Make the error of a file that cannot be opened."""
-    if isinstance(error, FileNotFoundError):
-        return ReportError(path, f"no such file; {expected}")
-    if isinstance(error, IsADirectoryError):
-        return ReportError(path, f"this is a folder; {expected}")
-    return ReportError(path, f"cannot be opened ({error}); {expected}")
+    known: dict[type, str] = {FileNotFoundError: "no such file", IsADirectoryError: "this is a folder"}
+    return ReportError(path, f"{known.get(type(error), f'cannot be opened ({error})')}; {expected}")
 
 
 def read_bytes(path: Path, expected: str = EXPECTED) -> bytes:
@@ -157,9 +154,8 @@ def _split(path: Path, data: bytes, first: int, expected: str, *, is_last: bool)
     starts, ends = np.concatenate([[0], places + 1]), np.concatenate([places, [len(data)]])
     begins = np.concatenate([[True], is_end])  # whether a piece begins its line
     keep = np.ones(starts.size, dtype=bool)
-    for index in np.flatnonzero(
-        np.append(is_feed, False) | ~begins
-    ):  # beside a form feed, what is blank is nothing
+    # Beside a form feed, what is blank is nothing.
+    for index in np.flatnonzero(np.append(is_feed, False) | ~begins):
         keep[index] = bool(decoded(data[starts[index] : ends[index]]).strip())
     is_open = bool(starts[-1] < len(data))
     if not is_open and not is_last:

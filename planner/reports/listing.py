@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -30,8 +31,7 @@ _FOR: Final = re.compile(r" *For +(?P<seconds>[0-9]+) Secs +[0-9:]+(?P<rest> .*|
 _RUN: Final = re.compile(
     r" +(?:Result of (?P<result>.+?) Run|This is a performance report for (?P<system>\S+))"
 )
-_STAMPS: Final = ("%Y/%m/%d %H:%M:%S", "date and time")
-_CLOCKS: Final = ("%H:%M:%S", "time of day")
+_FORMS: Final = {"date and time": "%Y/%m/%d %H:%M:%S", "time of day": "%H:%M:%S"}
 CARRIAGE: Final = frozenset("01+-")
 DEVICE: Final = "FCX108"
 DSPACESH: Final = "FCX134"
@@ -67,12 +67,13 @@ class PageHead:
 
 def head_columns(heads: Iterable[PageHead]) -> dict[str, list[Any]]:
     """What heads say, as columns of the schema; a time of day has no date, hence is no start."""
-    rows = [
-        (head.system or None, head.run or None, head.start if isinstance(head.start, datetime) else None, head.interval)
-        for head in heads
-    ]  # fmt: skip
-    names = ("system", "source", "start", "interval")
-    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+    every = list(heads)
+    return {
+        "system": [head.system or None for head in every],
+        "source": [head.run or None for head in every],
+        "start": [head.start if isinstance(head.start, datetime) else None for head in every],
+        "interval": [head.interval for head in every],
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,16 +89,13 @@ class Page:
 class PrintedListing(PageHead, Tabular):
     """One listing: what its head says, its `rows`, the file `path` and the `line` where it begins."""
 
-    WORDS: ClassVar[
-        Mapping[str, str]
-    ]  # columns, and the attribute of a row or of the listing that each shows
-    NUMBERS: ClassVar[
-        Mapping[str, tuple[str, float]]
-    ]  # fields of a row with their unit, and SI units in one of it
+    # Columns, and the attribute of a row or of the listing that each shows.
+    WORDS: ClassVar[Mapping[str, str]]
+    # Fields of a row with their unit, and SI units in one of it.
+    NUMBERS: ClassVar[Mapping[str, tuple[str, float]]]
     DECIMALS: ClassVar[bool]  # whether numbers have as many decimals as were printed
-    FIRST: ClassVar[
-        Mapping[str, str]
-    ]  # columns that people look at first, within 80 characters, and their labels
+    # Columns that people look at first, within 80 characters, and their labels.
+    FIRST: ClassVar[Mapping[str, str]]
 
     path: Path
     line: int
@@ -105,13 +103,9 @@ class PrintedListing(PageHead, Tabular):
 
     def __str__(self) -> str:
         """Say which measurement this is, in one line."""
-        moments = [
-            moment.isoformat(" ") if isinstance(moment, datetime) else f"{moment}"
-            for moment in (self.start, self.end)
-            if moment is not None
-        ]
+        moments = " to ".join(str(moment) for moment in (self.start, self.end) if moment is not None)
         length = "" if self.interval is None else f"{self.interval:g} s"
-        return ", ".join(filter(None, (self.run or str(self.path), " to ".join(moments), length)))
+        return ", ".join(filter(None, (self.run or str(self.path), moments, length)))
 
     def table(self) -> render.Table:
         """Lay out what people look at first."""
@@ -186,15 +180,12 @@ def read_head(path: Path, page: tuple[Line, ...]) -> PageHead:
     if printed is None:
         raise first.error(path, "damaged page head: expected 'Run yyyy/mm/dd hh:mm:ss'", match.start("kind"))
     head = replace(head, produced=_moment(path, first, printed, "produced"))
-    for line in page[1:]:
-        if not line.text.strip(" _"):
-            break
-        head = _interval_line(path, line, head) if not line.is_blank else head
+    for line in takewhile(lambda line: line.text.strip(" _"), page[1:]):
+        head = head if line.is_blank else _interval_line(path, line, head)
     if (head.start is None) != (head.end is None):
         there, missing = ("From", "To") if head.end is None else ("To", "From")
-        raise first.error(
-            path, f"a page head with '{there}' alone: expected '{missing} yyyy/mm/dd hh:mm:ss', too"
-        )
+        wanted = f"expected '{missing} yyyy/mm/dd hh:mm:ss', too"
+        raise first.error(path, f"a page head with '{there}' alone: {wanted}")
     if isinstance(head.start, datetime) and isinstance(head.end, datetime) and head.end <= head.start:
         raise first.error(path, f"the interval ends at {head.end} but starts at {head.start}")
     return head
@@ -203,39 +194,33 @@ def read_head(path: Path, page: tuple[Line, ...]) -> PageHead:
 def _interval_line(path: Path, line: Line, head: PageHead) -> PageHead:
     """Add what a line From, To or For says; other lines of a head say nothing that is kept."""
     word = line.text.split(maxsplit=1)[0]
-    if word in {"From", "To"}:
-        found = _FROM_TO.match(line.text)
-        if found is None:
-            raise line.error(path, f"expected '{word} yyyy/mm/dd hh:mm:ss'", line.text.index(word))
-        moment = _moment(path, line, found, "stamp")
-        return replace(head, start=moment) if word == "From" else replace(head, end=moment)
+    if word not in {"From", "To", "For"}:
+        return head
+    found = (_FOR if word == "For" else _FROM_TO).match(line.text)
+    if found is None:
+        form = "nnn Secs hh:mm:ss" if word == "For" else "yyyy/mm/dd hh:mm:ss"
+        raise line.error(path, f"expected '{word} {form}'", line.text.index(word))
     if word == "For":
-        found = _FOR.match(line.text)
-        if found is None:
-            raise line.error(path, "expected 'For nnn Secs hh:mm:ss'", line.text.index(word))
         run = _RUN.match(found["rest"])
-        name = run["result"] or run["system"] if run else ""
-        system = run["system"] or "" if run else ""
+        name, system = (run["result"] or run["system"], run["system"] or "") if run else ("", "")
         return replace(head, interval=float(found["seconds"]), run=name.strip(), system=system)
-    return head
+    moment = _moment(path, line, found, "stamp")
+    return replace(head, start=moment) if word == "From" else replace(head, end=moment)
 
 
 def _screen_head(path: Path, line: Line, head: PageHead) -> PageHead:
     """Read the interval of a screen; it shows times of day only and may pass midnight."""
     found = _SCREEN.match(line.text)
     if found is None:
-        raise line.error(
-            path, "damaged page head: expected 'Interval hh:mm:ss - hh:mm:ss'", line.text.index("CPU")
-        )
-    start, end = (_moment(path, line, found, name, _CLOCKS).time() for name in ("start", "end"))
-    seconds = [moment.hour * 3600 + moment.minute * 60 + moment.second for moment in (start, end)]
-    return replace(head, start=start, end=end, interval=float((seconds[1] - seconds[0]) % 86_400))
+        wanted = "expected 'Interval hh:mm:ss - hh:mm:ss'"
+        raise line.error(path, f"damaged page head: {wanted}", line.text.index("CPU"))
+    start, end = (_moment(path, line, found, name, "time of day") for name in ("start", "end"))
+    length = float((end - start).seconds)
+    return replace(head, start=start.time(), end=end.time(), interval=length)
 
 
-def _moment(
-    path: Path, line: Line, match: re.Match[str], name: str, form: tuple[str, str] = _STAMPS
-) -> datetime:
+def _moment(path: Path, line: Line, match: re.Match[str], name: str, what: str = "date and time") -> datetime:
     try:
-        return datetime.strptime(match[name], form[0])
+        return datetime.strptime(match[name], _FORMS[what])
     except ValueError as error:
-        raise line.error(path, f"no such {form[1]}: {match[name]!r}", match.start(name)) from error
+        raise line.error(path, f"no such {what}: {match[name]!r}", match.start(name)) from error

@@ -233,9 +233,7 @@ class Scanner:
         raw = self.lines.data[self.lines.starts[index] : self.lines.ends[index]]
         if b"FCX" in raw and (match := HEAD.match(text := self.lines.text(index))):
             self._end_page()
-            self._open_page(
-                self.lines.line(index), f"FCX{match['report']}", text[0] in CARRIAGE, match["kind"]
-            )
+            self._open_page(self.lines.line(index), match, carriage=text[0] in CARRIAGE)
             return
         page = self.page
         if page is None:
@@ -250,7 +248,8 @@ class Scanner:
         elif _HINT.search(raw):
             self._refuse_tables(self._line(index))
 
-    def _open_page(self, line: Line, report: str, carriage: bool, kind: str) -> None:
+    def _open_page(self, line: Line, head: re.Match[str], *, carriage: bool) -> None:
+        report, kind = f"FCX{head['report']}", head["kind"]
         if report not in self.found.reports:
             self.found.reports.append(report)
         if carriage:
@@ -293,7 +292,8 @@ class Scanner:
             line = self._line(index)
             if page.state == "text":
                 raise line.error(self.path, device.NO_HEAD)
-            page.columns = device.columns_below(self.path, self._line_above(page), line)
+            above = page.first if self.above is None else self.above[0].line(self.above[1])
+            page.columns = device.columns_below(self.path, above, line)
             page.state = "heading"
         elif kind == "blank":
             page.state = "gap" if page.state == "rows" else page.state
@@ -339,13 +339,6 @@ class Scanner:
         self.rows.listing[index] = len(self.listings) - 1
         listing.rows += 1
         page.sound += 1
-
-    def _line_above(self, page: OpenPage) -> Line:
-        """The line above the one at hand."""
-        if self.above is None:
-            return page.first
-        lines, index = self.above
-        return lines.line(index)
 
     def _outside(self, index: int, raw: bytes) -> None:
         """A line before the first page may be any text but a table or a row of one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -111,11 +112,11 @@ def device_words(table: CsvTable) -> list[str]:
 def _by_role(table: CsvTable) -> dict[str, Member]:
     roles, pools = table.words("role"), table.words("pool")
     parts: list[Member | None] = []
-    for row, (role, text) in enumerate(zip(roles, table.texts(TOGETHER), strict=True)):
+    for row, (role, pool, text) in enumerate(zip(roles, pools, table.texts(TOGETHER), strict=True)):
         if role.lower() not in ("base", "alias"):
             raise table.error(row, "role", f"{role!r}: expected base or alias")
         known: Role = "base" if role.lower() == "base" else "alias"
-        parts.append(Member(known, pools[row], _together(table, row, text)))
+        parts.append(Member(known, pool, _together(table, row, text)))
     return _members(table, parts, again=False)
 
 
@@ -140,14 +141,10 @@ def share_together(given: str | float | None, argument: str = TOGETHER) -> float
     words = {"none": 0.0, "full": 1.0}
     if isinstance(given, str) and given.lower() in words:
         return words[given.lower()]
-    expected = "none, full, or a share from 0 to 1, as 0.5 or 50%"
-    try:
-        found = units.share(given, argument)
-    except InputError as error:
-        raise InputError(argument, given, expected) from error
-    if not 0.0 <= found <= 1.0:
-        raise InputError(argument, given, expected)
-    return found
+    with suppress(InputError):
+        if 0.0 <= (found := units.share(given, argument)) <= 1.0:
+            return found
+    raise InputError(argument, given, "none, full, or a share from 0 to 1, as 0.5 or 50%")
 
 
 def _together(table: CsvTable, row: int, text: str) -> float | None:
@@ -274,10 +271,9 @@ def read_lsdasd(path: Path | str, data: bytes | None = None) -> LinuxDevices:
         raise ReportError(path, f"no device with a uid; {WANTED_LSDASD}")
     if not members:
         members = {each.number: Member("alias" if each.status == ALIAS else "base", ALL) for each in online}
-        notes.append(
-            f"{path}: no uids, which say who shares a pool: all ECKD devices are taken as one, with "
-            f"{counted(sum(each.status == ALIAS for each in online), 'alias', 'aliases')}; lsdasd -u prints them"
-        )
+        aliases = counted(sum(each.status == ALIAS for each in online), "alias", "aliases")
+        taken = f"all ECKD devices are taken as one, with {aliases}"
+        notes.append(f"{path}: no uids, which say who shares a pool: {taken}; lsdasd -u prints them")
     return LinuxDevices(path, members, tuple(notes), names, tuple(others))
 
 
@@ -343,8 +339,7 @@ def name_devices(frame: pl.DataFrame, devices: LinuxDevices) -> pl.DataFrame:
 
     if not devices.names:
         return frame
-    names, numbers = list(devices.names), list(devices.names.values())
-    named = pl.col("label").replace_strict(names, numbers, default=None, return_dtype=pl.String)
+    named = pl.col("label").replace_strict(devices.names, default=None, return_dtype=pl.String)
     other = pl.col("label").is_in(devices.others)
     kind = pl.when(other).then(pl.lit(schema.OTHER, dtype=pl.Enum(schema.KINDS))).otherwise(pl.col("kind"))
     return frame.with_columns(pl.coalesce("device", named).alias("device"), kind.alias("kind"))

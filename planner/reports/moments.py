@@ -20,6 +20,7 @@ MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", 
 ORDERS: Final = ("mdy", "dmy", "ymd")
 DateParts = tuple[tuple[str, ...], tuple[int, ...], timedelta]
 """Orders of year, month and day that the numbers of a date may have, these, and the time of day."""
+Part = str | None
 _TIME: Final = (
     r"(?:[ T:,-]+(\d{1,2})[:.](\d{2})(?:[:.](\d{2})(?:[.,:](\d{1,6}))?\d*)?\s*([AaPp]\.?[Mm]\.?)?)?"
 )
@@ -41,10 +42,8 @@ def read_moment(text: str) -> datetime:
 def clock(moments: Sequence[datetime | None]) -> tuple[list[datetime | None], list[int | None]]:
     """What the clock shows at each moment, and its offset from UTC [s]."""
     offsets = [None if each is None else each.utcoffset() for each in moments]
-    return (
-        [None if each is None else each.replace(tzinfo=None) for each in moments],
-        [None if each is None else round(each.total_seconds()) for each in offsets],
-    )
+    shown = [None if each is None else each.replace(tzinfo=None) for each in moments]
+    return shown, [None if each is None else round(each.total_seconds()) for each in offsets]
 
 
 def moment_of(row: Mapping[str, Any]) -> datetime:
@@ -155,14 +154,7 @@ def _parts(cell: str) -> DateParts:
     return orders, (int(match[1]), int(match[3]), int(match[4])), time_of_day(cell, *match.groups()[4:])
 
 
-def time_of_day(
-    cell: str,
-    hour: str | None,
-    minute: str | None,
-    second: str | None,
-    fraction: str | None,
-    half: str | None,
-) -> timedelta:
+def time_of_day(cell: str, hour: Part, minute: Part, second: Part, fraction: Part, half: Part) -> timedelta:
     """Time since midnight; a ValueError with the cell where there is none such."""
     if hour is None:
         return timedelta()
@@ -173,6 +165,5 @@ def time_of_day(
         hours = hours % 12 + (12 if half[0] in "Pp" else 0)
     if hours > 24 or minutes > 59 or seconds > 59 or (hours == 24 and minutes + seconds):  # noqa: PLR2004 - of a day
         raise ValueError(cell)
-    return timedelta(
-        hours=hours, minutes=minutes, seconds=seconds, microseconds=int((fraction or "0").ljust(6, "0"))
-    )
+    microseconds = int((fraction or "0").ljust(6, "0"))
+    return timedelta(hours=hours, minutes=minutes, seconds=seconds, microseconds=microseconds)

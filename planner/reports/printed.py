@@ -109,29 +109,27 @@ class Columns:
 
     def __post_init__(self) -> None:
         """Find the cells."""
-        ordered = sorted(self.spans.items(), key=lambda each: each[1].stop)
-        stops = [0, *(span.stop for _, span in ordered[:-1])]
-        self.cells = {
-            name: slice(before, span.stop) for before, (name, span) in zip(stops, ordered, strict=True)
-        }
+        before, self.cells = 0, {}
+        for name, span in sorted(self.spans.items(), key=lambda each: each[1].stop):
+            self.cells[name], before = slice(before, span.stop), span.stop
 
     @classmethod
     def from_header(cls, path: Path, line: Line, required: Sequence[str]) -> Columns:
         """Find the columns in a header line."""
-        found = [match for match in _HEADING.finditer(line.text) if match[0] in required]
+        headings = list(_HEADING.finditer(line.text))
+        found = [match for match in headings if match[0] in required]
         names = [match[0] for match in found]
         for position, name in enumerate(required):
             if names[position : position + 1] != [name]:
                 at = found[position].start() if position < len(found) else len(line.text)
-                raise line.error(
-                    path, f"expected the headings {' '.join(required)}; {name} is not in place", at
-                )
+                wanted = f"expected the headings {' '.join(required)}"
+                raise line.error(path, f"{wanted}; {name} is not in place", at)
         if len(names) > len(required):
             extra = found[len(required)]
             raise line.error(path, f"a second heading {extra[0]}", extra.start())
-        if number := next((match for match in _HEADING.finditer(line.text) if is_number(match[0])), None):
+        if number := next((match for match in headings if is_number(match[0])), None):
             raise line.error(path, f"a number {number[0]} among the headings", number.start())
-        spans = {match[0]: slice(*match.span()) for match in _HEADING.finditer(line.text)}
+        spans = {match[0]: slice(*match.span()) for match in headings}
         return cls(path, spans, max(span.stop for span in spans.values()))
 
     def word(self, line: Line, name: str, following: str | None = None) -> str:
@@ -141,9 +139,8 @@ class Columns:
         text = line.text[start:end]
         word = text.rstrip(" ")
         if " " in word or not word.isprintable():
-            raise line.error(
-                self.path, f"{name} {text!r}: expected one word from column {start + 1} on", start
-            )
+            wanted = f"expected one word from column {start + 1} on"
+            raise line.error(self.path, f"{name} {text!r}: {wanted}", start)
         if word and line.text[end : end + 1].strip(" "):
             raise line.error(self.path, f"{name} {text!r} runs into the next column: expected a blank", end)
         return word
@@ -160,9 +157,8 @@ class Columns:
             found = _number(digits, factor, suffixed=suffixed)
         except ValueError:
             wanted = f"expected a number that ends in column {end}, such as .2, 1.84 or 755"
-            raise line.error(
-                self.path, f"{name} {digits.strip()!r}: {wanted}", min(start, span.stop - 1)
-            ) from None
+            at = min(start, span.stop - 1)
+            raise line.error(self.path, f"{name} {digits.strip()!r}: {wanted}", at) from None
         if found is not None and start == span.start and line.text[start - 1 : start].strip(" "):
             problem = f"{name} {digits!r} touches the column before: expected a blank"
             raise line.error(self.path, problem, start)
@@ -174,9 +170,8 @@ class Columns:
         if printed is None:
             return None
         if printed.resolution != WHOLE:
-            raise line.error(
-                self.path, f"{name} {printed.value:g}: expected a whole number", self.cells[name].start
-            )
+            problem = f"{name} {printed.value:g}: expected a whole number"
+            raise line.error(self.path, problem, self.cells[name].start)
         return int(printed.value)
 
     def close(self, line: Line, name: str) -> None:
@@ -214,9 +209,8 @@ class PublishedTable:
         try:
             return Printed.from_text(text, factor)
         except ValueError as error:
-            raise ReportError(
-                self.path, f"expected a number in row {row}, column {column}, found {text!r}"
-            ) from error
+            problem = f"expected a number in row {row}, column {column}, found {text!r}"
+            raise ReportError(self.path, problem) from error
 
     def value(self, row: str, column: str, factor: float = 1.0) -> float:
         """A cell as a plain number."""

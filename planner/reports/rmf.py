@@ -13,10 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Never
+from typing import Any, Final, Never
 from xml.parsers import expat
 
 import numpy as np
+import polars as pl
 
 from planner.errors import ReportError
 from planner.render.text import counted, listed
@@ -27,14 +28,14 @@ from planner.reports.moments import read_dates
 from planner.reports.volumes import NOTHING, NUMBERS, SHOWN, read_volumes
 from planner.units import half_digit
 
-if TYPE_CHECKING:
-    import polars as pl
-
 WANTED: Final = "expected the XML of the RMF postprocessor with a DEVICE or an IOQ report"
 MOST_BYTES: Final = 2**30
 MOST_DEPTH: Final = 32
 MOST_TEXT: Final = 4096  # characters of a cell
 ROOT: Final = b"<ddsml"
+HEAD: Final = {  # element: attribute of a report that has its text
+    "resname": "system", "display-start": "start", "display-end": "end", "report-interval": "length",
+}  # fmt: skip
 _LENGTH: Final = re.compile(r"(\d{1,4}):(\d{2})[:.](\d{3})")
 
 
@@ -84,9 +85,8 @@ def is_rmf_xml(head: bytes) -> bool:
 def reports(path: Path, data: bytes) -> Iterator[RmfReport]:
     """Reports of one document, or of several one behind the other."""
     if len(data) > MOST_BYTES:
-        raise ReportError(
-            path, f"{len(data) / 2**30:.3g} GiB: expected at most {MOST_BYTES / 2**30:.3g} GiB of XML"
-        )
+        wanted = f"expected at most {MOST_BYTES / 2**30:.3g} GiB of XML"
+        raise ReportError(path, f"{len(data) / 2**30:.3g} GiB: {wanted}")
     encoding = None
     with suppress(UnicodeDecodeError):  # text that was made of another code still says that one
         data.decode()
@@ -94,9 +94,8 @@ def reports(path: Path, data: bytes) -> Iterator[RmfReport]:
     starts = [match.start() for match in re.finditer(rb"<\?xml\s", data)] or [0]
     starts[0] = 0
     for start, end in zip(starts, [*starts[1:], len(data)], strict=True):
-        yield from _Parser(path, data.count(b"\n", 0, start), encoding).reports(
-            data[start:end].lstrip(b"\xef\xbb\xbf \t\r\n")
-        )
+        document = data[start:end].lstrip(b"\xef\xbb\xbf \t\r\n")
+        yield from _Parser(path, data.count(b"\n", 0, start), encoding).reports(document)
 
 
 class _Parser:
@@ -124,9 +123,8 @@ class _Parser:
             self.expat.Parse(data, True)
         except expat.ExpatError as error:
             problem = f"no whole XML ({expat.ErrorString(error.code)}): {WANTED}"
-            raise ReportError(
-                self.path, problem, line=self.before + error.lineno, column=error.offset + 1
-            ) from None
+            line, column = self.before + error.lineno, error.offset + 1
+            raise ReportError(self.path, problem, line=line, column=column) from None
         except LookupError as error:  # an encoding that there is no codec for
             raise ReportError(self.path, f"{error}: {WANTED}") from None
         return self.found
@@ -179,24 +177,18 @@ class _Parser:
             return
         report, parent = self.found[-1], self.open[-1] if self.open else ""
         table = report.tables[-1] if report.tables and "table" in self.open else None
-        field_ = {
-            "resname": "system",
-            "display-start": "start",
-            "display-end": "end",
-            "report-interval": "length",
-        }
-        if name in field_:
-            setattr(report, field_[name], text)
+        if name in HEAD:
+            setattr(report, HEAD[name], text)
         elif name == "name" and parent == "segment":
             self.segment = text
         elif table is not None and name == "col":
             (table.headings if parent == "column-headers" else self.cells).append(" ".join(text.split()))
         elif table is not None and name == "row":
-            if table.headings:
-                check_width(self.path, len(table.headings), self.line)
-                if len(self.cells) != len(table.headings):
-                    self.refuse(f"{counted(len(self.cells), 'cell')}: expected {len(table.headings)}, as many as the "
-                                "table has headings")  # fmt: skip
+            width = len(table.headings)
+            check_width(self.path, width, self.line)
+            if width not in (0, len(self.cells)):
+                found = counted(len(self.cells), "cell")
+                self.refuse(f"{found}: expected {width}, as many as the table has headings")
             table.rows.append((self.line, self.row_type, self.cells))
 
 
@@ -213,6 +205,7 @@ POOL_FIGURES: Final = (  # headings of an IOQ report: ratio of waits, most alias
         Allowed(most=schema.LARGEST["1/s"]),
     ),
 )
+_POOL: Final = pl.col("pool").str.to_uppercase().str.zfill(4)
 ELSEWHERE: Final = (  # where the time may go if not into the queue: report, heading, which row, words
     ("CHAN", re.compile(r"(?i)(?=.*total)(?=.*util)"), max, "the busiest channel path"),
     ("CACHE", re.compile(r"(?i)read.*(?:h/r|hit)"), min, "the lowest share of reads in the cache"),
@@ -238,19 +231,17 @@ def read_rmf(path: Path, data: bytes) -> schema.Tables:
     supply = _supply(path, every, parts, notes)
     metrics = list(dict.fromkeys(report.metric or "without a name" for report in every))
     if not read and supply is None:
-        raise ReportError(path, f"RMF reports {listed(metrics) or 'none'} without a table of devices or of HyperPAV "
-                          f"pools; {WANTED}")  # fmt: skip
-    others = [
-        metric for metric in metrics if metric not in ("DEVICE", "IOQ", *_elsewhere(path, every, notes))
-    ]
-    if others:
+        without = "without a table of devices or of HyperPAV pools"
+        raise ReportError(path, f"RMF reports {listed(metrics) or 'none'} {without}; {WANTED}")
+    used = {"DEVICE", "IOQ", *_elsewhere(path, every, notes)}
+    if others := [metric for metric in metrics if metric not in used]:
         notes.append(f"{path}: nothing is taken from the reports {listed(others)}.")
     devices = schema.join(schema.DEVICES, parts)
     if supply is not None and devices.height:
         devices = _with_most_used(devices, supply)
     if devices.height and not devices["pool_aliases"].count():
-        wanted = "give the IOQ report of the time too"
-        notes.append(f"{path}: a DEVICE report does not say how many aliases a pool has; {wanted}.")
+        unknown = "a DEVICE report does not say how many aliases a pool has"
+        notes.append(f"{path}: {unknown}; give the IOQ report of the time too.")
     return schema.Tables(
         devices=devices if read else None, supply=supply, notes=tuple(dict.fromkeys(notes)), what="RMF reports in XML",
         missing=tuple(each for found in read for each in found.missing), columns=read[0].columns if read else "",
@@ -295,9 +286,8 @@ def _devices(path: Path, report: RmfReport, table: XmlTable, plan: Plan, notes: 
         return schema.Tables(devices=None)
     begin, seconds = report.begin, report.seconds
     if report.start and begin is None:
-        notes.append(
-            f"{path}: {report.start!r} is no time with one meaning: the days of its intervals are unknown."
-        )
+        unknown = "the days of its intervals are unknown"
+        notes.append(f"{path}: {report.start!r} is no time with one meaning: {unknown}.")
     header = [*table.headings, "system", "start", "interval_s", "run"]
     said = [report.system, "" if begin is None else begin.isoformat(), "" if seconds is None else f"{seconds:.10g}",
             report.source or ""]  # fmt: skip
@@ -312,15 +302,9 @@ def _devices(path: Path, report: RmfReport, table: XmlTable, plan: Plan, notes: 
 
 
 def _unlike_sums(
-    path: Path,
-    devices: pl.DataFrame,
-    sums: Sequence[list[str]],
-    at: Mapping[str, int],
-    notes: list[str],
+    path: Path, devices: pl.DataFrame, sums: Sequence[list[str]], at: Mapping[str, int], notes: list[str]
 ) -> tuple[schema.Missing, ...]:
     """Compare the rates of devices with the sums that the report prints of them."""
-    import polars as pl
-
     lost = []
     for cells in sums:
         pool = cells[at["pool"]] if "pool" in at else ""
@@ -331,11 +315,9 @@ def _unlike_sums(
         some = devices.filter(pl.col("pool") == pool) if pool else devices
         low, high = float(some["io_rate_low"].sum()), float(some["io_rate_high"].sum())
         if low - half > said or said > high + half:
-            of = f"LCU {pool}" if pool else "all"
-            notes.append(
-                f"{path}: the devices of {of} add up to {some['io_rate'].sum():.6g} I/Os a second, the report says "
-                f"{said:.6g}: rows are missing."
-            )
+            of, total = f"LCU {pool}" if pool else "all", f"{some['io_rate'].sum():.6g} I/Os a second"
+            report = f"the report says {said:.6g}: rows are missing."
+            notes.append(f"{path}: the devices of {of} add up to {total}, {report}")
             lost.append(schema.Missing(name=None, pool=pool or None))
     return tuple(lost)
 
@@ -352,8 +334,6 @@ def _supply(
     ]  # fmt: skip
     if not found:
         return None
-    import polars as pl
-
     rates = _rates(devices)
     rows = []
     for report, line, lcu, wait, most, taken in found:
@@ -383,12 +363,9 @@ def _supply(
 
 def _rates(devices: Sequence[pl.DataFrame]) -> dict[tuple[Any, ...], float]:
     """I/O rate of each control unit and interval."""
-    import polars as pl
-
     if not devices:
         return {}
-    pool = pl.col("pool").str.to_uppercase().str.zfill(4)
-    sums = pl.concat(devices).group_by("system", "source", "start", pool).agg(pl.col("io_rate").sum())
+    sums = pl.concat(devices).group_by("system", "source", "start", _POOL).agg(pl.col("io_rate").sum())
     return {(*key, pool): rate for *key, pool, rate in sums.iter_rows()}
 
 
@@ -420,10 +397,10 @@ def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:
         if not re.fullmatch(r"[0-9A-Fa-f]{1,4}", lcu):
             continue
         unit = found.setdefault(lcu.upper().zfill(4), [line, None, None, None])
-        *marks, taken = (
-            number(line, cells, at, allowed) for at, (_, allowed) in zip(places, POOL_FIGURES, strict=True)
-        )
-        unit[1:3] = [mark if known is None else known for mark, known in zip(marks, unit[1:3], strict=True)]
+        figures = zip(places, POOL_FIGURES, strict=True)
+        wait, most, taken = (number(line, cells, at, allowed) for at, (_, allowed) in figures)
+        unit[1] = wait if unit[1] is None else unit[1]
+        unit[2] = most if unit[2] is None else unit[2]
         if kind != SUM and taken is not None:
             unit[3] = (unit[3] or 0.0) + taken
     return {lcu: tuple(unit) for lcu, unit in found.items() if unit[1] is not None or unit[2] is not None}
@@ -431,10 +408,7 @@ def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:
 
 def _with_most_used(devices: pl.DataFrame, supply: pl.DataFrame) -> pl.DataFrame:
     """Aliases of the pools: at least as many as were in use at once."""
-    import polars as pl
-
-    most = supply.group_by("pool").agg(pl.col("aliases").max().cast(pl.UInt16).alias("_most"))
-    joined = devices.with_columns(pl.col("pool").str.to_uppercase().str.zfill(4)).join(
-        most, on="pool", how="left", maintain_order="left"
-    )
-    return joined.with_columns(pl.coalesce("pool_aliases", "_most").alias("pool_aliases")).drop("_most")
+    most = supply.group_by("pool").agg(_most=pl.col("aliases").max().cast(pl.UInt16))
+    named = devices.with_columns(_POOL)
+    joined = named.join(most, on="pool", how="left", maintain_order="left")
+    return joined.with_columns(pool_aliases=pl.coalesce("pool_aliases", "_most")).drop("_most")

@@ -101,6 +101,7 @@ DEVICE_NUMBERS: Final = {  # name: unit, meaning
     "queued": ("", "mean number of I/Os waiting for the device"),
     "utilization": ("", "share of the time in which an I/O was under way, from 0 to 1"),
 }
+PARTS: Final = ("pend", "disconnect", "connect")  # of a service time
 DEVICES: Final = (
     *WHEN,
     Quantity("device", "device number, four hexadecimal digits; null where a volume has a name only", dtype="String"),
@@ -200,12 +201,9 @@ def refuse_implausible(columns: Sequence[Quantity], found: pl.DataFrame) -> None
         if most is not None and most > largest:
             row = found.row(int(found[name].arg_max() or 0), named=True)
             of = next((row[key] for key in ("device", "label", "pool", "name") if row.get(key)), "a row")
-            raise ReportError(
-                row["file"] or "data frame",
-                f"{of}: {name} = {most:g} {unit}".rstrip()
-                + f": expected at most {largest:g} {unit}".rstrip(),
-                line=row["line"],
-            )
+            shown, wanted = (f"{number:g} {unit}".rstrip() for number in (most, largest))
+            problem = f"{of}: {name} = {shown}: expected at most {wanted}"
+            raise ReportError(row["file"] or "data frame", problem, line=row["line"])
 
 
 def damage() -> tuple[type[BaseException], ...]:

@@ -16,13 +16,14 @@ A counter that is lower than before has wrapped, has begun anew, or is an error:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from planner.reports import schema
@@ -31,13 +32,14 @@ from planner.reports.moments import clock
 from planner.results import Array
 from planner.units import MOST_ALIASES
 
-if TYPE_CHECKING:
-    import polars as pl
-
 TRIES: Final = "IODHPP_HPPTRIES"
 FAILS: Final = "IODHPP_HPPFAILS"
 FEWEST: Final = "IODHPP_HPPMINCT"
 MOST: Final = "IODHPP_HPPMAXCT"
+COLUMNS_OF: Final = {  # column of the table of pools: attribute of PoolSupply
+    **{name: name for name in ("time", "pool", "tries", "fails", "aliases", "restarted", "plain")},
+    "interval": "length", "fewest_free": "fewest", "most_free": "most",
+}  # fmt: skip
 COLUMNS: Final = ("time", "pool", TRIES, FAILS, FEWEST, MOST, "aliases")
 WHAT: Final = "supply counters (MRIODHPP)"
 OFTEN: Final = 0.25  # share of intervals with a restart above which the columns cannot be such counters
@@ -47,6 +49,7 @@ USUAL: Final = (0.5, 1.5)  # an interval of a length between these times the usu
 
 
 Counts = NDArray[np.int64]
+Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +104,7 @@ def steps(counters: Counts, elapsed: Array) -> Steps:
 
 
 def steps_of(
-    table: CsvTable,
-    rows: NDArray[np.int64],
-    names: Sequence[str],
-    counters: Counts,
-    elapsed: Array,
-    hint: str = "",
+    table: CsvTable, rows: Index, names: Sequence[str], counters: Counts, elapsed: Array, hint: str = ""
 ) -> Steps:
     """Tell what the counters in some columns counted between some rows of a table."""
     try:
@@ -145,25 +143,23 @@ def read_supply(path: Path | str, table: CsvTable | None = None) -> tuple[PoolSu
     table = read_csv(path, COLUMNS, WHAT) if table is None else table
     table.require(COLUMNS, f"{WHAT} with the columns {', '.join(COLUMNS)}")
     times, start = table.times("time")
-    counters = np.array([table.counts(TRIES), table.counts(FAILS)])
+    tries, fails = table.counts(TRIES), table.counts(FAILS)
     aliases = table.counts("aliases", MOST_ALIASES)
-    marks = np.array([table.counts(FEWEST), table.counts(MOST)])
+    counts = np.array([tries, fails, table.counts(FEWEST), table.counts(MOST), aliases])
     rows = places(table.words("pool"))
     members = {pool: rows[pool] for pool in sorted(rows, key=by_number)}
     lengths = np.concatenate([np.diff(times[of_pool]) for of_pool in members.values()])
     if not lengths.size:
-        raise table.error(
-            len(table) - 1, "time", "of the only record: expected two records of a pool at least"
-        )
+        problem = "of the only record: expected two records of a pool at least"
+        raise table.error(len(table) - 1, "time", problem)
     usual = float(np.median(lengths))
     return tuple(
-        _pool(table, pool, of_pool, start, times[of_pool], counters[:, of_pool], marks[:, of_pool], aliases[of_pool],
-              usual)
+        _pool(table, pool, of_pool, start, times[of_pool], counts[:, of_pool], usual)
         for pool, of_pool in members.items()
-    )  # fmt: skip
+    )
 
 
-def places(words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+def places(words: Sequence[str]) -> dict[str, Index]:
     """Where each word stands."""
     found: dict[str, list[int]] = {}
     for place, word in enumerate(words):
@@ -176,29 +172,26 @@ def first(mask: NDArray[np.bool_]) -> int | None:
     return int(mask.argmax()) if mask.any() else None
 
 
-def check_order(table: CsvTable, rows: NDArray[np.int64], times: Array, what: str) -> None:
+def check_order(table: CsvTable, rows: Index, times: Array, what: str) -> None:
     """Refuse records of one pool or device that are doubled or out of order."""
     if (k := first(np.diff(times) <= 0)) is not None:
         row, line = int(rows[k + 1]), table.line_numbers[int(rows[k])]
         how = "the same as" if times[k + 1] == times[k] else "earlier than"
-        problem = (
-            f"{table.texts('time')[row]} of {what} is {how} in line {line}: expected records in order of time"
-        )
-        raise table.error(row, "time", problem)
+        found = f"{table.texts('time')[row]} of {what} is {how} in line {line}"
+        raise table.error(row, "time", f"{found}: expected records in order of time")
 
 
 def _pool(
     table: CsvTable,
     pool: str,
-    rows: NDArray[np.int64],
+    rows: Index,
     start: datetime | None,
     times: Array,
-    counters: Counts,
-    marks: Counts,
-    aliases: Counts,
+    counts: Counts,
     usual: float,
 ) -> PoolSupply:
     """Check the records of one pool and take the steps between them."""
+    counters, marks, aliases = counts[:2], counts[2:4], counts[4]
     check_order(table, rows, times, f"pool {pool}")
     _check_marks(table, rows, marks, aliases)
     length = np.diff(times)
@@ -221,7 +214,7 @@ def _pool(
     )  # fmt: skip
 
 
-def _check_marks(table: CsvTable, rows: NDArray[np.int64], marks: Counts, aliases: Counts) -> None:
+def _check_marks(table: CsvTable, rows: Index, marks: Counts, aliases: Counts) -> None:
     """No request can find more free aliases than there were since the record before."""
     there = np.maximum(aliases, np.concatenate([aliases[:1], aliases[:-1]]))
     for name, mark in zip((FEWEST, MOST), marks, strict=True):
@@ -230,9 +223,7 @@ def _check_marks(table: CsvTable, rows: NDArray[np.int64], marks: Counts, aliase
             raise table.error(int(rows[k]), name, problem)
 
 
-def _check_fails(
-    table: CsvTable, rows: NDArray[np.int64], counters: Counts, wrapped: NDArray[np.bool_]
-) -> None:
+def _check_fails(table: CsvTable, rows: Index, counters: Counts, wrapped: NDArray[np.bool_]) -> None:
     """FAILS cannot stand above TRIES, unless TRIES has wrapped within the file."""
     unwrapped = np.concatenate([[True], np.cumsum(wrapped) == 0])
     if (k := first((counters[1] > counters[0]) & unwrapped)) is not None:
@@ -251,38 +242,16 @@ def supply_frame(pools: Sequence[PoolSupply], path: Path) -> pl.DataFrame:
     """Intervals of supply counters."""
     parts = []
     for pool in pools:
-        if not pool.time.size:
-            continue
-        starts = pool.time - pool.length
-        data = {
-            **clock_after(pool.start, starts),
-            "interval": pool.length,
-            "time": pool.time,
-            "pool": pool.pool,
-            "tries": pool.tries,
-            "fails": pool.fails,
-            "fewest_free": pool.fewest,
-            "most_free": pool.most,
-            "aliases": pool.aliases,
-            "restarted": pool.restarted,
-            "plain": pool.plain,
-            "file": str(path),
-        }
+        data = {name: getattr(pool, attribute) for name, attribute in COLUMNS_OF.items()}
+        data |= clock_after(pool.start, pool.time - pool.length) | {"file": str(path)}
         parts.append(schema.frame(schema.SUPPLY, data, len(pool.time)))
     return schema.join(schema.SUPPLY, parts)
 
 
-def clock_after(start: datetime | None, seconds: Any) -> Mapping[str, Any]:
+def clock_after(start: datetime | None, seconds: Any) -> dict[str, Any]:
     """Starts of intervals that lie so many seconds after a moment; null without one."""
-    import polars as pl
-
     if start is None:
         return {}
-    (_,), (offset,) = clock([start])
-    moments = np.datetime64(start.replace(tzinfo=None), "us") + np.round(seconds * 1e6).astype(
-        "timedelta64[us]"
-    )
-    return {
-        "start": pl.Series(moments, dtype=pl.Datetime("us")),
-        "utc_offset": offset,
-    }
+    (begin,), (offset,) = clock([start])
+    moments = np.datetime64(begin, "us") + np.round(seconds * 1e6).astype("timedelta64[us]")
+    return {"start": pl.Series(moments, dtype=pl.Datetime("us")), "utc_offset": offset}

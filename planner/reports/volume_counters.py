@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from planner import render
@@ -26,9 +27,6 @@ from planner.reports.membership import BITS, Membership, device_words, members_o
 from planner.reports.supply import OFTEN, Backwards, Counts, check_order, clock_after, places, steps, steps_of
 from planner.results import Array
 from planner.units import MILLISECOND, MONITOR_TIME
-
-if TYPE_CHECKING:
-    import polars as pl
 
 BASE: Final = ("IODDEV_SCGSSCH", "IODDEV_SCMFPTIM", "IODDEV_SCMCNTIM", "IODDEV_SCMDDTIM")
 ALIAS: Final = ("IODDEV_PAVSSCH", "IODDEV_PAVFPTIM", "IODDEV_PAVCNTIM", "IODDEV_PAVDDTIM")
@@ -103,30 +101,27 @@ def count_volumes(
     as_deltas = lengths is not None if deltas is None else deltas
     if deltas is None and lengths is None and _look_like_deltas(counters, times, list(members.values())):
         as_deltas = True
-        notes.append(
-            "The I/Os fall too often for counters that rise: rows are read as counted since the row before."
-        )
+        taken = "rows are read as counted since the row before"
+        notes.append(f"The I/Os fall too often for counters that rise: {taken}.")
     parts = [
         _count(table, device, of_device, times, counters, lengths, deltas=as_deltas)
         for device, of_device in members.items()
     ]
-    counted = np.concatenate([each for each, *_ in parts], axis=1)
+    each_counted, each_seconds, each_rows, each_restarts = zip(*parts, strict=True)
+    counted = np.concatenate(each_counted, axis=1)
     if not counted.any():
-        problem = "no device counted anything: expected counters that rise" + (
-            "" if as_deltas else SAY_DELTAS
-        )
-        raise ReportError(table.path, problem, line=1, column=1)
+        problem = "no device counted anything: expected counters that rise"
+        raise ReportError(table.path, problem + ("" if as_deltas else SAY_DELTAS), line=1, column=1)
     if as_deltas and lengths is None:
         notes.append("The first row of each device only starts the clock.")
-    if restarts := sum(each for *_, each in parts):
+    if restarts := sum(each_restarts):
         notes.append(f"{restarts} intervals in which counters started again are left out.")
     if membership is None and all(map(table.has, BITS)):
         membership = Membership(table.path, members_of(table))
-    rows = np.concatenate([each for _, _, each, _ in parts])
+    rows, of = np.concatenate(each_rows), np.repeat(np.arange(len(parts)), [each.size for each in each_rows])
     return CountedVolumes(
-        table, list(members), np.repeat(np.arange(len(parts)), [each.size for _, _, each, _ in parts]), counted,
-        np.concatenate([each for _, each, _, _ in parts]), times[rows], rows, None if queued is None else queued[rows],
-        start, membership, tuple(notes),
+        table, list(members), of, counted, np.concatenate(each_seconds), times[rows], rows,
+        None if queued is None else queued[rows], start, membership, tuple(notes),
     )  # fmt: skip
 
 
@@ -172,9 +167,8 @@ def _count(
     if deltas:
         seconds = lengths[rows] if lengths is not None else np.concatenate([[0.0], length])
         if not (seconds[use] > 0).all():
-            raise table.error(
-                int(rows[use][np.argmin(seconds[use])]), INTERVAL, "is 0: expected a time above 0"
-            )
+            at = int(rows[use][np.argmin(seconds[use])])
+            raise table.error(at, INTERVAL, "is 0: expected a time above 0")
     else:
         step = steps_of(table, rows, (*BASE, *ALIAS), counted, length, SAY_DELTAS)
         counted, seconds = np.insert(step.counted, 0, 0, axis=1), np.concatenate([[0.0], length])
@@ -198,12 +192,11 @@ def alias_devices(counted: CountedVolumes) -> tuple[list[str], list[str]]:
         idle = [device for device, each in zip(devices, alone, strict=True) if each]
         if idle and by_aliases.any() and by_aliases.sum() == own[alone].sum():
             aliases = idle
-            notes.append(
-                f"{', '.join(idle)} did just what the bases say of their aliases: left out as aliases."
-            )
+            same = "did just what the bases say of their aliases"
+            notes.append(f"{', '.join(idle)} {same}: left out as aliases.")
         elif idle and by_aliases.any():
-            notes.append("Nothing says which devices are aliases: those in the file are shown like volumes; name them "
-                         "by --pools.")  # fmt: skip
+            shown = "those in the file are shown like volumes; name them by --pools"
+            notes.append(f"Nothing says which devices are aliases: {shown}.")
     elif outside := [device for device in devices if device not in roles]:
         notes.append(f"In no pool: {', '.join(outside)}.")
     return aliases, [*notes, *counted.notes]

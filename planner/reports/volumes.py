@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import polars as pl
 
 from planner.errors import ReportError
 from planner.render.text import counted, listed
@@ -33,9 +35,6 @@ from planner.reports.membership import device_range
 from planner.reports.moments import MOMENT, clock, is_time_of_day, read_dates, read_length, with_moments
 from planner.units import MICROSECOND, MILLISECOND, MOST_ALIASES
 
-if TYPE_CHECKING:
-    import polars as pl
-
 WANTED: Final = "a table of volumes"
 SEPARATORS: Final = (",", ";", "\t")
 NOTHING: Final = ("n/a", "na", "nan", "null", "none", "-", "--", "---", ".", "....", "#n/a", "n.a.", "nil", "?", "<na>",
@@ -47,7 +46,6 @@ NUMBERS: Final = {  # field: its usual unit; that of a count is empty
     "io_rate": "1/s", "alias_rate": "1/s", "avoided": "1/s", "pend": "ms", "disconnect": "ms", "connect": "ms",
     "service": "ms", "response": "ms", "cu_wait": "ms", "iosq": "ms", "queued": "",
 }  # fmt: skip
-PARTS: Final = ("pend", "disconnect", "connect")
 WORDS: Final = {"system": "system", "run": "source", "volume": "label", "type": "type", "alias_of": "alias_of",
                 "pool": "pool"}  # fmt: skip
 OFFSET: Final = "utc_offset_s"
@@ -119,39 +117,31 @@ def read_volumes(table: CsvTable, given: Mapping[str, str]) -> schema.Tables:
     frame, lost = _rows(table, plan, notes)
     seconds = _as_seconds(table, plan, frame)
     if seconds is not None:
-        frame, lost = _rows(table, seconds, notes := [])
         plan = seconds
-        notes.append(
-            f"{table.path}: its times are read as seconds: as milliseconds a disk would serve an I/O in less than "
-            f"{FASTEST / MICROSECOND:.0f} us."
-        )
+        frame, lost = _rows(table, plan, notes := [])
+        too_fast = f"a disk would serve an I/O in less than {FASTEST / MICROSECOND:.0f} us"
+        notes.append(f"{table.path}: its times are read as seconds: as milliseconds {too_fast}.")
     missing, frame = _without_lost(table, frame, lost, notes)
     columns = f"{table.path}: {plan.words}"
-    return schema.Tables(
-        devices=frame, notes=tuple(notes), what="a table of volumes", missing=missing, columns=columns
-    )
+    return schema.Tables(devices=frame, notes=tuple(notes), what=WANTED, missing=missing, columns=columns)
 
 
 def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, pl.Series]:
     """Every row as the schema has it, and which of them say too little; a sum below the rows is none."""
-    import polars as pl
-
     taken = plan.taken
-    named = [
-        table.series(taken[field].heading)
-        for field in ("device", "volume", "date", "start")
-        if field in taken
-    ]
-    words = {word for name in named for word in name.unique() if re.search(SUMS, word)}
-    sums = pl.select(pl.any_horizontal(*(name.is_in(words) for name in named))).to_series()
+    may_say_so = [field for field in ("device", "volume", "date", "start") if field in taken]
+    named = [table.series(taken[field].heading) for field in may_say_so]
+    totals = {word for name in named for word in name.unique() if re.search(SUMS, word)}
+    sums = pl.select(pl.any_horizontal(*(name.is_in(totals) for name in named))).to_series()
     if sums.any() and not sums.all():
         notes.append(f"{table.path}: {counted(int(sums.sum()), 'row')} of sums left out.")
-        table = replace(
-            table, cells=table.cells.filter(~sums), line_numbers=table.line_numbers[~sums.to_numpy()]
-        )
-    columns: dict[str, Any] = {
-        name: _words(table, taken[field].heading) for field, name in WORDS.items() if field in taken
-    }
+        lines = table.line_numbers[~sums.to_numpy()]
+        table = replace(table, cells=table.cells.filter(~sums), line_numbers=lines)
+    columns: dict[str, Any] = {}
+    for field, name in WORDS.items():
+        if field in taken:
+            words = table.text_series(taken[field].heading)
+            columns[name] = words.set(words == "", None)
     key = "device" if "device" in taken else "label"
     if key == "device":
         columns["device"] = device_series(table, taken["device"].heading)
@@ -180,12 +170,8 @@ def derive(columns: dict[str, Any]) -> None:
             for end, far in zip(schema.ENDS, ("", "_high", "_low"), strict=True):
                 columns[f"{name}{end}"] = of(end, far)
 
-    if all(part in columns for part in PARTS):
-        pend, *others = PARTS
-        add(
-            "service",
-            lambda end, _: sum((columns[f"{part}{end}"] for part in others), columns[f"{pend}{end}"]),
-        )
+    if all(part in columns for part in schema.PARTS):
+        add("service", lambda end, _: _sum([columns[f"{part}{end}"] for part in schema.PARTS]))
     elif "response" in columns and "iosq" in columns:
         add("service", lambda end, far: (columns[f"response{end}"] - columns[f"iosq{far}"]).clip(0.0))
     if "iosq" in columns:
@@ -196,10 +182,12 @@ def derive(columns: dict[str, Any]) -> None:
         columns.pop(f"iosq{end}", None)
 
 
+def _sum(columns: Sequence[pl.Series]) -> pl.Series:
+    return sum(columns[1:], columns[0])
+
+
 def _too_little(frame: pl.DataFrame) -> pl.Series:
     """Which rows lack a rate or, with I/O, a service time or queue that others of their pool have."""
-    import polars as pl
-
     busy = (pl.col("io_rate") > 0) & (pl.col("kind") == schema.VOLUME)
     group = ["system", "pool"]
     served = pl.col("service").is_not_null().any()
@@ -220,12 +208,11 @@ def _without_lost(
         return (), frame
     if rows.height == frame.height:
         line = int(frame["line"][0])
-        raise ReportError(table.path, "no row has all the numbers that it needs: expected a rate and a service time "
-                          "or response", line=line)  # fmt: skip
+        wanted = "expected a rate and a service time or response"
+        raise ReportError(table.path, f"no row has all the numbers that it needs: {wanted}", line=line)
     missing = missing_of(rows)
-    places = [
-        f"{each.name or 'no name'} in line {line}" for each, line in zip(missing, rows["line"], strict=True)
-    ]
+    lines = zip(missing, rows["line"], strict=True)
+    places = [f"{each.name or 'no name'} in line {line}" for each, line in lines]
     left_out = f"{counted(len(places), 'row')} without a number that is needed left out"
     notes.append(f"{table.path}: {left_out}: {listed(places, SHOWN)}.")
     return missing, frame.filter(~lost)
@@ -233,8 +220,6 @@ def _without_lost(
 
 def missing_of(rows: pl.DataFrame) -> tuple[schema.Missing, ...]:
     """Rows of the schema as what is missing."""
-    import polars as pl
-
     said = rows.select(
         "pool", "system", "start", "utc_offset", name=pl.coalesce(pl.col("device", "label").replace("", None)),
         alias=pl.col("kind") == schema.ALIAS, own=True,
@@ -249,8 +234,6 @@ def _as_seconds(
 
     They add up where they come to the `same`, but for so much of it, in `most` of the rows.
     """
-    import polars as pl
-
     time = pl.coalesce("service", "response")
     busy = frame.filter((pl.col("io_rate") > 0) & time.is_not_null() & (pl.col("kind") == schema.VOLUME))
     mean = float(busy.select(time.median()).item() or 0.0)
@@ -262,22 +245,21 @@ def _as_seconds(
         return None
     shown = {field: each.heading for field, each in times.items()}
     fast = mean < FASTEST
-    whole = [field for field in (*PARTS, "response") if field in times]
-    if fast and len(whole) > len(PARTS) and ("iosq" in times or "queued" in plan.taken):
-        parts = sum((busy[part] for part in PARTS[1:]), busy[PARTS[0]])
+    whole = [field for field in (*schema.PARTS, "response") if field in times]
+    if fast and len(whole) > len(schema.PARTS) and ("iosq" in times or "queued" in plan.taken):
+        parts = _sum([busy[part] for part in schema.PARTS])
         wait = busy["queued"] / busy["io_rate"]
         alike = int(((parts + wait - busy["response"]).abs() <= same * busy["response"]).sum())
         if alike > most * busy.height and mean / MILLISECOND >= FASTEST:
             changed = {field: Taken(each.heading, "s") for field, each in times.items()}
             return Plan({**plan.taken, **changed}, plan.unused, False, plan.doubts)
     what = "service" if busy["service"].count() else "response"
-    heading = next(iter(shown.values()))
+    field, heading = next(iter(shown.items()))
     quoted = heading if heading.isalnum() else f'"{heading}"'
-    raise ReportError(
-        table.path, f"a median {what} time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())}): no disk is "
-        f"so {'fast' if fast else 'slow'}; expected milliseconds, or the unit by --map {next(iter(shown))}_"
-        f"{'s' if fast else 'us'}={quoted} and so on", line=table.header_line,
-    )  # fmt: skip
+    how, unit = ("fast", "s") if fast else ("slow", "us")
+    found = f"a median {what} time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())})"
+    wanted = f"expected milliseconds, or the unit by --map {field}_{unit}={quoted} and so on"
+    raise ReportError(table.path, f"{found}: no disk is so {how}; {wanted}", line=table.header_line)
 
 
 def measured(table: CsvTable, name: str, heading: str, factor: float) -> dict[str, pl.Series]:
@@ -297,7 +279,6 @@ def _resolution(heading: str) -> str:
 
 def device_series(table: CsvTable, heading: str = "device") -> pl.Series:
     """Device numbers of a table whose rows are one device each, in hexadecimal; null where there is none."""
-    import polars as pl
 
     def number(cell: str) -> str | None:
         if not cell:
@@ -309,12 +290,6 @@ def device_series(table: CsvTable, heading: str = "device") -> pl.Series:
         return f"{low:04X}" if low == high else refuse()
 
     return table.mapped(heading, number, "expected device numbers in hexadecimal such as 522A", pl.String)
-
-
-def _words(table: CsvTable, heading: str) -> pl.Series:
-    """Words of a column, null where a cell is empty."""
-    column = table.text_series(heading)
-    return column.set(column == "", None)
 
 
 def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
@@ -332,17 +307,15 @@ def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
 
 def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Series]:
     """Start, offset from UTC and length of the interval of each row; the time of day as its name without a date."""
-    import polars as pl
-
     found: dict[str, pl.Series] = {}
     taken = plan.taken
     if "interval" in taken:
         heading = taken["interval"].heading
         lengths = {cell: read_length(cell) for cell in table.series(heading).unique()}
-        found["interval"] = (
-            table.series(heading).replace_strict(list(lengths), list(lengths.values()), return_dtype=pl.Float64)
-            if None not in lengths.values() else table.printed(heading)[0] * taken["interval"].factor("s")
-        )  # fmt: skip
+        if None in lengths.values():
+            found["interval"] = table.printed(heading)[0] * taken["interval"].factor("s")
+        else:
+            found["interval"] = table.series(heading).replace_strict(lengths, return_dtype=pl.Float64)
     if "start" not in taken and "date" not in taken:
         return found
     heading = taken["date" if "date" in taken else "start"].heading
@@ -361,10 +334,8 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
     if moments is None:
         known = column.replace("", None)
         found["source"] = known
-        notes.append(
-            f"{table.path}: {cells[0]!r} ({heading}) is no date with one meaning: the days of its intervals are "
-            "unknown."
-        )
+        unknown = "is no date with one meaning: the days of its intervals are unknown"
+        notes.append(f"{table.path}: {cells[0]!r} ({heading}) {unknown}.")
         return found
     starts, offsets = clock(moments)
     found["start"] = column.replace_strict(cells, starts, return_dtype=pl.Datetime("us"))
@@ -376,35 +347,29 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
 
 def _offsets(table: CsvTable, shown: pl.Series) -> pl.Series:
     """Offsets that stand in a column of their own; refused where the start says another one."""
-    import polars as pl
-
     wanted = "expected seconds between -86400 and 86400, as the offset of start says"
-    beside = table.mapped(OFFSET, _offset, wanted, pl.Int32)
+
+    def offset(cell: str, day: int = 86_400) -> int | None:
+        value = int(cell) if cell else None
+        return value if value is None or abs(value) < day else refuse()
+
+    beside = table.mapped(OFFSET, offset, wanted, pl.Int32)
     if (row := first_true(beside != shown)) is not None:
         raise table.error(row, OFFSET, f"{beside[row]}: {wanted}, {shown[row]}")
     return beside.fill_null(shown)
 
 
-def _offset(cell: str, day: int = 86_400) -> int | None:
-    value = int(cell) if cell else None
-    return value if value is None or abs(value) < day else refuse()
-
-
 def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str, heading: str) -> None:
     """A device stands once in an interval of a measurement, a volume of another name once in its pool."""
-    import polars as pl
-
     frame = with_moments(frame, "system").filter(pl.coalesce("device", "label").is_not_null())
     columns = ["system", "source", MOMENT, key, *(["pool"] if key == "label" else [])]
     keys = frame.select(name for name in columns if frame[name].null_count() < frame.height)
     if keys.n_unique() == frame.height:
         return
-    seen: dict[tuple[Any, ...], int] = {}
-    row, first = next(
-        (row, seen[each]) for row, each in enumerate(keys.rows()) if seen.setdefault(each, row) != row
-    )
+    every = keys.rows()
+    row = int((~keys.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_max() or 0)
     again = frame.row(row, named=True)
-    name, line = again[key], int(frame["line"][first])
+    name, line = again[key], int(frame["line"][every.index(every[row])])
     problem = f"{name} a second time, first in line {line}: expected each volume once"
     at = int((table.line_numbers == again["line"]).argmax())
     raise table.error(at, heading, problem if again["start"] is None else f"{problem} in an interval")
@@ -412,8 +377,6 @@ def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str, heading: str) -
 
 def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
     """Take units from a row of units, nothing from words such as n/a, and write numbers with points only."""
-    import polars as pl
-
     fields = [field for field in plan.taken if field in NUMBERS or field in ("interval", "aliases")]
     if _is_units(table, plan):
         plan = _with_units(table, plan)
@@ -520,7 +483,5 @@ def _plain_numbers(column: pl.Series, decimal: str) -> pl.Series:
             return f"{cell} ?" if decimal == "," and "." in cell else cell
         whole = whole.replace(thousands, "")
         return f"{whole}.{digits}" if mark else whole
-
-    import polars as pl
 
     return pl.Series(column.name, list(map(plain, column.to_list())), dtype=pl.String)

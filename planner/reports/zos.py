@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import polars as pl
 
 from planner.errors import ReportError
 from planner.render.text import listed
@@ -19,9 +21,6 @@ from planner.reports.csv_table import check_width, first_true, read_cells, read_
 from planner.reports.moments import MOMENT, clock, clock_of_zone, read_length, with_moments
 from planner.reports.volumes import FASTEST, SHOWN, SLOWEST
 from planner.units import MICROSECOND, MONITOR_TIME
-
-if TYPE_CHECKING:
-    import polars as pl
 
 DEVICE_KEY: Final = frozenset({"num", "ssc", "mec"})
 POOL_KEY: Final = frozenset({"r783hlcu", "r783htio"})
@@ -85,8 +84,6 @@ def is_pools(headings: frozenset[str]) -> bool:
 
 def read_csv(path: Path, data: bytes) -> pl.DataFrame:
     """Cells of a CSV file as text, null where empty, and their lines."""
-    import polars as pl
-
     table = read_cells(path, "SMF 74-1 or 78-3 of SMF Explorer", data=data)
     names = {number: name or number for number, name in zip(table.cells.columns, table.header, strict=True)}
     cells = table.cells.rename(names).with_columns(pl.all().replace("", None))
@@ -95,8 +92,6 @@ def read_csv(path: Path, data: bytes) -> pl.DataFrame:
 
 def read_frame(path: Path, frame: pl.DataFrame) -> schema.Tables:
     """Read a frame of either kind."""
-    import polars as pl
-
     check_width(path, frame.width)
     names = plain_names(frame.columns)
     twice = [name for name in names.values() if list(names.values()).count(name) > 1]
@@ -110,32 +105,29 @@ def read_frame(path: Path, frame: pl.DataFrame) -> schema.Tables:
     what = "SMF 74-1" if devices else "SMF 78-3"
     missing = [f"{name} ({meaning})" for name, meaning in needed.items() if name not in renamed.columns]
     if missing:
-        raise ReportError(
-            path, f"{what} without {', '.join(missing)}: expected these columns of SMF Explorer too"
-        )
+        wanted = "expected these columns of SMF Explorer too"
+        raise ReportError(path, f"{what} without {', '.join(missing)}: {wanted}")
     notes = [
-        f"{path}: {what} without {' or '.join(names)}: {gone} missing"
+        f"{what} without {' or '.join(names)}: {gone} missing"
         for names, gone in useful
         if not set(names) & set(renamed.columns)
     ]
-    known = _typed(path, renamed, notes)
-    known = known.with_columns(pl.lit(str(path)).alias("file"))
+    known = _typed(path, renamed, notes).with_columns(file=pl.lit(str(path)))
     numeric = devices and renamed["num"].dtype.is_numeric()
     rows = _devices(path, known, notes, text=not numeric) if devices else None
     pools = None if devices else _supply(path, known, notes)
-    return schema.Tables(devices=rows, supply=pools, notes=tuple(notes), what=f"{what} of SMF Explorer")
+    said = tuple(f"{path}: {note}" for note in notes)
+    return schema.Tables(devices=rows, supply=pools, notes=said, what=f"{what} of SMF Explorer")
 
 
 def _typed(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """Numbers, flags, times and lengths of intervals in types of their own; absent columns null."""
-    import polars as pl
-
     absent = {*NUMBERS, *FLAGS, *WORDS, "snm", "sid"} - set(frame.columns)
     frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in absent)
     columns: dict[str, pl.Series] = {name: _numbers(path, frame, name) for name in NUMBERS}
     columns |= {name: _flags(path, frame, name) for name in FLAGS}
     columns |= {name: _words(frame, name) for name in WORDS}
-    columns["interval"] = _seconds(path, frame, "int")
+    columns["interval"] = _seconds(path, frame)
     columns["start"], columns["utc_offset"] = _starts(path, frame, columns["interval"], notes)
     columns["system"] = _words(frame, "sid" if "snm" in absent else "snm")
     return with_moments(frame.select("line").with_columns(**columns), "system")
@@ -150,16 +142,12 @@ def _refuse(path: Path, frame: pl.DataFrame, wrong: pl.Series, name: str, expect
 
 def _words(frame: pl.DataFrame, name: str) -> pl.Series:
     """Words without blanks around them, null where empty."""
-    import polars as pl
-
     words = frame[name].cast(pl.String).str.strip_chars(" \0")
     return words.set(words == "", None) if (words == "").any() else words
 
 
 def _numbers(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
     """Counts, never negative; null where a cell is empty."""
-    import polars as pl
-
     column = frame[name]
     text = column.dtype == pl.String
     cells = _words(frame, name) if text else column
@@ -173,8 +161,6 @@ def _numbers(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
 
 def _flags(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
     """Bits, by whichever word or number stands for them; null where a cell is empty."""
-    import polars as pl
-
     if frame[name].dtype == pl.Boolean:
         return frame[name]
     words = frame[name].cast(pl.String).str.strip_chars().str.to_lowercase()
@@ -182,14 +168,12 @@ def _flags(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
     return words.is_in(list(TRUE)).set(words.is_null(), None)
 
 
-def _seconds(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
+def _seconds(path: Path, frame: pl.DataFrame) -> pl.Series:
     """Lengths of intervals [s], from times, durations, or numbers of seconds."""
-    import polars as pl
-
-    known = {cell: _length(cell) for cell in frame[name].unique().to_list()}
-    values = pl.Series([known[cell] for cell in frame[name].to_list()], dtype=pl.Float64)
+    known = {cell: _length(cell) for cell in frame["int"].unique().to_list()}
+    values = pl.Series([known[cell] for cell in frame["int"].to_list()], dtype=pl.Float64)
     wanted = "the length of an interval, such as 00:15:00 or 900 seconds"
-    _refuse(path, frame, values.is_null() | (values <= 0), name, wanted)
+    _refuse(path, frame, values.is_null() | (values <= 0), "int", wanted)
     return values
 
 
@@ -209,20 +193,17 @@ def _starts(
     path: Path, frame: pl.DataFrame, interval: pl.Series, notes: list[str]
 ) -> tuple[pl.Series, pl.Series]:
     """Begin and offset of each interval: date and time of RMF, else the time of the record less the interval."""
-    import polars as pl
-
     offset = pl.Series([None], dtype=pl.Int32).new_from_index(0, frame.height)
     if set(frame.columns) >= {"dat", "ist"}:
         pairs = list(zip(frame["dat"].to_list(), frame["ist"].to_list(), strict=True))
         known = {pair: _begin(*pair) for pair in set(pairs)}
         values = pl.Series([known[pair] for pair in pairs], dtype=pl.Datetime("us"))
-        _refuse(
-            path, frame, values.is_null(), "ist", "a time, and a date in dat, such as 09:15:00 and 2024-05-14"
-        )
+        wanted = "a time, and a date in dat, such as 09:15:00 and 2024-05-14"
+        _refuse(path, frame, values.is_null(), "ist", wanted)
         return values, offset
     if "timestamp" not in frame.columns:
         return pl.Series([None] * frame.height, dtype=pl.Datetime("us")), offset
-    notes.append(f"{path}: without dat and ist, an interval begins its length before the record was written")
+    notes.append("without dat and ist, an interval begins its length before the record was written")
     moments = frame["timestamp"]
     if moments.dtype == pl.String:
         cells = moments.to_list()
@@ -252,12 +233,6 @@ def _begin(day: object, clock: object) -> datetime | None:
     return datetime.combine(day, clock) if isinstance(day, date) and isinstance(clock, time) else None
 
 
-def _left_out(path: Path, frame: pl.DataFrame, reason: str) -> str:
-    names = [str(name) for name in frame["num"].unique(maintain_order=True).to_list()]
-    rows = "row is" if frame.height == 1 else "rows are"
-    return f"{path}: {frame.height} {rows} left out, {reason}: {listed(names, SHOWN)}"
-
-
 def _check_counts(path: Path, frame: pl.DataFrame, *names: str) -> None:
     """Refuse what is no number of two bytes."""
     for name in names:
@@ -267,19 +242,18 @@ def _check_counts(path: Path, frame: pl.DataFrame, *names: str) -> None:
 
 def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -> pl.DataFrame:
     """Rows of the one table from device data sections."""
-    import polars as pl
-
     frame = _once(path, frame, ["system", MOMENT, "num"], notes)
     if not text:
-        raise ReportError(
-            path, "num is a column of numbers: expected text, four hexadecimal digits such as 8A00"
-        )
-    digits = frame["num"].str.to_uppercase().str.contains(r"^[0-9A-F]{4,5}$").fill_null(value=False)
+        wanted = "expected text, four hexadecimal digits such as 8A00"
+        raise ReportError(path, f"num is a column of numbers: {wanted}")
+    digits = frame["num"].str.contains(r"^[0-9A-Fa-f]{4,5}$").fill_null(value=False)
     _refuse(path, frame, ~digits, "num", "four hexadecimal digits, as text")
     for flag, reason in INVALID.items():
         invalid = frame[flag].fill_null(value=False)
-        if invalid.any():
-            notes.append(_left_out(path, frame.filter(invalid), reason))
+        if count := invalid.sum():
+            names = map(str, frame.filter(invalid)["num"].unique(maintain_order=True).to_list())
+            rows = "row is" if count == 1 else "rows are"
+            notes.append(f"{count} {rows} left out, {reason}: {listed(list(names), SHOWN)}")
             frame = frame.filter(~invalid)
     for name in ("ssc", "mec", "cnn", "pen", "dis"):
         _refuse(path, frame, frame[name].is_null(), name, "a number")
@@ -295,7 +269,10 @@ def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -
                ("disconnect", "dis", ~pl.col("ddt").fill_null(value=False)),
            )},
         half=unit / pl.col("mec") if unit == MONITOR_TIME else pl.lit(0.0),
-        queued=_queue(frame),
+        queued=(  # in IOS: by the queue time where it is counted, else by samples
+            pl.col("ios") * MICROSECOND / pl.col("interval") if (frame["ios"] > 0).any()
+            else pl.when(pl.col("sam") > 0).then(pl.col("que") / pl.col("sam"))
+        ),
     )  # fmt: skip
     frame = frame.with_columns(service=pl.col("pend") + pl.col("connect") + pl.col("disconnect"))
     waits = pl.when(pl.col("io_rate") > 0).then(pl.col("queued") / pl.col("io_rate"))
@@ -309,29 +286,15 @@ def _unit_of_times(path: Path, frame: pl.DataFrame, notes: list[str]) -> float:
     if not mean or mean * MONITOR_TIME >= FASTEST:
         return MONITOR_TIME
     if FASTEST <= mean <= SLOWEST:
-        notes.append(
-            f"{path}: cnn, pen and dis are read as seconds: in units of 128 us an I/O would take none."
-        )
+        notes.append("cnn, pen and dis are read as seconds: in units of 128 us an I/O would take none.")
         return 1.0
-    problem = (
-        f"cnn, pen and dis come to {mean * MONITOR_TIME / MICROSECOND:.2g} us an I/O in their unit, 128 us"
-    )
-    raise ReportError(path, f"{problem}: expected the numbers of SMF 74-1, or seconds")
-
-
-def _queue(frame: pl.DataFrame) -> pl.Expr:
-    """Mean I/Os queued in IOS: by the queue time where it is counted, else by samples."""
-    import polars as pl
-
-    if (frame["ios"] > 0).any():
-        return pl.col("ios") * MICROSECOND / pl.col("interval")
-    return pl.when(pl.col("sam") > 0).then(pl.col("que") / pl.col("sam"))
+    found = f"{mean * MONITOR_TIME / MICROSECOND:.2g} us an I/O in their unit, 128 us"
+    wanted = "expected the numbers of SMF 74-1, or seconds"
+    raise ReportError(path, f"cnn, pen and dis come to {found}: {wanted}")
 
 
 def _device_rows(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
     """Columns of the schema from numbers of devices."""
-    import polars as pl
-
     typ = pl.col("typ").str.to_uppercase()
     disk = pl.coalesce(typ.str.contains(f"^{DASD.pattern}$"), pl.col("hpv"), pl.col("ser").is_not_null())
     pooled = pl.col("hpv").fill_null(value=False)
@@ -354,12 +317,10 @@ def _device_rows(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
 
 def _once(path: Path, frame: pl.DataFrame, key: list[str], notes: list[str]) -> pl.DataFrame:
     """Rows that say the same are one: SMF Explorer repeats them where another section was fetched too."""
-    import polars as pl
-
     others = [name for name in frame.columns if name not in ("line", "file")]
     different = frame.filter(pl.struct(others).is_first_distinct())
     if different.height < frame.height:
-        notes.append(f"{path}: {frame.height - different.height} rows repeat others and are left out")
+        notes.append(f"{frame.height - different.height} rows repeat others and are left out")
     if (row := first_true(different.select(~pl.struct(key).is_first_distinct()).to_series())) is not None:
         name, line = key[-1], int(different["line"][row])
         problem = f"{name} {different[name][row]} a second time in an interval: expected one row of each"
@@ -369,8 +330,6 @@ def _once(path: Path, frame: pl.DataFrame, key: list[str], notes: list[str]) -> 
 
 def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """Rows of the table of pools from HyperPAV sections, a logical control unit each."""
-    import polars as pl
-
     _refuse(path, frame, frame["r783hlcu"].is_null(), "r783hlcu", "the number of a logical control unit")
     _check_counts(path, frame, "r783hlcu", "r783haiu")
     frame = _once(path, frame, ["system", MOMENT, "r783hcu", "r783hlcu"], notes)
@@ -378,13 +337,11 @@ def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     names = pl.Series([f"{number:04X}" for number in lcu.to_list()], dtype=pl.String)
     several = frame.select("system", MOMENT, "r783hlcu").is_duplicated()
     if several.any():
-        notes.append(
-            f"{path}: logical control units with several control units: pools have the names of both"
-        )
+        notes.append("logical control units with several control units: pools have the names of both")
         names = names.zip_with(~several, names + "/" + frame["r783hcu"].fill_null("?"))
     needed = pl.col("r783xanc").fill_null(0.0) > 0
     if not (frame["r783xanc"].fill_null(0.0) > 0).any():
-        notes.append(f"{path}: tries are all HyperPAV I/Os (R783HTIO), not only those that needed an alias")
+        notes.append("tries are all HyperPAV I/Os (R783HTIO), not only those that needed an alias")
     found = frame.with_columns(
         pool=names,
         tries=pl.when(needed).then(pl.col("r783xanc")).otherwise(pl.col("r783htio")),
@@ -409,8 +366,6 @@ def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
 
 def with_aliases(supply: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
     """Set the aliases of each pool, and the fewest free, from the volumes of the same system and interval."""
-    import polars as pl
-
     key = ["system", "start", "utc_offset", "pool"]
     pooled = devices.filter(pl.col("pool_aliases").is_not_null()).group_by(key)
     counts = pooled.agg(known=pl.col("pool_aliases").max().cast(pl.UInt32), volumes=pl.len().cast(pl.UInt32))

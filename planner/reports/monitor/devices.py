@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from planner.errors import ReportError
@@ -15,13 +16,11 @@ from planner.reports.monitor import layouts
 from planner.reports.monitor.layouts import EBCDIC, Integers, Kind, Records, Words, text
 from planner.reports.monitor.system import (
     MOST_EVENTS,
-    NUMBERS,
     Columns,
     Notes,
     Pairs,
     SampleSpan,
     Static,
-    decimal,
     hexadecimal,
     highest,
 )
@@ -29,14 +28,15 @@ from planner.reports.supply import USUAL
 from planner.results import Array
 from planner.units import MONITOR_TIME
 
-if TYPE_CHECKING:
-    import polars as pl
-
 BASE_EVENTS: Final = ("SCGSSCH", "SCGCOUNT")
 BASE_TIMES: Final = ("SCMFPTIM", "SCMCNTIM", "SCMDDTIM", "SCMDATIM", "SCMCQTIM")
 ALIAS_EVENTS: Final = ("PAVSSCH", "PAVCOUNT")
 ALIAS_TIMES: Final = ("PAVFPTIM", "PAVCNTIM", "PAVDDTIM", "PAVDATIM", "PAVCQTIM")
-MOST_BUSY: Final = {"base": 2.0, "alias": 256.0}  # devices busy at once, with slack for one long I/O
+MOST_A_SECOND: Final = {  # by how much a counter may rise: devices busy at once, with slack for one long I/O
+    **dict.fromkeys(BASE_EVENTS + ALIAS_EVENTS, MOST_EVENTS),
+    **dict.fromkeys(BASE_TIMES, 2.0 / MONITOR_TIME),
+    **dict.fromkeys(ALIAS_TIMES, 256.0 / MONITOR_TIME),
+}
 PARTS: Final = ("pend", "connect", "disconnect", "active", "cu_wait")
 Rows = dict[str, Words]
 EXACT: Final = ("io_rate", "alias_rate", "queued")
@@ -55,19 +55,12 @@ def rises(
     """Rise of every counter, and the rows whose counters began anew: one fell, and no wrap explains it."""
     found: dict[str, Words] = {}
     restarted = np.zeros(elapsed.size, bool)
-    unit = 1 if wide else 2**16
-    for names, times, who in ((BASE_EVENTS, BASE_TIMES, "base"), (ALIAS_EVENTS, ALIAS_TIMES, "alias")):
-        for name in (*names, *times):
-            rise = found[name] = pairs.rise(rows[name])
-            fell = pairs.fell(rows[name])
-            if fell.any():
-                most = MOST_BUSY[who] * elapsed / MONITOR_TIME if name in times else MOST_EVENTS * elapsed
-                if name in BASE_EVENTS and not wide:
-                    continue  # 16 bits may wrap in any interval
-                restarted |= fell & (rise > most)
-    if unit > 1:
-        for name in BASE_EVENTS:
-            found[name] = np.right_shift(found[name], 16, dtype=np.uint32)
+    for name, most in MOST_A_SECOND.items():
+        rise = found[name] = pairs.rise(rows[name])
+        if not wide and name in BASE_EVENTS:  # 16 bits may wrap in any interval
+            found[name] = np.right_shift(rise, 16, dtype=np.uint32)
+        elif (fell := pairs.fell(rows[name])).any():
+            restarted |= fell & (rise > most * elapsed)
     return found, restarted
 
 
@@ -123,8 +116,6 @@ def roles(
 
 def words_of(codes: NDArray[np.uint64], known: dict[int, str | None]) -> pl.Series:
     """Volume labels from six EBCDIC characters each, packed in a number; null where blank. `known` is filled."""
-    import polars as pl
-
     series = pl.Series(codes)
     different = series.unique().to_list()
     for code in different:
@@ -139,11 +130,8 @@ def prepare(rows: Columns, span: SampleSpan, notes: Notes) -> Columns:
     if system.wide is None:
         some, busy = bool((rows["SCGSSCH"] > 0).any()), bool((rows["SCMSSCH"] > 0).any())
         if busy and not some and system.format_1:
-            raise ReportError(
-                span.path,
-                "D1R4 says that format-1 measurement blocks are in use (CALFLG2 X'80'), and no device has a count "
-                "in them (SCGSSCH): expected counts",
-            )
+            problem = "D1R4 says that format-1 measurement blocks are in use (CALFLG2 X'80'), and no device has a count"
+            raise ReportError(span.path, f"{problem} in them (SCGSSCH): expected counts")
         system.wide = some if some or busy else None
     if system.wide:
         return _consistent(rows, span, notes)
@@ -163,13 +151,12 @@ def _consistent(rows: Columns, span: SampleSpan, notes: Notes) -> Columns:
     if not wrong.any():
         return rows
     if int(wrong.sum()) > (1 - layouts.NEARLY_ALL) * max(int((rows["SCMSSCH"] > 0).sum()), 1):
-        row = int(wrong.argmax())
-        raise ReportError(
-            span.path,
-            f"record {rows['line'][row]}: {int(wrong.sum())} of {wrong.size} D6R3 records contradict themselves, "
-            f"device {rows['RDEVDEV'][row]:04X} first (SCGSSCH {rows['SCGSSCH'][row]}, SCMSSCH "
-            f"{rows['SCMSSCH'][row]}): expected the same lower halves",
+        line, device, wide, narrow = (
+            rows[name][wrong.argmax()] for name in ("line", "RDEVDEV", "SCGSSCH", "SCMSSCH")
         )
+        problem = f"record {line}: {int(wrong.sum())} of {wrong.size} D6R3 records contradict themselves"
+        counts = f"device {device:04X} first (SCGSSCH {wide}, SCMSSCH {narrow})"
+        raise ReportError(span.path, f"{problem}, {counts}: expected the same lower halves")
     for device in rows["RDEVDEV"][wrong].tolist():
         notes.count(Kind.ACTIVITY.words, "contradict", f"{device:04X}")
     return {name: values[~wrong] for name, values in rows.items()}
@@ -184,17 +171,12 @@ def decide_bits(rows: Columns, span: SampleSpan) -> None:
     code = (rows["RDEVSER"] & 0xBFBFBFBF)[here]
     helped = (rows["PAVSSCH"] > 0)[here]
     try:
-        span.system.bits = layouts.pool_bits(
-            rows["RDEVPVFG"][here],
-            rows["RDEVHPPL"][here],
-            code != 0,
-            helped,
-            counts_of(span.pools["rows"][there]),
-        )
+        flags, pools = rows["RDEVPVFG"][here], rows["RDEVHPPL"][here]
+        counts = counts_of(span.pools["rows"][there])
+        span.system.bits = layouts.pool_bits(flags, pools, code != 0, helped, counts)
     except layouts.UndecidedError as error:
-        raise ReportError(
-            span.path, f"{error}: expected one bit each; a table of members (--pools) can say it instead"
-        ) from None
+        wanted = "expected one bit each; a table of members (--pools) can say it instead"
+        raise ReportError(span.path, f"{error}: {wanted}") from None
 
 
 def without_stopped(rows: Columns, before: Integers, span: SampleSpan, notes: Notes) -> Integers:
@@ -207,24 +189,17 @@ def without_stopped(rows: Columns, before: Integers, span: SampleSpan, notes: No
     return before
 
 
-def _unsampled(rows: Columns, pairs: Pairs, notes: Notes) -> None:
-    """Say that queues are missing where high-frequency samples were taken and do not look like it."""
-    if pairs.rise(rows["HFRDEVCT"]).any() or pairs.rise(rows["HFCTIO"]).any():
-        notes.add(
-            "neither HFRDEVCT nor HFCTIO of D6R3 rises alike for most devices, as high-frequency samples do: no queues"
-        )
-
-
 def table(
     rows: Columns, pairs: Pairs, elapsed: Array, rise: Mapping[str, Words], span: SampleSpan, notes: Notes
 ) -> pl.DataFrame:
     """Rows of the one table, from the rise of every counter."""
     numbers = times_of_ios(rise, elapsed)
     span.system.queue = span.system.queue or queue_fields(rows, pairs)
-    if span.system.queue is None:
-        _unsampled(rows, pairs, notes)
-    else:
+    if span.system.queue is not None:
         _add_queue(rows, pairs, elapsed, numbers, span.system.queue)
+    elif pairs.rise(rows["HFRDEVCT"]).any() or pairs.rise(rows["HFCTIO"]).any():
+        unlike = "rises alike for most devices, as high-frequency samples do"
+        notes.add(f"neither HFRDEVCT nor HFCTIO of D6R3 {unlike}: no queues")
     return _frame(rows, pairs, numbers, span)
 
 
@@ -241,21 +216,17 @@ def _add_queue(
 
 
 def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: SampleSpan) -> pl.DataFrame:
-    import polars as pl
-
     system = span.system
     most = highest(rows["RDEVDEV"][pairs.now])
     if system.static is None or system.static.eckd.size < most:
         system.static = Static.of(system.configuration, most)
     kinds, member = roles(rows, pairs, system.bits, system.static)
     device, pool, sample = (rows[name][pairs.now] for name in ("RDEVDEV", "RDEVHPPL", "sample"))
-    index = pl.Series(device, dtype=pl.UInt32)
+    index, kind = pl.Series(device, dtype=pl.UInt32), pl.Series(schema.KINDS, dtype=pl.Enum(schema.KINDS))
     code = rows["RDEVSER"][pairs.now].astype(np.uint64) << np.uint64(16) | rows["RDEVSER2"][pairs.now]
     data = span.common(sample, rows["line"][pairs.now]) | {
         "device": hexadecimal(most).gather(index),
-        "kind": pl.Series(schema.KINDS, dtype=pl.Enum(schema.KINDS)).gather(
-            pl.Series(kinds, dtype=pl.UInt32)
-        ),
+        "kind": kind.gather(pl.Series(kinds, dtype=pl.UInt32)),
         "label": words_of(code, system.labels),
         "type": system.static.types.gather(index),
         "alias_of": system.static.alias_of.gather(index),
@@ -263,11 +234,8 @@ def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: SampleS
         "paths": ONES[rows["RDEVLPM"][pairs.now]],
     }
     if member.any():
-        place = np.where(member, pool, NUMBERS).astype(np.uint32)
-        data |= {
-            "pool": decimal().gather(pl.Series(place)),
-            "pool_aliases": span.aliases(sample, pool, member),
-        }
+        names = pl.Series(pool).cast(pl.String).set(pl.Series(~member), None)
+        data |= {"pool": names, "pool_aliases": span.aliases(sample, pool, member)}
     resolution = numbers["resolution"]
     parts = {"service": 4, "response": 4}  # that a time consists of
     for name in schema.DEVICE_NUMBERS:
@@ -296,13 +264,11 @@ PAGING: Final = (
     *schema.WHEN,
     Quantity("device", "device number, four hexadecimal digits", dtype="String"),
     Quantity("label", "volume label", dtype="String"),
-    *(
-        Quantity(name, f"pages {name.split('_')[1]}, {name.split('_')[0]} space", "1/s")
-        for name in PAGING_RATES
-    ),
+    *(Quantity(f"{of}_{done}_rate", f"pages {done}, {of} space", "1/s")
+      for of in ("page", "spool") for done in ("read", "write")),
     Quantity("queued", "requests queued when the sample was taken"),
     *schema.WHERE,
-)
+)  # fmt: skip
 
 
 def above_aliases(rows: Records, pairs: Pairs) -> tuple[int, str] | None:
@@ -331,7 +297,7 @@ def supply(rows: Records, pairs: Pairs, elapsed: Array, usual: float, common: di
     plain = (elapsed > USUAL[0] * usual) & (elapsed < USUAL[1] * usual) & ~fell & same
     marks = {name: np.where(now[name] > now["HPPNALIS"], -1, now[name].astype(np.int64)) for name in MARKS}
     data = common | {
-        "pool": [str(number) for number in now["HPPOOLNM"].tolist()],
+        "pool": pl.Series(now["HPPOOLNM"].astype(np.uint32)).cast(pl.String),
         "tries": counted["HPPTRIES"],
         "fails": counted["HPPFAILS"],
         "fewest_free": _known(marks["HPPMINCT"]),
@@ -346,8 +312,6 @@ def supply(rows: Records, pairs: Pairs, elapsed: Array, usual: float, common: di
 
 def _known(marks: Integers) -> pl.Series:
     """Water marks; null where nothing was tried and the field holds what it began with."""
-    import polars as pl
-
     return pl.Series(marks).set(pl.Series(marks < 0), None)
 
 

@@ -114,19 +114,15 @@ def dtype(record: int, shift: int = 0, length: int | None = None) -> np.dtype[An
     """Structured type of a kind of record, as long as it must be or so long; `shift` moves the later fields of D6R3."""
     size, fields = LAYOUTS[record]
     moved = shift if record == Kind.ACTIVITY else 0
-    offsets = [at + (moved if at >= MOVED else 0) for at, _ in fields.values()]
-    names, formats = list(fields), [form for _, form in fields.values()]
-    return np.dtype(
-        {"names": names, "formats": formats, "offsets": offsets, "itemsize": length or size + moved}
-    )
+    return np.dtype({
+        "names": list(fields), "formats": [form for _, form in fields.values()], "itemsize": length or size + moved,
+        "offsets": [at + (moved if at >= MOVED else 0) for at, _ in fields.values()],
+    })  # fmt: skip
 
 
 def full_number(sid: Any, device: Any) -> Any:
     """Device numbers with their subchannel set, which the subchannel id has, as a fifth hexadecimal digit."""
-    fixed, one = (
-        0xFFF9_0000,
-        0x0001_0000,
-    )  # bits that are the same for all: zeros and a one; two between are the set
+    fixed, one = 0xFFF9_0000, 0x0001_0000  # bits that are the same for all; two between are the set
     sets = np.where(sid & fixed == one, sid >> 17 & 3, 0)
     return device.astype(np.uint32) | sets.astype(np.uint32) << np.uint32(16)
 
@@ -161,9 +157,8 @@ class ShiftFit:
         """What was found."""
         parts = [f"device numbers {'differ' if self.distinct else 'repeat'}"]
         if self.agree is not None:
-            parts.append(
-                f"{percent(self.agree)} of the busy devices have the same I/O counts in 16 and in 32 bits"
-            )
+            same = "have the same I/O counts in 16 and in 32 bits"
+            parts.append(f"{percent(self.agree)} of the busy devices {same}")
         if self.known is not None:
             parts.append(f"{percent(self.known)} of the device numbers are configured (D1R6)")
         return f"{'moved by 4' if self.shift else 'as in z/VM 5.3'}: {', '.join(parts)}"
@@ -232,9 +227,8 @@ def pool_bits(
     exact = [each for each in possible if each[0]] or possible
     best = [each for each in exact if each[1] == max(other[1] for other in exact)]
     if len(best) != 1:
-        shown = "; ".join(
-            f"X'{1 << bit:02X}' on {int(set_.sum())}" for bit, set_ in marked.items() if set_.any()
-        )
+        counts_of = {bit: int(set_.sum()) for bit, set_ in marked.items()}
+        shown = "; ".join(f"X'{1 << bit:02X}' on {count}" for bit, count in counts_of.items() if count)
         raise UndecidedError(
             f"which bits of RDEVPVFG mark the {int(wanted[0].sum())} bases and {int(wanted[1].sum())} aliases of "
             f"{names.size} HyperPAV pools is not clear (bits of the devices: {shown or 'none'})"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import polars as pl
 
 from planner.errors import ReportError
 from planner.reports import schema
@@ -26,9 +27,6 @@ from planner.reports.monitor.system import (
     moment,
     previous,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SIMPLE: Final = {  # kind: what names a row, rates, what makes the table
     Kind.DATA_SPACE: (("ASCUSRID", "ASCNAME"), devices.SPACE_RATES, devices.spaces),
@@ -96,11 +94,8 @@ class RecordReader:
         """What is left at the end of the file: the notes."""
         self._leave()
         if not self.notes.samples:
-            raise ReportError(
-                self.path,
-                f"{self.records} records, no sample of devices, pools or data spaces that ends (D1R11): expected "
-                "sample data, not events alone",
-            )
+            problem = f"{self.records} records, no sample of devices, pools or data spaces that ends (D1R11)"
+            raise ReportError(self.path, f"{problem}: expected sample data, not events alone")
         return MonitorTables(notes=self.notes.sentences(), what=WHAT)
 
     def _leave(self) -> None:
@@ -134,10 +129,8 @@ class RecordReader:
     def _times(self, records: Walk, which: Integers) -> Integers:
         """Times of records [us since 1970, UTC]."""
         clock = overlapping(records.chunk.data, ">u8")[records.offset[which] + 8].astype(np.uint64)
-        epoch, bits = (
-            0x7D91048BCA000000,
-            12,
-        )  # TOD clock of 1970-01-01, without leap seconds; bit 51 is a microsecond
+        # TOD clock of 1970-01-01, without leap seconds; bit 51 is a microsecond.
+        epoch, bits = 0x7D91048BCA000000, 12
         return (clock >> np.uint64(bits)).astype(np.int64) - (epoch >> bits)
 
     def _introduce(self, records: Walk, record: int) -> None:
@@ -179,11 +172,8 @@ class RecordReader:
         ending = records.kind[sampled] == Kind.END_OF_INTERVAL
         ends = self._ends(records, sampled[ending])
         sample = system.samples + np.cumsum(ending) - ending
-        rows = {
-            kind: found
-            for kind in TABLE_OF
-            if (found := self._collect(records, sampled, sample, kind)) is not None
-        }
+        every = {kind: self._collect(records, sampled, sample, kind) for kind in TABLE_OF}
+        rows = {kind: found for kind, found in every.items() if found is not None}
         if not ends.size:
             system.open = rows
             return None
@@ -195,11 +185,8 @@ class RecordReader:
         system.lengths += (np.diff(times[0 if known else 1 :]) / SECOND).tolist()
         closed = {kind: self._close(kind, found) for kind, found in rows.items()}
         span.pools = closed.get(Kind.POOL_ACTIVITY)
-        tables = {
-            TABLE_OF[kind]: self._table(kind, each, span)
-            for kind, each in closed.items()
-            if each["sample"].size
-        }
+        ended = {kind: each for kind, each in closed.items() if each["sample"].size}
+        tables = {TABLE_OF[kind]: self._table(kind, each, span) for kind, each in ended.items()}
         system.stops = [each for each in system.stops if each[1] > system.end]
         self.notes.samples += len(tables)
         return MonitorTables(**tables)  # type: ignore[arg-type] # mypy takes the names for any of its fields
@@ -213,12 +200,8 @@ class RecordReader:
         if back.size:
             was, now = all_ends[back[0]], all_ends[back[0] + 1]
             record = int(which[back[0] + (before is None)])
-            raise self._error(
-                records,
-                record,
-                f"the sample ends at {moment(int(now))}, the one before at {moment(int(was))}: expected samples "
-                "in order of time",
-            )
+            problem = f"the sample ends at {moment(int(now))}, the one before at {moment(int(was))}"
+            raise self._error(records, record, f"{problem}: expected samples in order of time")
         return ends
 
     def _collect(self, records: Walk, sampled: Integers, sample: Integers, kind: Kind) -> Columns | None:
@@ -228,16 +211,15 @@ class RecordReader:
         held = self.system.open.pop(kind, None)
         if not which.size:
             return held
-        found: Columns = (
-            self._activity(records, which, sample[chosen])
-            if kind == Kind.ACTIVITY
-            else {"rows": self._rows(records, which, kind)}
-        )
-        found |= {
+        found: Columns = {
             "sample": sample[chosen],
             "line": (records.first + which).astype(np.uint32),
             "time": self._times(records, which),
         }
+        if kind == Kind.ACTIVITY:
+            found |= self._activity(records, which, sample[chosen])
+        else:
+            found["rows"] = self._rows(records, which, kind)
         return found if held is None else {name: np.concatenate([held[name], found[name]]) for name in found}
 
     def _activity(self, records: Walk, which: Integers, sample: Integers) -> Columns:
@@ -350,8 +332,6 @@ def _with_paging_together(tables: MonitorTables) -> MonitorTables:
     """Devices that hold paging space: CP writes blocks of pages to all of them in turn, so their I/Os come together."""
     if tables.devices is None or tables.paging is None:
         return tables
-    import polars as pl
-
     pages = pl.col("page_read_rate") + pl.col("page_write_rate") > 0
     paging = tables.paging.filter(pages)["device"].unique().to_list()
     there = pl.when(pl.col("device").is_in(paging)).then(1.0).otherwise(pl.col("together"))

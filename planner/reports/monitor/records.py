@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -29,14 +29,7 @@ MOST: Final = (PAGE - FIRST) // ELEMENT
 
 ElementTable = NDArray[np.void]
 
-_ELEMENT: Final = np.dtype(
-    {
-        "names": ["flag", "start", "end"],
-        "formats": ["u1", ">u4", ">u4"],
-        "offsets": [0, 4, 8],
-        "itemsize": ELEMENT,
-    }
-)
+_ELEMENT: Final = np.dtype([("flag", "u1"), ("", "V3"), ("start", ">u4"), ("end", ">u4")])
 
 
 @dataclass(slots=True)
@@ -67,12 +60,10 @@ def is_monwrite(head: bytes) -> bool:
 
 def is_capture(head: bytes) -> bool:
     """Tell by its first bytes whether a file begins with a control element and a record."""
-    return (
-        len(head) >= ELEMENT + HEADER
-        and head[0] in (SAMPLE, EVENT)
-        and _sane(np.frombuffer(head[:ELEMENT], _ELEMENT))
-        and is_header(head[ELEMENT : ELEMENT + HEADER])
-    )
+    if len(head) < ELEMENT + HEADER or head[0] not in (SAMPLE, EVENT):
+        return False
+    first = np.frombuffer(head[:ELEMENT], _ELEMENT)
+    return _sane(first) and is_header(head[ELEMENT : ELEMENT + HEADER])
 
 
 def is_monitor(head: bytes) -> bool:
@@ -83,13 +74,8 @@ def is_monitor(head: bytes) -> bool:
 
 def is_header(header: bytes) -> bool:
     """Tell whether bytes can be the header of a record."""
-    length = int.from_bytes(header[:2], "big")
-    return (
-        len(header) >= HEADER
-        and HEADER <= length <= PAGE
-        and not any(header[2:4])
-        and header[4] <= HIGHEST_DOMAIN
-    )
+    sized = len(header) >= HEADER and HEADER <= int.from_bytes(header[:2], "big") <= PAGE
+    return sized and not any(header[2:4]) and header[4] <= HIGHEST_DOMAIN
 
 
 def elements(block: bytes) -> ElementTable:
@@ -147,19 +133,16 @@ def _runs(file: BinaryIO, path: Path, *, monwrite: bool) -> Iterator[Chunk]:
         if len(block) < length:
             raise ReportError(path, _cut(position, f"a control {control}", length, len(block)))
         table = elements(block) if monwrite else np.frombuffer(block, _ELEMENT)
-        if monwrite and not len(table):
-            raise ReportError(
-                path,
-                f"byte {position + 1}: {block[FIRST : FIRST + ELEMENT].hex(' ').upper()} at byte {FIRST + 1} of what "
-                "should be a control record: expected its first element, which begins with E2 or C5; pages before it "
-                f"are missing or too many{_way_out(position)}",
+        wrong = not len(table) if monwrite else block[0] not in (SAMPLE, EVENT) or not _sane(table)
+        if wrong:
+            found = (block[FIRST : FIRST + ELEMENT] if monwrite else block).hex(" ").upper()
+            problem = (
+                f"{found} at byte {FIRST + 1} of what should be a control record: expected its first element, which "
+                "begins with E2 or C5; pages before it are missing or too many"
+                if monwrite
+                else f"{found} is no control element: expected E2 or C5, a start and an end address"
             )
-        if not monwrite and (block[0] not in (SAMPLE, EVENT) or not _sane(table)):
-            raise ReportError(
-                path,
-                f"byte {position + 1}: {block.hex(' ').upper()} is no control element: expected E2 or C5, a start and "
-                f"an end address{_way_out(position)}",
-            )
+            raise ReportError(path, f"byte {position + 1}: {problem}{_way_out(position)}")
         begins, ends, events, size = windows(table, padded=monwrite)
         data = file.read(size)
         if len(data) < size:
@@ -210,14 +193,10 @@ def _gather(runs: Iterator[Chunk], chunk: int) -> Iterator[Chunk]:
 
 def _join(held: list[Chunk]) -> Chunk:
     before = np.cumsum([0] + [run.data.size for run in held[:-1]])
-    begins, ends = (
-        np.concatenate([getattr(run, name) + at for run, at in zip(held, before, strict=True)])
-        for name in ("begins", "ends")
-    )
-    data, events, position = (
-        np.concatenate([getattr(run, name) for run in held]) for name in ("data", "events", "position")
-    )
-    return Chunk(data, begins, ends, events, position)
+    moved = [
+        replace(run, begins=run.begins + at, ends=run.ends + at) for run, at in zip(held, before, strict=True)
+    ]
+    return Chunk(*(np.concatenate([getattr(run, each.name) for run in moved]) for each in fields(Chunk)))
 
 
 @dataclass(slots=True)
@@ -287,9 +266,9 @@ def _check_padding(chunk: Chunk, path: Path, page: int, at: int) -> None:
     """What follows the last record of a page is zeros, or there is no telling what was lost."""
     rest = chunk.data[at : int(chunk.ends[page])]
     if rest.any():
-        place = chunk.byte(page, at) + 1
-        raise ReportError(
-            path,
-            f"byte {place}: {rest[:HEADER].tobytes().hex(' ').upper()} is no record header: expected a length of "
-            f"{HEADER} to {PAGE} that ends within the page, two zero bytes and a domain of 0 to {HIGHEST_DOMAIN}",
+        found = (
+            f"byte {chunk.byte(page, at) + 1}: {rest[:HEADER].tobytes().hex(' ').upper()} is no record header"
         )
+        length = f"a length of {HEADER} to {PAGE} that ends within the page"
+        wanted = f"expected {length}, two zero bytes and a domain of 0 to {HIGHEST_DOMAIN}"
+        raise ReportError(path, f"{found}: {wanted}")

@@ -8,17 +8,15 @@ from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from planner.reports import schema
 from planner.reports.monitor.layouts import Integers, Kind, PoolBits, Words, full_number
 from planner.results import Array
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NUMBERS: Final = 2**16  # pool numbers, and device numbers of a subchannel set
 MOST_EVENTS: Final = 1e6  # 1/s; no device, pool or data space counts faster
@@ -67,7 +65,7 @@ class Pairs:
         """Take some of the pairs out of `before`, from which they were made; their rows."""
         rows = np.arange(before.size)[self.now][which]
         before[rows] = -1
-        return [int(row) for row in rows]
+        return list(map(int, rows))
 
     def rise(self, counter: Words) -> Words:
         """Rise of a counter modulo 2**32."""
@@ -100,9 +98,8 @@ class Notes:
 
     def _sentence(self, record: str, reason: str, most: int = 5) -> str:
         names = self.counted[record, reason]
-        shown = ", ".join(
-            name if times == 1 else f"{name} ({times} times)" for name, times in names.most_common(most)
-        )
+        each = names.most_common(most)
+        shown = ", ".join(name if times == 1 else f"{name} ({times} times)" for name, times in each)
         others = f" and {len(names) - most} others" if len(names) > most else ""
         rows = names.total()
         times, left_out = ("time", "interval is") if rows == 1 else ("times", "intervals are")
@@ -149,8 +146,6 @@ class Static:
     @classmethod
     def of(cls, configuration: DeviceConfiguration, most: int) -> Static:
         """Spread the configuration over all device numbers below `most`."""
-        import polars as pl
-
         most = max(most, highest(np.array([*configuration.types], np.int64)))
         flags = np.zeros((4, most), bool)
         types: list[str | None] = [None] * most
@@ -208,8 +203,6 @@ class SampleSpan:
 
     def common(self, sample: Integers, line: NDArray[np.uint32]) -> dict[str, Any]:
         """Columns that rows of all tables have."""
-        import polars as pl
-
         offset = self.system.offset or 0
         start = self.times[sample - self.first] + offset * 1_000_000
         return {
@@ -227,8 +220,6 @@ class SampleSpan:
 
     def aliases(self, sample: Integers, pool: NDArray[np.uint32], member: NDArray[np.bool_]) -> pl.Series:
         """Aliases of the pool that each row belongs to; null where the sample says nothing of it."""
-        import polars as pl
-
         if self.pools is None:
             return pl.Series([None], dtype=pl.UInt16).new_from_index(0, sample.size)
         names, place = np.unique(self.pools["rows"]["HPPOOLNM"], return_inverse=True)
@@ -244,9 +235,8 @@ class SampleSpan:
 def moment(time: int) -> str:
     """UTC of a time [us since 1970] for a message."""
     try:
-        return (datetime(1970, 1, 1) + timedelta(microseconds=time)).isoformat(
-            sep=" ", timespec="milliseconds"
-        )
+        found = datetime(1970, 1, 1) + timedelta(microseconds=time)
+        return found.isoformat(sep=" ", timespec="milliseconds")
     except OverflowError:
         return f"{time} us since 1970"
 
@@ -254,14 +244,4 @@ def moment(time: int) -> str:
 @cache
 def hexadecimal(most: int) -> pl.Series:
     """Device numbers below `most`."""
-    import polars as pl
-
     return pl.Series([f"{number:04X}" for number in range(most)])
-
-
-@cache
-def decimal() -> pl.Series:
-    """All pool numbers, and null."""
-    import polars as pl
-
-    return pl.Series([str(number) for number in range(NUMBERS)] + [None])
