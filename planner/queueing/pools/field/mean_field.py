@@ -334,7 +334,7 @@ def _steered(state: State, found: State, *, turns: float = 0.25, creeps: float =
     # Now and then all changes to come of what balances say are made at once: one shrinks by the same factor after the
     # other.
     every, far, late = 8, 0.95, 13
-    leaps = (kept > 0.7) & (state.passes % every == 0) & (state.passes >= late) & (gain == 1.0)
+    leaps = (kept > creeps) & (state.passes % every == 0) & (state.passes >= late) & (gain == 1.0)
     leap = np.where(leaps, 1.0 / (1.0 - np.minimum(kept, far)), gain)
     going = np.where(state.passes > FOLLOWED, gain, 1.0)
     moved = {}
