@@ -376,3 +376,15 @@ def test_a_value_has_its_digits_however_much_cancels(wanted: int) -> None:
     assert many_digits(sympy.Add(sympy.pi, -sympy.pi, evaluate=False), wanted) == 0
     with pytest.raises(InputError, match="such as need no more than 100 digits"):
         many_digits(cancelling, wanted, most=100)
+
+
+def test_the_law_of_a_wait_is_named() -> None:
+    topic = topic_named("mgc")
+    for servers, scv, load, name in (
+        (1, 0.5, 0.6, " (Pollaczek and Khinchine)"), (1, 1, 0.6, " (Pollaczek and Khinchine)"), (2, 1, 0.6, ""),
+        (2, 0, 0.6, ""), (2, 0.5, 0.6, " (Takahashi 1977)"), (2, 2, 0.6, " (Boxma, Cohen and Huffels 1979)"),
+        (2, 2, 1.0, ""), (2, 2, 0.0, ""), (2, 2, 0.999, " (Boxma, Cohen and Huffels 1979)"),
+    ):  # fmt: skip
+        given = {"servers": servers, "scv": scv, "arrival_rate": load * servers * 1000, "service_time": 1e-3}
+        steps = [step for step in topic.equations(topic.numbers(given)) if str(step.left) == "W"]
+        assert [step.meaning for step in steps] == [f"wait time{name}"]

@@ -314,3 +314,10 @@ def test_terms_stand_as_written_what_is_subtracted_last() -> None:
     assert latex(sympy.LambertW(x) ** 2) == r"\operatorname{Lambert}\left(x\right)^{2}"
     assert printed(sympy.LambertW(x), unicode=False) == "Lambert(x)"
     assert printed(sympy.Max(x, a), unicode=False) == "max(a, x)"
+
+
+@pytest.mark.parametrize(("name", "whole"), [("finite-source", True), ("mmc", False)])
+def test_only_counts_have_ticks_at_whole_numbers_alone(name: str, whole: bool) -> None:
+    axes = explain(name).plot()
+    axes.set_xlim(0.0, 1.5)
+    assert all(float(tick).is_integer() for tick in axes.get_xticks()) is whole
