@@ -57,6 +57,14 @@ DEVICES = (
 )  # fmt: skip
 
 
+def test_nothing_may_wait_but_something_was_served(write: Write) -> None:
+    (run,) = read_observations([write("aliases,io_rate,wait_ms,queued", "0,755,0,0")], "volume")
+    assert (run.values["wait_time"], run.values["queued"]) == (0.0, 0.0)
+    for heading in ("io_rate", "service_ms", "response_ms"):
+        with pytest.raises(ReportError, match=f"{heading} '0': expected a number above zero"):
+            read_observations([write(f"aliases,{heading}", "0,0")], "volume")
+
+
 def test_devices_of_a_run_are_added_up_and_their_times_weighed_by_rate(write: Write) -> None:
     """Rates and queues with their digits; the coarsest digit of a time is that of the mean."""
     one, two = read_observations([write(*DEVICES)], "pool")

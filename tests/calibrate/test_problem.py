@@ -10,6 +10,7 @@ import pytest
 
 from planner import queueing
 from planner.calibrate import Figure, Observation
+from planner.calibrate import problem as problem_module
 from planner.calibrate.problem import (
     KEYS,
     PARAMETERS,
@@ -28,7 +29,7 @@ from planner.calibrate.problem import (
     starts,
     totals,
 )
-from planner.errors import InputError
+from planner.errors import CalibrationError, InputError
 from planner.results import Array
 
 TRUE = {"service_time": 0.8e-3, "think_time": 0.4e-3, "inflation": 0.08, "redrive_time": 0.03e-3}
@@ -421,18 +422,78 @@ def test_a_parameter_at_its_bound_fits_as_well_where_nothing_tells_it() -> None:
 
 def test_more_requesters_fit_as_well_where_think_time_makes_up_for_them() -> None:
     """At one count of aliases a longer think time does; three counts tell the requesters."""
-    light = {**TRUE, "think_time": 30e-3}
-    one = Problem(observations=(made(0, None, light),), fixed={}, priors=PRIORS, population=4)
+    light = {**TRUE, "think_time": 30e-3, "redrive_time": 0.0}
+    known = {"fixed": {"redrive_time": 0.0}, "priors": PRIORS, "population": 4}
+    one = Problem(observations=(made(0, None, light),), **known)  # type: ignore[arg-type]
     assert more_requesters_as_well([solve(one, starts(one))])
-    heavy = {**TRUE, "think_time": 0.1e-3}
-    three = Problem(
-        observations=tuple(made(a, None, heavy) for a in (0, 1, 3)), fixed={}, priors=PRIORS, population=4
-    )
+    heavy = {**light, "think_time": 0.1e-3}
+    three = Problem(observations=tuple(made(a, None, heavy) for a in (0, 1, 3)), **known)  # type: ignore[arg-type]
     assert not more_requesters_as_well([solve(three, starts(three))])
-    # of a shared pool more are asked only where the largest number was tried
-    pool = replace(one, observations=(observed(2, 1, None, io_rate=100.0, service_time=0.8e-3, queued=0.01),))
-    at = np.log([light[key] for key in KEYS])
-    residuals, jacobian = np.zeros(6), np.eye(6, 4)
-    assert not more_requesters_as_well(
-        [Solution(problem=pool, logs=at, residuals=residuals, jacobian=jacobian)]
+
+
+@pytest.mark.parametrize(
+    ("volumes", "aliases", "population", "asked"),
+    [(2, 1, 4, False), (2, 1, 64, True), (2, 0, 4, True), (1, 1, 4, True), (1, 0, 4, True)],
+)
+def test_of_a_shared_pool_more_requesters_are_asked_only_where_the_most_were_tried(
+    volumes: int, aliases: int, population: int, asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = observed(volumes, aliases, None, io_rate=100.0, service_time=0.8e-3, queued=0.01)
+    one = Problem(observations=(run,), fixed={}, priors=PRIORS, population=population)
+    at = np.log([TRUE[key] for key in KEYS])
+    found = Solution(problem=one, logs=at, residuals=np.zeros(6), jacobian=np.eye(6, 4))
+    seen: list[tuple[Problem, list[Array]]] = []
+
+    def solved(further: Problem, begin: list[Array]) -> Solution:
+        seen.append((further, begin))
+        return found
+
+    monkeypatch.setattr(problem_module, "solve", solved)
+    assert more_requesters_as_well([found]) is asked
+    assert len(seen) == asked
+    for further, (same, longer) in seen:
+        assert (further.population, set(further.priors)) == (64, {"inflation", "redrive_time"})
+        assert same.tolist() == at.tolist()
+        moved = (longer - at).tolist()  # of as many more requesters, each thinks as much longer
+        assert moved == pytest.approx(
+            [math.log(64 / population) if key == "think_time" else 0.0 for key in KEYS]
+        )
+
+
+def odds_of(problem: Problem, odds: float) -> Solution:
+    """A solution with these odds: the curvature is one, the misfit makes up for the prior."""
+    misfits = -2.0 * (odds - math.log(share_of(problem.population)))
+    return Solution(problem=problem, logs=np.zeros(4), residuals=np.array([math.sqrt(misfits), 0, 0, 0]),
+                    jacobian=np.eye(4))  # fmt: skip
+
+
+def test_a_search_ends_at_the_second_number_of_requesters_in_a_row_that_is_far_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Odds by number: 3 -20, 4 -10, 5 -19.5 (behind), 6 -18 (not), 7 and 8 -20 (behind)."""
+    known = {1: -99.0, 2: -50.0, 3: -20.0, 4: -10.0, 5: -19.5, 6: -18.0, 7: -20.0, 8: -20.0}
+    tried: list[int] = []
+
+    def solved(problem: Problem, begin: list[Array], **_: bool) -> Solution:
+        tried.append(problem.population)
+        if problem.population == failing:
+            raise CalibrationError("least squares did not converge")
+        return odds_of(problem, known.get(problem.population, -40.0))
+
+    monkeypatch.setattr(problem_module, "solve", solved)
+    monkeypatch.setattr(problem_module, "starts", lambda problem: [np.zeros(4)])
+    problem = Problem(
+        observations=(observed(1, 0, io_rate=100.0, response_time=5e-3),), fixed={}, priors=PRIORS
     )
+    failing = 0
+    found = search(problem, None)
+    assert tried == list(range(1, 9))
+    assert [each.population for each in found] == [4, 6]
+    tried.clear()
+    failing = 4  # is passed over
+    assert [each.population for each in search(problem, None)] == [6, 5, 3, 7, 8]
+    many = Problem(observations=(observed(1, 0, io_rate=500.0, response_time=8e-3),), fixed={}, priors=PRIORS)
+    tried.clear()
+    failing = 0
+    search(many, None)
+    assert tried[0] == 4  # rate x response over 1.15
