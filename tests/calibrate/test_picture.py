@@ -234,6 +234,11 @@ def test_an_outlier_is_ringed_above_and_below(fit: Fit) -> None:
 def test_without_aliases_next_to_each_other_figures_keep_their_distance(fit: Fit) -> None:
     runs = [run(0, 1, 755.0, 1.3e-3), run(10, 1, 1619.0, 1.7e-3)]
     found = replace(fit, observations=tuple(runs), comparisons=fit.comparisons[:2] + fit.comparisons[4:])
+    one = replace(fit, observations=fit.observations[:1], comparisons=fit.comparisons[:2])
+    assert [data(line)[0] for line in drawn(both(draw_fit(one, None))[1])] == [
+        [pytest.approx(-0.05)],
+        [pytest.approx(0.05)],
+    ]
     _, lower = both(draw_fit(found, None))
     assert [data(line)[0] for line in drawn(lower)] == [
         pytest.approx([-0.5, 9.5]),

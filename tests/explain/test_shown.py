@@ -272,6 +272,23 @@ def test_a_family_is_told_from_its_first_to_its_last() -> None:
         assert told.latex().endswith("&= " + powers.replace(", ", r",\ "))
 
 
+def test_of_a_family_the_general_case_is_shown_with_its_numbers() -> None:
+    n, x = sympy.Symbol("n", integer=True), sympy.Symbol("x")
+    family = sympy.Function("w")
+    right = sympy.Piecewise((1, sympy.Eq(n, 0)), (family(n - 1) * x, True))
+    values = {x: 5, family(sympy.Integer(0)): 1, family(sympy.Integer(1)): 5}
+    symbols, filled, members = (
+        Told(Equation(family(n), right, "weight", index=(n, 0, 1)), values).latex().split("\\\\\n")
+    )
+    assert r"\begin{cases}" in symbols
+    assert filled.strip() == r"&= 5 \cdot w{\left(n - 1 \right)}"
+    assert members == r"&= 1,\ 5"
+    either = sympy.Piecewise((2 * x, x < 3), (7 * x, True))
+    for at, case in ((2, "2 \\cdot 2"), (5, "7 \\cdot 5")):
+        told = Told(step_of(either), {x: at, sympy.Symbol("y"): at})
+        assert told.latex().split("\\\\\n")[1].strip() == f"&= {case}"
+
+
 @pytest.mark.parametrize(
     ("value", "digits", "shown"),
     [(1e13 - 1, 5, "9999999999999"), (12345678901234.0, 5, "12346000000000"), (-12345678.0, 5, "-12345678"),
