@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -422,6 +423,7 @@ def test_costs_that_no_run_touches_are_not_determined() -> None:
     for key in ("ssch_64_time", "slow_ccw_time"):
         estimate = narrow.estimates[key]
         assert (estimate.value, estimate.status, estimate.high) == (0.0, "not determined", None)
+        assert (estimate.standard_error, estimate.start, estimate.low) == (0.0, 0.0, 0.0)
     given = fit_channel_program([program(31, "fast", 100.0, 0.0)], {"fast_ccw_time": 2e-4})
     assert (given.value("fast_ccw_time"), given.estimates["fast_ccw_time"].status) == (2e-4, "fixed")
     assert given.value("ssch_time") == pytest.approx(3e-4, rel=1e-3)
@@ -469,3 +471,21 @@ def test_few_configurations_of_processors_leave_few_degrees() -> None:
     assert found.estimates["cpu_time"].start == pytest.approx(20e-3 * 1.02 * math.exp(-0.08))
     assert [each.quantity for each in found.comparisons] == ["cpu_ms"] * 5
     assert [each.run for each in found.comparisons] == ["1", "2", "4", "8", "16"]
+
+
+@pytest.mark.parametrize(
+    ("headings", "whole", "nothing", "at_most_one"),
+    [
+        (DISK_HEADINGS, set(), {"hit_ratio", "cp", "virtual", "read", "write"}, {"hit_ratio"}),
+        (PAGING_HEADINGS, {"outstanding", "queue_depth"}, {"think"}, set()),
+        (CHANNEL_HEADINGS, set(), {"written", "read"}, set()),
+        (PROCESSOR_HEADINGS, {"processors"}, set(), set()),
+    ],
+)  # fmt: skip
+def test_of_what_is_measured_some_may_be_nothing_and_counts_are_whole(
+    headings: Sequence[Quantity], whole: set[str], nothing: set[str], at_most_one: set[str]
+) -> None:
+    """Rates and sizes cannot be nothing where something was measured; times and shares can."""
+    assert {each.key for each in headings if each.whole} == whole
+    assert {each.key for each in headings if each.zero} == nothing
+    assert {each.key for each in headings if each.high == 1.0} == at_most_one

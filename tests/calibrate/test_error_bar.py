@@ -141,12 +141,12 @@ def alternative(population: int, share: float, size: float) -> library.Alternati
 
 def test_a_mixture_has_every_number_of_requesters_by_its_share() -> None:
     known = {each.file_key: each for each in KINDS["volume"].PARAMETERS}
-    some = [alternative(3, 0.748, 0.1), alternative(4, 0.25, 0.2), alternative(5, 0.002, 0.1)]
+    some = [alternative(3, 0.748, 0.01), alternative(4, 0.25, 0.02), alternative(5, 0.002, 0.01)]
     found = _mixture(some, known, 200)
     assert sorted(found) == ["population", "service_time"]
     counts = {n: int((found["population"] == n).sum()) for n in (3, 4, 5)}
     assert counts == {3: 150, 4: 50, 5: 0}
-    for n, size in ((3, 0.1), (4, 0.2)):
+    for n, size in ((3, 0.01), (4, 0.02)):
         logs = np.log(found["service_time"][found["population"] == n])
         assert logs.mean() == pytest.approx(math.log(1e-3 * n), abs=0.1 * size)
         assert logs.std() == pytest.approx(size, rel=0.1)
@@ -324,7 +324,7 @@ def test_one_parameter_set_has_the_error_of_the_law_around_it() -> None:
     low, high = _ends(RATE, drawn, structs.replace(QUALITY, degrees_of_freedom=3.0))
     assert low[0] == pytest.approx(100 - 10 * last * t.ppf(0.95, 3) / norm.ppf(0.95))
     low, high = _ends(RATE, drawn, structs.replace(QUALITY, degrees_of_freedom=1.0))
-    assert (low[0], high[0]) == (0.0, 150.0) or low[0] == pytest.approx(100 - 10 * last * stretch(1.0))
+    assert low[0] == pytest.approx(100 - 10 * last * stretch(1.0))
     assert high[0] == 150.0  # no more than there can be
     low, high = _ends(RATE, drawn, structs.replace(QUALITY, degrees_of_freedom=0.5))
     assert (low.tolist(), high.tolist()) == ([0.0], [150.0])  # nothing bounds it

@@ -189,6 +189,30 @@ def test_lines_are_named_where_they_end_or_leave_the_picture() -> None:
         assert wait[x] <= top < wait[after]
 
 
+def test_a_line_that_stays_in_the_picture_is_named_at_its_last_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    named: dict[str, float] = {}
+    monkeypatch.setattr(
+        style, "name_lines", lambda _, ends: named.update({words: at for at, words, _ in ends})
+    )
+    told = explain("finite-source", servers=2)
+    told.plot()
+    assert named == {
+        f"{n} server{'s' if n > 1 else ''}": pytest.approx(by_code(told, servers=n, population=7.0))
+        for n in (1, 2, 3)
+    }
+
+
+def test_inputs_stand_behind_two_spaces_by_their_symbols() -> None:
+    lines = explain("mmc").text(unicode=False).splitlines()
+    rows = [" ".join(line.split()) for line in lines if line.startswith("  ") and not line.startswith("   ")]
+    for each in (
+        "lambda 755 1/s arrival_rate arrival rate",
+        "S 1.3 ms service_time service time",
+        "c 2 servers servers",
+    ):
+        assert each in rows
+
+
 def explain_wait(rate: float, servers: int) -> float:
     """Wait of M/M/c by its numerical code [ms]."""
     topic = topic_named("mmc")
