@@ -162,6 +162,7 @@ def test_volumes_without_shared_aliases_are_queues_of_their_own() -> None:
         assert totalled == pytest.approx([volumes * rate, service, volumes * queued], abs=1e-12)
 
 
+@pytest.mark.long
 def test_a_shared_pool_is_the_alias_pool_and_every_set_of_parameters_its_own() -> None:
     runs = [observed(3, 2, 4), observed(1, 1, 4), observed(3, 2, 4), observed(3, 2, 2), observed(3, 8, 4)]
     values = np.concatenate([row(), row(service_time=1e-3), row(think_time=1e-4)])
@@ -402,6 +403,7 @@ def test_the_gap_of_a_device_counts_as_busy() -> None:
     )
 
 
+@pytest.mark.long
 def test_a_parameter_at_its_bound_fits_as_well_where_nothing_tells_it() -> None:
     """One device tells nothing of the growth with more in service; three counts do, and the think time as well."""
     one = Problem(observations=(made(0, 4),), fixed={}, priors=PRIORS, population=4)

@@ -162,6 +162,7 @@ def test_where_servers_saturate_a_line_says_so() -> None:
     assert 2 / 1.3e-3 <= float(np.ravel(line.get_xdata())[0]) <= 2 / 1.3e-3 + step
 
 
+@pytest.mark.long
 def test_the_answer_is_in_sight_and_no_line_shrinks_it() -> None:
     """The axis ends above four answers at most; one line saturates far above."""
     told = explain("mmc", arrival_rate=1000)
@@ -189,6 +190,7 @@ def test_lines_are_named_where_they_end_or_leave_the_picture() -> None:
         assert wait[x] <= top < wait[after]
 
 
+@pytest.mark.long
 def test_a_line_that_stays_in_the_picture_is_named_at_its_last_value(monkeypatch: pytest.MonkeyPatch) -> None:
     named: dict[str, float] = {}
     monkeypatch.setattr(
