@@ -62,7 +62,7 @@ ROOMS: Final = {
     "calibrate": ("tests/calibrate", "tests/published", "tests/cli/test_calibrate.py"),
     "explain": ("tests/explain",),
     "demand": ("tests/demand", "tests/pinned", *ANSWERS),
-    "sizing": ("tests/pinned", *ANSWERS),
+    "sizing": ("tests/sizing", "tests/pinned", *ANSWERS),
     "reports": ("tests/reports", "tests/measurements", "tests/cli/test_read.py", "tests/fuzz", "tests/pinned"),
 }  # fmt: skip
 COMPARED: Final = {

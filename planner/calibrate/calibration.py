@@ -215,8 +215,8 @@ class Fit(Calibration):
     spread: Spread | None
     outlier: Outlier | None
     saturated: bool
-    observations: tuple[Observation, ...] = ()
-    degrees_left: float = 0.0
+    observations: tuple[Observation, ...]
+    degrees_left: float
     model: library.Model | None = None
 
     @property

@@ -345,7 +345,7 @@ def _mixture(
         if many == 0:
             continue
         normal = points(many, len(free)) if free else np.empty((many, 0))
-        root = _root(np.array(each.log_covariance).reshape(len(free), -1) + 1e-12 * np.eye(len(free)))
+        root = _root(np.array(each.log_covariance).reshape(len(free), len(free)) + 1e-12 * np.eye(len(free)))
         sets.append(np.clip(np.exp(np.array(each.log_mean) + normal @ root.T), low, high))
         requesters.append(np.full(many, float(each.population)))
     if not sets:

@@ -72,7 +72,7 @@ def draw_fit(found: Fit, axes: Axes | None) -> Axes:
     if below:
         places = [float(run.aliases) for run in runs for _ in run.figures]
         gap = min((b - a for a, b in pairwise(sorted(set(places)))), default=1.0)
-        _residuals(found, places, 0.1 * max(gap, 0.5), below[0])
+        _residuals(found, places, 0.1 * gap, below[0])
         axes.legend(frameon=False, fontsize="small")
     last = below[0] if below else axes
     last.set_xlabel("aliases")

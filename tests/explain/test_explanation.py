@@ -16,11 +16,6 @@ from planner.explain.explanation import Explanation
 from planner.explain.wording import powers
 
 
-@pytest.fixture(scope="module", params=TOPICS)
-def told(request: pytest.FixtureRequest) -> Explanation:
-    return explain(request.param)
-
-
 @pytest.mark.first(3)
 def test_text_fits_a_terminal(told: Explanation) -> None:
     for unicode in (True, False):

@@ -1,0 +1,576 @@
+"""Bands, curves through measurements, gains and groups of volumes: arithmetic by hand and known distributions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from planner import queueing
+from planner.demand import Law, Target, read_volumes
+from planner.devices import Performance, Pool, VolumeClass
+from planner.interval import Interval
+from planner.measurements import Run, from_numbers
+from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN
+from planner.results import Array
+from planner.sizing.bounds import MOST, Correction, band, counts_at_ends, ends_of, holding, spaced, through
+from planner.sizing.comparison import Count, Gain, gains, own_gains
+from planner.sizing.fewest import _following, excess_of, fewest, first_guess, most_useful
+from planner.sizing.volume import _closed_station, _open_station, classic_aliases
+from planner.sizing.volumes import (
+    alike,
+    each_volume,
+    grouped,
+    grown,
+    interpolated,
+    means,
+    own_rates,
+    pool_of,
+    rates_differ,
+    think_in_use,
+)
+
+EXACT = Law(inflation=0.0, redrive_time=0.0, model_error=0.0)
+LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.05, axes=((0.2, 0.0), (0.0, 0.6)))
+ENDS = norm.ppf((0.5 + np.arange(9)) / 9)  # equally likely nodes of the error of a law
+
+
+def rows_of(rate: list[float], service: list[float], queued: list[float], start: int = 0) -> Performance:
+    nothing = np.full(len(rate), np.nan)
+    x, s, q = (np.array(each) for each in (rate, service, queued))
+    return Performance(
+        aliases=start + np.arange(float(len(rate))), io_rate=x, service_time=s, queued=q, no_alias=nothing,
+        tries=nothing, fails=nothing, fewest_free=nothing, most_free=nothing, volume_rates=x[:, None],
+        volume_responses=(s + q / x)[:, None],
+    )  # fmt: skip
+
+
+def volume(rate: float = 700.0, service: float = 1.3e-3, queued: float = 0.8, aliases: int = 0) -> Run:
+    return from_numbers(
+        io_rate=Interval(0.99 * rate, rate, 1.01 * rate), service=Interval(0.95 * service, service, 1.05 * service),
+        queued=Interval(0.99 * queued, queued, 1.01 * queued), aliases=aliases,
+    )  # fmt: skip
+
+
+def flat(values: list[list[float]], chosen: list[float], moved: list[list[float]], **how: object) -> Interval:
+    given = {"law": EXACT, "strain": 0.0, "in_use": 0, "known": {}, **how}
+    shape = (-1, len(chosen))
+    return band(np.array(values).reshape(shape), np.array(chosen), np.array(moved).reshape(shape), **given)  # type: ignore[arg-type]
+
+
+def test_a_band_without_any_error_holds_the_readings() -> None:
+    found = flat([[100.0, 120.0], [90.0, 150.0]], [95.0, 140.0], [])
+    assert found.low.tolist() == pytest.approx([90.0, 120.0])
+    assert found.value.tolist() == [95.0, 140.0]
+    assert found.high.tolist() == pytest.approx([100.0, 150.0])
+
+
+def test_the_error_of_the_law_widens_a_band_by_the_outer_nodes() -> None:
+    """90 % of nine equally likely nodes are all of them; a misfit of strain 2 doubles them, up to ten times."""
+    law = replace(EXACT, model_error=0.05)
+    for strain, times in ((0.0, 1.0), (1.0, 1.0), (2.0, 2.0), (10.0, 10.0), (50.0, 10.0)):
+        found = flat([[100.0, 120.0]], [100.0, 120.0], [], law=law, strain=strain)
+        reach = math.exp(times * 0.05 * ENDS[-1])
+        assert found.high.tolist() == pytest.approx([100 * reach, 120 * reach])
+        assert found.low.tolist() == pytest.approx([100 / reach, 120 / reach])
+
+
+def test_another_law_counts_from_the_aliases_in_use_on_and_as_a_parabola() -> None:
+    """Ends of an axis at e^.3 up and e^-.1 down with one alias more, at 1.645 deviations: .2 x + .1 x^2."""
+    chosen, up, down = [100.0, 200.0], [110.0, 220.0 * math.exp(0.3)], [90.0, 180.0 * math.exp(-0.1)]
+    found = flat([chosen], chosen, [up, down])
+    assert (found.low[0], found.high[0]) == pytest.approx((100.0, 100.0))  # where the demand was read
+
+    def moved(z: float) -> float:
+        x = z / 1.645
+        return 0.2 * x + 0.1 * x * x
+
+    at = np.sort([moved(z) for z in norm.ppf((np.arange(20_000) + 0.5) / 20_000)])
+    low, high = np.quantile(at, [0.05, 0.95])
+    assert found.low[1] == pytest.approx(200 * math.exp(low), rel=0.02)
+    assert found.high[1] == pytest.approx(200 * math.exp(high), rel=0.02)
+    later = flat([chosen], chosen, [up, down], in_use=1)
+    assert (later.low[1], later.high[1]) == pytest.approx((200.0, 200.0))
+    assert later.low[0] < 100.0 < later.high[0]
+    beyond = flat([chosen], chosen, [up, down], in_use=9)  # more in use than rows are shown
+    assert (beyond.low[1], beyond.high[1]) == pytest.approx((200.0, 200.0))
+
+
+def test_two_axes_are_independent_of_each_other() -> None:
+    chosen, up, down = [100.0, 100.0], [100.0, 100 * math.exp(0.3)], [100.0, 100 * math.exp(-0.3)]
+    one, two = flat([chosen], chosen, [up, down]), flat([chosen], chosen, [up, down, up, down])
+    width = math.log(one.high[1] / 100)
+    assert width == pytest.approx(0.3, rel=0.03)
+    assert math.log(two.high[1] / 100) == pytest.approx(2**0.5 * width, rel=0.05)
+
+
+def test_where_a_queue_may_grow_without_bound_there_is_no_upper_end() -> None:
+    for values, moved in (
+        ([[math.inf, 5.0]], [[4.0, 5.0]] * 2),
+        ([[4.0, 5.0]], [[math.inf, 5.0], [4.0, 5.0]]),
+    ):
+        found = flat(values, [4.0, 5.0], moved)
+        assert (found.low[0], found.high[0]) == (pytest.approx(4.0), math.inf)
+        assert found.high[1] == pytest.approx(5.0)
+
+
+def test_a_band_goes_through_what_was_measured_and_rates_do_not_fall() -> None:
+    given = Interval(
+        np.array([90.0, 80.0, 70.0]), np.array([95.0, 96.0, 97.0]), np.array([120.0, 99.0, 130.0])
+    )
+
+    def copied() -> Interval:
+        return Interval(*(each.copy() for each in given))
+
+    found = through(copied(), {1: Interval(94.0, 95.0, 96.0), 7: Interval(1.0, 1.0, 1.0)})
+    assert (found.low.tolist(), found.high.tolist()) == ([90.0, 94.0, 70.0], [120.0, 96.0, 130.0])
+    assert found.value.tolist() == [95.0, 95.0, 97.0]
+    found = through(copied(), {1: Interval(94.0, 96.0, 97.0)}, rising=True)
+    assert found.low.tolist() == [90.0, 94.0, 94.0]
+    assert found.high.tolist() == [97.0, 97.0, 130.0]
+    unknown = through(copied(), {1: Interval(math.nan, math.nan, math.nan)})
+    assert unknown.low.tolist() == given.low.tolist()
+    outside = through(Interval(np.array([5.0]), np.array([4.0]), np.array([3.0])), {})
+    assert (outside.low[0], outside.value[0], outside.high[0]) == (4.0, 4.0, 4.0)
+    held = holding(
+        Interval(np.array([1.0, 2.0]), np.array([2.0, 3.0]), np.array([3.0, 4.0])), np.array([0.5, 5.0])
+    )
+    assert (held.low.tolist(), held.value.tolist(), held.high.tolist()) == (
+        [0.5, 2.0],
+        [0.5, 5.0],
+        [3.0, 5.0],
+    )
+
+
+def test_a_queue_has_room_of_a_fiftieth_on_either_side() -> None:
+    found = spaced(
+        Interval(np.array([1.0, 2.0, 0.0]), np.array([1.0, 2.5, 1.0]), np.array([2.0, 3.0, np.inf]))
+    )
+    assert found.low.tolist() == pytest.approx([0.98, 2.0, 0.0])
+    assert found.high.tolist() == pytest.approx([2.0, 3.0, np.inf])
+
+
+def test_the_ends_of_a_law_are_its_axes_and_the_error_of_the_think_time() -> None:
+    run = volume()
+    read = read_volumes(run.io_rate, run.service, spaced(run.queued), aliases=[0], law=LAW)
+    closed = next(k for k in range(read.weight.shape[1]) if read.kind(k) == "closed" and math.isfinite(
+        read.demands.think[0, k]) and read.weight[0, k] > 0)  # fmt: skip
+    chosen = np.array([closed])
+    ends = ends_of(read, chosen, LAW)
+    assert len(ends) == 2 + 2 * len(LAW.axes)
+    think, service = float(read.demands.think[0, closed]), float(read.service_time[0, closed])
+    error = 0.05 * float(read.predict(np.array([0])).response[0, closed, 0]) / service * 1.645
+    longer, shorter = (float(each.read.demands.think[0, closed]) for each in ends[:2])
+    assert longer == pytest.approx(think + error)
+    assert shorter == pytest.approx(max(think - error, 0.01 * think))
+    laws = [(each.read.law.inflation, each.read.law.redrive_time) for each in ends[2:]]
+    grow, gap = math.exp(0.2 * 1.645), math.exp(0.6 * 1.645)
+    assert laws == [pytest.approx((0.16 * grow, 6e-5)), pytest.approx((0.16 / grow, 6e-5)),
+                    pytest.approx((0.16, 6e-5 * gap)), pytest.approx((0.16, 6e-5 / gap))]  # fmt: skip
+    for each in ends:
+        assert each.read.weight[0].tolist() == [float(k == closed) for k in range(read.weight.shape[1])]
+        assert (each.places.tolist(), each.chosen.tolist()) == ([0], [closed])
+    assert len(ends_of(read, chosen, replace(LAW, model_error=0.0))) == 4
+    assert len(ends_of(read, chosen, replace(LAW, axes=()))) == 2
+    counts = counts_at_ends(read, chosen, LAW, Target())
+    assert counts.shape == (6, 1)
+    assert counts[0, 0] <= counts[1, 0]  # who thinks longer needs no more
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_curve_that_the_model_meets_stays_as_it_is(at: int) -> None:
+    curve = rows_of([100.0, 140.0, 150.0], [1e-3, 1.1e-3, 1.2e-3], [3.0, 1.0, 0.2])
+    there = curve.some([at])
+    run = volume(float(there.io_rate[0]), float(there.service_time[0]), float(there.queued[0]), at)
+    for exact in (True, False):
+        found = Correction.of(there, [run], exact=exact).applied(curve)
+        for name in ("io_rate", "service_time", "queued", "volume_rates", "volume_responses"):
+            assert getattr(found, name) == pytest.approx(getattr(curve, name))
+
+
+def test_a_correction_holds_beyond_what_was_measured_and_lies_between_within() -> None:
+    """A flat model: rates 10 % and 20 % more at counts 1 and 3, service 5 % less and 5 % more."""
+    curve = rows_of([100.0] * 5, [1e-3] * 5, [0.5] * 5)
+    runs = [volume(110.0, 0.95e-3, 0.5, 1), volume(120.0, 1.05e-3, 0.5, 3)]
+    model = curve.some([1, 3])
+    found = Correction.of(model, runs, exact=True).applied(curve)
+    middle = math.sqrt(110 * 120)
+    assert found.io_rate.tolist() == pytest.approx([110.0, 110.0, middle, 120.0, 120.0])
+    assert found.service_time.tolist() == pytest.approx(
+        [0.95e-3, 0.95e-3, 1e-3 * math.sqrt(0.95 * 1.05), 1.05e-3, 1.05e-3]
+    )
+    assert found.queued.tolist() == pytest.approx([0.5] * 5)
+    assert Correction.of(model, runs[::-1], exact=True).counts.tolist() == [1.0, 3.0]
+    assert found.volume_rates[:, 0].tolist() == pytest.approx(found.io_rate.tolist())
+    assert found.volume_responses[:, 0].tolist() == pytest.approx(found.response_time.tolist())
+    grown_ = Correction.of(model, runs, exact=False).applied(curve)
+    assert grown_.io_rate.tolist() == pytest.approx(found.io_rate.tolist())
+    wide = Correction.of(model, [volume(1.0, 1.0, 0.5, 1), runs[1]], exact=False)
+    assert wide.rate_missed[0] == pytest.approx(-MOST)
+    assert wide.service_missed[0] == pytest.approx(MOST)
+
+
+def test_a_queue_without_bound_is_not_corrected() -> None:
+    curve = rows_of([100.0, 120.0], [1e-3, 1e-3], [math.inf, 0.4])
+    found = Correction.of(curve.some([0]), [volume(100.0, 1e-3, 3.0, 0)], exact=True)
+    assert (found.queue_missed.tolist(), found.queue_models.tolist()) == ([0.0], [3.0])
+    assert found.applied(curve).queued[1] == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("needed", "high", "in_use", "verdict", "missing", "spare"),
+    [
+        (5, 7, 4, SHORT, 1, -3), (5, 7, 5, ENOUGH, 0, -2), (5, 7, 7, ENOUGH, -2, 0), (5, 7, 8, SPARE, -3, 1),
+        (None, None, 8, UNKNOWN, -8, 8), (5, None, 8, UNKNOWN, -3, 8),
+    ],
+)  # fmt: skip
+def test_a_count_is_short_enough_or_spare_for_sure(
+    needed: int | None, high: int | None, in_use: int, verdict: str, missing: int, spare: int
+) -> None:
+    found = Count(needed, 3, high, in_use)
+    assert (found.verdict, found.missing, found.spare) == (verdict, missing, spare)
+
+
+def gain(volumes: int = 1, before: float = 5e-3, after: float = 2e-3) -> Gain:
+    return Gain(
+        volumes=volumes, rate_before=100.0, rate_after=150.0, response_before=before, response_after=after
+    )
+
+
+def test_a_gain_is_told_in_rate_and_response() -> None:
+    assert str(gain(3)) == "3 volumes from 100 to 150/s, 5.00 to 2.00 ms"
+    assert str(gain(1, after=5e-3)) == "1 volume at 100/s gains nothing"
+    assert str(gain(2, after=5e-3)) == "2 volumes at 100/s gain nothing"
+    assert gain(after=0.994 * 5e-3).gains
+    assert not gain(after=0.996 * 5e-3).gains
+    assert gain(2).to_dict() == {
+        "volumes": 2, "io_rate_before": 100.0, "io_rate_after": 150.0, "response_before_ms": pytest.approx(5.0),
+        "response_after_ms": pytest.approx(2.0),
+    }  # fmt: skip
+
+
+def test_gains_are_those_of_each_class_between_two_rows() -> None:
+    rows = rows_of([100.0, 140.0, 150.0], [1e-3] * 3, [3.0, 1.0, 0.2])
+    rates, responses = (
+        np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]]),
+        np.array([[9.0, 90.0], [8.0, 80.0], [7.0, 70.0]]),
+    )
+    rows = replace(rows, volume_rates=rates, volume_responses=responses)
+    pool = Pool(classes=(VolumeClass(volumes=2, arrival_rate=1.0), VolumeClass(volumes=5, arrival_rate=1.0)),
+                service_time=1e-3)  # fmt: skip
+    assert gains(pool, rows, 0, 2) == (
+        Gain(volumes=2, rate_before=1.0, rate_after=3.0, response_before=9.0, response_after=7.0),
+        Gain(volumes=5, rate_before=10.0, rate_after=30.0, response_before=90.0, response_after=70.0),
+    )
+    run = several((100.0, 300.0, 50.0), (1e-3, 1e-3, 2e-3), (0.1, 0.9, 0.0))
+    first, second = own_gains(gains(pool, rows, 0, 2), run, np.array([0, 0, 1]))
+    assert (first.rate_before, first.rate_after) == (pytest.approx(200.0), pytest.approx(600.0))
+    assert first.response_before == pytest.approx((100 * 2e-3 + 300 * 4e-3) / 400)  # by rate
+    assert (second.rate_before, second.rate_after, second.response_before) == pytest.approx(
+        (50.0, 150.0, 2e-3)
+    )
+    unknown = replace(run, queued=Interval(run.queued.low, run.queued.value, np.full(3, np.inf)))
+    assert own_gains(gains(pool, rows, 0, 2), unknown, np.array([0, 0, 1]))[0].response_before == 9.0
+
+
+def several(
+    rates: tuple[float, ...], services: tuple[float, ...], queues: tuple[float, ...], half: float = 0.05
+) -> Run:
+    """A pool of unlike volumes, service times known to 5 %."""
+    rate, service, queue = (np.array(each) for each in (rates, services, queues))
+    return Run(
+        name="P", pool=True, aliases=0, volumes=tuple(f"V{k}" for k in range(rate.size)),
+        io_rate=Interval(rate, rate, rate), service=Interval(service * (1 - half), service, service * (1 + half)),
+        queued=Interval(queue, queue, queue), queue_shown=queue,
+    )  # fmt: skip
+
+
+def pool(*classes: VolumeClass, service: float = 1e-3, **how: float) -> Pool:
+    return Pool(classes=classes, service_time=service, **how)
+
+
+def test_each_volume_has_what_its_class_has_and_a_pool_is_put_together_again() -> None:
+    given = pool(VolumeClass(volumes=2, population=3, think_time=1e-3), VolumeClass(volumes=1, arrival_rate=50.0,
+                 service_time=4e-3), inflation=0.1)  # fmt: skip
+    population, think, rate, service = each_volume(replace(given, classes=(replace(given.classes[0], service_time=1e-3),
+                                                                          given.classes[1])))  # fmt: skip
+    assert population[:2].tolist() == [3.0, 3.0]
+    assert math.isnan(population[2])
+    assert (rate[2], think[0]) == (50.0, 1e-3)
+    assert service.tolist() == [1e-3, 1e-3, 4e-3]
+    again = pool_of(
+        replace(EXACT, inflation=0.1), service, population=population, think_time=think, arrival_rate=rate
+    )
+    assert (again.inflation, again.service_time) == (0.1, pytest.approx(2e-3))
+    for before, after in zip((population, think, rate, service), each_volume(again), strict=True):
+        assert np.array_equal(before, after, equal_nan=True)
+
+
+@pytest.mark.parametrize("growth", [0.0, 0.25, 0.5, 1.0])
+def test_demand_grows_by_its_share_in_the_mean_of_both_sides(growth: float) -> None:
+    """Of four volumes with three requesters each: 12 (1 + g) of them, whole numbers on both sides."""
+    sides, shares = grown(pool(VolumeClass(volumes=4, population=3, think_time=1e-3)), growth)
+    assert sum(shares) == pytest.approx(1.0)
+    people = [float(each_volume(side)[0].sum()) for side in sides]
+    assert sum(n * share for n, share in zip(people, shares, strict=True)) == pytest.approx(12 * (1 + growth))
+    for side in sides:
+        each = each_volume(side)[0]
+        assert each.max() - each.min() <= 1
+    odd, parts = grown(pool(VolumeClass(volumes=2, population=3, think_time=1e-3)), 0.25)
+    assert [float(each_volume(side)[0].sum()) for side in odd] == [7.0, 8.0]  # 7.5
+    assert parts == [pytest.approx(0.5), pytest.approx(0.5)]
+    several_, weights = grown(pool(VolumeClass(volumes=2, population=3, think_time=1e-3)), 0.3)  # 7.8
+    assert weights == [pytest.approx(0.2), pytest.approx(0.8)]
+    assert len(several_) == 2
+
+
+def test_rates_grow_as_they_are_and_the_busiest_requesters_first() -> None:
+    (side,), shares = grown(pool(VolumeClass(volumes=2, arrival_rate=50.0)), 0.3)
+    assert shares == [1.0]
+    assert each_volume(side)[2].tolist() == pytest.approx([65.0, 65.0])
+    mixed = pool(
+        VolumeClass(volumes=1, population=2, think_time=5e-3),
+        VolumeClass(volumes=1, population=2, think_time=1e-3),
+    )
+    (side,), _ = grown(mixed, 0.25)  # 4 requesters become 5
+    assert each_volume(side)[0].tolist() == [2.0, 3.0]  # of shorter think time
+    few, many = grown(pool(VolumeClass(volumes=1, population=1, think_time=1e-3)), -0.6)[0]
+    assert [float(each_volume(each)[0][0]) for each in (few, many)] == [1.0, 1.0]  # one at least
+
+
+def test_figures_between_whole_numbers_are_shares_of_both_sides() -> None:
+    few, many = (
+        rows_of([100.0, 200.0], [1e-3, 2e-3], [1.0, 0.5]),
+        rows_of([300.0, 400.0], [3e-3, 4e-3], [2.0, 0.7]),
+    )
+    few, many = (
+        replace(each, no_alias=np.full(2, a), tries=np.full(2, b), fails=np.full(2, c))
+        for each, (a, b, c) in ((few, (0.1, 10.0, 1.0)), (many, (0.3, 30.0, 9.0)))
+    )
+    found = interpolated([few, many], [0.25, 0.75])
+    assert found.io_rate.tolist() == pytest.approx([250.0, 350.0])
+    assert found.service_time[0] == pytest.approx((0.25 * 100 * 1e-3 + 0.75 * 300 * 3e-3) / 250)  # by I/Os
+    assert found.queued.tolist() == pytest.approx([1.75, 0.65])
+    assert (found.no_alias[0], found.tries[0], found.fails[0]) == pytest.approx((0.25, 25.0, 7.0))
+    assert found.volume_rates is many.volume_rates
+    assert interpolated([few, many], [0.75, 0.25]).volume_rates is few.volume_rates
+    assert interpolated([few], [1.0]) is few
+
+
+def test_volumes_are_alike_where_the_digits_of_their_service_times_cannot_tell_them_apart() -> None:
+    """5 % of rate, of service time, and of response."""
+
+    def groups(*rows: tuple[float, float, float]) -> list[int]:
+        return alike(several(*zip(*rows, strict=True))).tolist()  # type: ignore[arg-type]
+
+    base = (100.0, 1e-3, 0.1)  # waits 1 ms: a response of 2 ms
+    assert len(set(groups(base, (95.1, 1e-3, 0.0951)))) == 1
+    assert len(set(groups(base, (94.9, 1e-3, 0.0949)))) == 2
+    assert len(set(groups(base, (100.0, 1.049e-3, 0.1)))) == 1
+    assert len(set(groups(base, (100.0, 1.051e-3, 0.1)))) == 2
+    assert len(set(groups(base, (100.0, 0.951e-3, 0.1)))) == 1
+    assert len(set(groups(base, (100.0, 1e-3, 0.1099)))) == 1
+    assert len(set(groups(base, (100.0, 1e-3, 0.1101)))) == 2
+    found = groups((10.0, 1e-3, 0.0), base, (10.1, 1e-3, 0.0), base)
+    assert found[0] == found[2] != found[1] == found[3]
+    assert sorted(set(found)) == [0, 1]
+    shown = means(Interval(np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 4.0]), np.array([3.0, 4.0, 8.0])),
+                  np.array([0, 1, 0]))  # fmt: skip
+    assert (shown.low.tolist(), shown.value.tolist(), shown.high.tolist()) == ([2, 2], [3, 3], [5.5, 4])
+
+
+def test_rates_that_the_digits_let_be_equal_are_the_mean() -> None:
+    run = several((96.0, 100.0, 104.0), (1e-3,) * 3, (0.1,) * 3)
+    assert own_rates(run).tolist() == pytest.approx([100.0] * 3)
+    apart = several((94.0, 100.0, 106.0), (1e-3,) * 3, (0.1,) * 3)
+    assert own_rates(apart).tolist() == [94.0, 100.0, 106.0]
+    unknown = replace(run, queued=Interval(run.queued.low, run.queued.value, np.full(3, np.inf)))
+    assert own_rates(unknown).tolist() == [96.0, 100.0, 104.0]
+
+
+def test_rates_differ_from_three_percent_on() -> None:
+    assert not rates_differ([volume(100.0), volume(103.0)])
+    assert rates_differ([volume(103.1), volume(100.0)])
+    assert not rates_differ([volume(100.0)])
+
+
+def test_think_times_give_each_volume_its_own_rate_in_the_pool() -> None:
+    rates = np.array([300.0, 300.0, 100.0, 100.0])
+    law = replace(EXACT, inflation=0.1, redrive_time=2e-5)
+    think = think_in_use(3.0, 8e-3, 1e-3, 2, rates, law)
+    solved = queueing.alias_pool(2, volumes=[2, 2], population=[3, 3], think_time=think[[0, 2]], service_time=1e-3,
+                                 inflation=0.1, redrive_time=2e-5)  # fmt: skip
+    assert np.ravel(solved.throughput).tolist() == pytest.approx([300.0, 100.0], rel=1e-3)
+    assert think_in_use(3.0, 8e-3, 1e-3, 2, np.full(3, 200.0), law).tolist() == [8e-3] * 3
+    mixed = think_in_use(3.0, 14e-3, 1e-3, 2, np.array([300.0, 200.0, 100.0]), law)
+    assert mixed[1] == 14e-3  # that of the mean
+    assert mixed[0] < 14e-3 < mixed[2]
+    assert (think_in_use(3.0, 1e-6, 1e-3, 0, np.array([5000.0, 10.0]), law) >= 1e-6).all()
+
+
+def test_few_volumes_are_grouped_only_if_equal_and_idle_ones_have_no_class() -> None:
+    given = pool(
+        *(VolumeClass(volumes=v, population=n, think_time=1e-3) for v, n in ((2, 3), (1, 0), (1, 4)))
+    )
+    found, classes, error = grouped(given, 8)
+    assert (sorted((part.volumes, part.population) for part in found.classes), error) == (
+        [(1, 4.0), (2, 3.0)],
+        0.0,
+    )
+    assert classes[2] == -1
+    assert classes[0] == classes[1] != classes[3]
+    many = Pool(
+        classes=tuple(VolumeClass(volumes=1, arrival_rate=50.0 + k) for k in range(40)), service_time=1e-3
+    )
+    fewer, classes, error = grouped(many, 100)
+    assert len(fewer.classes) <= 16
+    assert sum(part.volumes for part in fewer.classes) == 40
+    assert sum(part.volumes * part.arrival_rate for part in fewer.classes) == pytest.approx(
+        sum(range(50, 90)), rel=1e-6
+    )
+    assert (0 < error < 0.1, classes.min(), classes.max()) == (True, 0, len(fewer.classes) - 1)
+
+
+def test_stations_are_the_queueing_models_and_more_requesters_share_linearly() -> None:
+    counts = np.arange(12.0)
+    rate, service, queued = _open_station(LAW, [VolumeClass(arrival_rate=700.0)], np.array([1e-3]), counts)
+    steady = queueing.mmc(700.0, 1e-3, 1 + counts, inflation=0.16, redrive_time=6e-5)
+    assert rate[0] == pytest.approx(steady.throughput)
+    assert service[0] == pytest.approx(steady.service_time, rel=1e-6)
+    assert queued[0] == pytest.approx(np.maximum(steady.queue_length - steady.in_gap, 0.0), abs=1e-9)
+    parts = [VolumeClass(population=n, think_time=1e-3) for n in (3.0, 3.25, 4.0, 0.5, 1.0)]
+    rate, service, queued = _closed_station(LAW, parts, np.full(5, 1e-3), counts)
+    for k, people in ((0, 3), (2, 4), (4, 1)):
+        exact = queueing.finite_source(
+            people, 1e-3, 1e-3, np.minimum(1 + counts, people), inflation=0.16, redrive_time=6e-5
+        )
+        assert rate[k] == pytest.approx(exact.throughput)
+        assert service[k] == pytest.approx(exact.service_time)
+        assert queued[k] == pytest.approx(np.maximum(exact.queue_length - exact.in_gap, 0.0), abs=1e-12)
+    assert rate[1] == pytest.approx(0.75 * rate[0] + 0.25 * rate[2])
+    assert queued[1] == pytest.approx(0.75 * queued[0] + 0.25 * queued[2], abs=1e-12)
+    assert rate[1] * service[1] == pytest.approx(0.75 * rate[0] * service[0] + 0.25 * rate[2] * service[2])
+    assert rate[3] == pytest.approx(0.5 * rate[4])  # one requester half of the time
+
+
+@pytest.mark.parametrize("demand", [{"population": 4.0, "think_time": 5e-4}, {"arrival_rate": 900.0}])
+@pytest.mark.parametrize("target", [Target(), Target(wait=1e-4), Target(queued=0.2)])
+def test_classic_pav_takes_for_each_volume_what_it_would_alone(
+    demand: dict[str, float], target: Target
+) -> None:
+    whole = pool(VolumeClass(volumes=3, **demand), VolumeClass(volumes=1, arrival_rate=10.0))
+    total = 0
+    for part in whole.classes:
+        for count in range(40):
+            alone = pool(replace(part, volumes=1)).solve([count])
+            if target.met(4 * alone.io_rate, alone.service_time, 4 * alone.queued)[0]:
+                total += part.volumes * count
+                break
+    assert classic_aliases(whole, target) == total
+    assert classic_aliases(pool(VolumeClass(volumes=2, arrival_rate=50_000.0)), Target()) is None
+
+
+def test_no_more_aliases_are_tried_than_are_of_use() -> None:
+    closed = pool(
+        VolumeClass(volumes=3, population=4, think_time=1e-3),
+        VolumeClass(volumes=2, population=1, think_time=1e-3),
+    )
+    assert (most_useful(closed, 100), most_useful(closed, 7)) == (9, 7)
+    assert (
+        most_useful(
+            pool(VolumeClass(volumes=3, population=4, think_time=1e-3), VolumeClass(arrival_rate=1.0)), 100
+        )
+        == 100
+    )
+
+
+def test_a_first_guess_is_the_mean_of_what_is_in_use_beside_the_bases_and_two_deviations() -> None:
+    """Poisson: mean of (N - 1)+ is load - 1 + P(0); requesters: binomial."""
+    load = 900.0 * 2e-3
+    mean = 3 * (load - 1 + math.exp(-load))
+    assert first_guess(pool(VolumeClass(volumes=3, arrival_rate=900.0), service=2e-3)) == round(
+        mean + 2 * math.sqrt(mean)
+    )
+    share = 2 / 3
+    mean = 5 * (4 * share - 1 + (1 - share) ** 4)
+    assert first_guess(pool(VolumeClass(volumes=5, population=4, think_time=1e-3), service=2e-3)) == round(
+        mean + 2 * math.sqrt(mean)
+    )
+    assert first_guess(pool(VolumeClass(volumes=5, population=1, think_time=1e-3), service=2e-3)) == 0
+
+
+def search(
+    first: int, most: int, guess: int, steep: float = 1.0, **known: int
+) -> tuple[int | None, list[int]]:
+    """Find a count whose excess falls exponentially through 1 there; which counts were solved on the way."""
+    asked: list[int] = []
+
+    def solve(places: object, counts: object) -> list[Performance]:
+        (at,) = [int(each[0]) for each in counts]  # type: ignore[attr-defined]
+        asked.append(at)
+        wait = 1e-4 * math.exp(steep * (first - 0.5 - at))
+        return [rows_of([100.0], [1e-3], [100 * wait], at)]
+
+    bounds = {key: [value] for key, value in known.items()}
+    (found,) = fewest(solve, Target(wait=1e-4), [guess], [most], **bounds)  # type: ignore[arg-type]
+    return found, asked  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("steep", [0.02, 0.3, 3.0])
+@pytest.mark.parametrize(
+    ("first", "most"), [(0, 0), (0, 50), (1, 1), (7, 50), (50, 50), (51, 50), (200, 226)]
+)
+def test_the_fewest_are_found_in_few_rounds(first: int, most: int, steep: float) -> None:
+    for guess in (0, first, most // 2, most, 999):
+        found, asked = search(first, most, guess, steep)
+        assert found == (first if first <= most else None)
+        assert len(set(asked)) == len(asked) <= 25
+        assert all(0 <= each <= most for each in asked)
+    if 0 < first <= most:
+        near = search(first, most, first, steep)[1]
+        assert len(near) <= 7
+
+
+def test_what_is_known_to_miss_or_to_meet_is_not_tried_again() -> None:
+    found, asked = search(7, 50, 20, missed=6, met=8)
+    assert (found, asked) == (7, [7])
+    found, asked = search(7, 50, 20, missed=6, met=7)
+    assert (found, asked) == (7, [])
+    found, asked = search(60, 50, 20, missed=50)
+    assert (found, asked) == (None, [])
+    assert all(each > 3 for each in search(7, 50, 0, missed=3)[1])
+
+
+def test_a_step_goes_along_the_straight_line_between_two_excesses() -> None:
+    """From e^2 at 10 to e^-2 at 30: half way; from afar by the slope, at most a quarter of the way."""
+
+    def step(low: int, high: int, at_low: float, at_high: float, rounds: int = 1, slope: float = 0.1) -> int:
+        one = [np.array([each]) for each in (low, high, 100)]
+        real = [np.array([each]) for each in (at_low, at_high, slope)]
+        return int(_following(*one, *real, rounds)[0])  # type: ignore[arg-type]
+
+    assert step(10, 30, 2.0, -2.0) == 20
+    assert step(10, 30, 1.0, -3.0) == 15
+    assert step(10, 30, 1.0, -9.0) == 14  # below e^-4 the line ends
+    assert step(10, 30, 2.0, -2.0, rounds=4) == 20
+    assert step(10, 30, 1.0, -3.0, rounds=4) == 20  # halved every fourth round
+    assert step(10, 30, math.inf, -1.0) == 20
+    assert step(40, 101, 0.5, math.nan) == 45  # upward: log excess over slope
+    assert step(40, 101, 9.0, math.nan) == 50  # a quarter of the way at most
+    assert step(-1, 40, math.nan, -0.5) == 35
+    assert step(-1, 40, math.nan, -9.0) == 30
+    assert step(4, 101, 9.0, math.nan) == 6
+    assert step(10, 12, 1e-9, -9.0) == 11
+    assert step(40, 101, 0.01, math.nan, rounds=8) == 56  # in doubled steps from afar
+
+
+def test_an_excess_is_what_is_reached_over_what_is_allowed() -> None:
+    rows = rows_of([100.0, 200.0], [1e-3, 1e-3], [0.1, 0.1])
+    assert excess_of(Target(wait=5e-4), rows).tolist() == pytest.approx([2.0, 1.0])
+    found: Array = excess_of(Target(queued=0.05), rows)
+    assert found.tolist() == pytest.approx([2.0, 2.0])
+    assert all(a >= b for a, b in pairwise(excess_of(Target(), rows).tolist()))

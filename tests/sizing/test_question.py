@@ -1,0 +1,244 @@
+"""The one question: numbers with their digits, what excludes each other, and the sums of many answers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planner import sizing
+from planner.demand import Target
+from planner.errors import InputError
+from planner.sizing.gaps import Gaps
+from planner.sizing.many import PoolCount, Subsystem, Traffic, VolumesAnswer, changes_of
+from planner.sizing.question import Numbers, quantity
+
+
+@pytest.mark.parametrize(
+    ("given", "dimension", "parts", "ends"),
+    [
+        ("755/s", "rate", 1, (754.5, 755.0, 755.5)), ("755.0/s", "rate", 1, (754.95, 755.0, 755.05)),
+        ("1.3ms", "time", 1, (1.25e-3, 1.3e-3, 1.35e-3)), ("1.3ms", "time", 3, (1.15e-3, 1.3e-3, 1.45e-3)),
+        ("1.84", None, 1, (1.835, 1.84, 1.845)), (0.1, None, 1, (0.05, 0.1, 0.15)), (0.0, None, 1, (0.0, 0.0, 0.05)),
+        (755.0, "rate", 1, (754.95, 755.0, 755.05)), ("1ms", "time", 3, (0.5e-3, 1e-3, 2.5e-3)),
+    ],
+)  # fmt: skip
+def test_a_number_is_known_to_half_a_unit_of_its_last_digit(
+    given: Any, dimension: Any, parts: int, ends: tuple[float, float, float]
+) -> None:
+    """Each of several rounded parts by as much; a rate or a time is at least half of what is printed."""
+    assert tuple(quantity(given, dimension, "it", parts)) == pytest.approx(ends)
+
+
+@pytest.mark.parametrize(
+    ("given", "dimension", "problem"),
+    [(0.0, "rate", "greater than zero"), (-1.0, "time", "greater than zero"), ([1], None, "a count"),
+     ("3", "time", "unit")],
+)  # fmt: skip
+def test_what_is_no_number_is_refused(given: Any, dimension: Any, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        quantity(given, dimension, "it")
+
+
+def test_arrays_are_many_volumes_and_single_numbers_stand_beside_them() -> None:
+    numbers = Numbers(
+        rate=[700.0, 800.0, None], service="1.3ms", queue=np.array([0.5, np.nan, 0.1]), in_use=[1.0, 0, None]
+    )
+    assert numbers.many == 3
+    assert Numbers(rate="755/s").many is None
+    assert Numbers(rate="755/s", queue=1.0).given == ["rate", "queue"]
+    first, second, third = numbers.rows(3)
+    assert (first.rate, first.service, first.queue, first.in_use) == (700.0, "1.3ms", 0.5, 1)
+    assert (second.queue, second.in_use, third.rate, third.in_use) == (None, 0, None, None)
+    with pytest.raises(InputError, match=r"rate and queue = '2 of rate, 1 of queue'"):
+        Numbers(rate=[1.0, 2.0], queue=[1.0]).many  # noqa: B018
+    with pytest.raises(InputError, match=r"in_use = 1\.5: expected whole numbers"):
+        Numbers(in_use=[1.5]).rows(1)
+
+
+def test_numbers_are_one_measurement() -> None:
+    run = Numbers(rate="755/s", service="1.3ms", queue="1.84", in_use=2, volumes=3).run(pool=True)
+    assert (run.bases, run.aliases, run.pool) == (3, 2, True)
+    assert run.service.low[0] == pytest.approx(1.15e-3)  # the sum of three rounded parts
+    assert run.io_rate.low[0] == pytest.approx(754.5)
+    assert run.notes == ()
+    alone = Numbers(rate="755/s", service="1.3ms").run(pool=False)
+    assert (alone.bases, alone.aliases, alone.queue_known) == (1, 0, False)
+    assert len(alone.notes) == 1
+    for given, problem in (
+        ({"service": "1.3ms"}, "rate = None: expected a quantity such as 755/s"),
+        ({"rate": "755/s"}, "service = None: expected a quantity such as 1.3ms"),
+        ({"rate": "755/s", "service": "1.3ms", "volumes": 0}, "volumes = 0: expected a count of at least 1"),
+        ({"rate": "755/s", "service": "1.3ms", "in_use": -1}, "in_use = -1: expected a count of at least 0"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            Numbers(**given).run(pool=False)
+
+
+NUMBERS = {"rate": "755/s", "service": "1.3ms", "queue": "1.84"}
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({**NUMBERS, "kind": "disk"}, "kind = 'disk': expected volume or pool"),
+        (
+            {**NUMBERS, "target": Target(), "wait": "1ms", "queued": 1.0},
+            "expected it, or wait, queued: they exclude",
+        ),
+        ({**NUMBERS, "target": "1ms"}, "a planner.Target"),
+        ({**NUMBERS, "device": "522A"}, "device = '522A': expected a file beside it"),
+        ({**NUMBERS, "interval": "worst"}, "interval = 'worst': expected a file beside it"),
+        ({**NUMBERS, "source": "x.csv"}, "rate and service and queue|rate and queue"),
+        ({"source": "x.csv", "members": "m.csv", "bases": "522A"}, "it, or the bases and aliases"),
+        ({**NUMBERS, "floor": -1.0}, "I/Os of zero or more"),
+        ({**NUMBERS, "growth": "-10%"}, "growth"),
+    ],
+)
+def test_what_excludes_each_other_is_told(given: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        sizing.question.aliases(**given)
+
+
+def traffic(rate: float, response: float, queued: float, service: float = 1e-3) -> Traffic:
+    return Traffic(io_rate=rate, response_time=response, queued=queued, service_time=service)
+
+
+def pool(name: str, needed: int | None, in_use: int, **more: Any) -> PoolCount:
+    known = {"name": name, "volumes": 4, "in_use": in_use, "recommended": needed, "rule_of_thumb": 3, "classic": 9,
+             "range": None if needed is None else (needed - 1, needed + 2), "now": traffic(100.0, 5e-3, 1.0),
+             "then": traffic(120.0, 2e-3, 0.1), **more}  # fmt: skip
+    return PoolCount(**known)
+
+
+def site(*pools: PoolCount, **more: Any) -> Subsystem:
+    return Subsystem(pools=pools, target=Target(), **more)
+
+
+def test_a_site_is_the_sum_of_its_pools_its_response_weighted_by_rate() -> None:
+    found = site(
+        pool("P1", 5, 2), pool("P2", 3, 8, now=traffic(300.0, 1e-3, 0.5), volumes=6), pool("P3", None, 7)
+    )
+    total = found.total()
+    assert (total.volumes, total.in_use, total.recommended, total.range) == (10, 10, 8, (6, 12))
+    assert (total.rule_of_thumb, total.classic, total.saved) == (6, 18, 10)
+    assert total.now is not None
+    assert total.then is not None
+    assert (total.now.io_rate, total.now.queued) == (400.0, 1.5)
+    assert total.now.response_time == pytest.approx((100 * 5e-3 + 300 * 1e-3) / 400)
+    assert found.headline == (
+        "3 pools, 14 volumes: 8 aliases (range 6 to 12), 10 in use. I/O rate 400 to 240/s, response 2.00 to 2.00 ms."
+    )
+    assert found.changes == [("P1", 3), ("P2", -5)]
+    assert changes_of([pool("P4", 2, 2)]) == []
+    assert site(pool("P1", 5, 2, rule_of_thumb=None)).total().rule_of_thumb is None
+    assert site(pool("P1", 5, 2, classic=None)).total().classic is None
+    assert (
+        site(pool("P1", 5, 2, grouping_error=0.1), pool("P2", 5, 2, grouping_error=0.3))
+        .total()
+        .grouping_error
+        == 0.3
+    )
+    assert Traffic.summed([None, None]) is None
+    assert "I/O rate" not in site(pool("P1", 5, 2, now=traffic(100.0, math.inf, 1.0))).headline
+    same = site(pool("P1", 5, 2, then=traffic(100.0, 2e-3, 0.1)))
+    assert "I/O rate 100/s as before, response 5.0" in same.headline
+    assert "(range 5)" in site(pool("P1", 5, 2, range=(5, 5))).headline
+
+
+def test_notes_of_a_site_say_what_to_move_and_what_is_left_out() -> None:
+    found = site(pool("P1", 5, 2), pool("P2", 3, 8), pool("P3", 1, 4), pool("P4", None, 7, problem="pool P4: too much"),
+                 growth=0.25)  # fmt: skip
+    notes = found.notes
+    for said in ("Demand grown by 25 % first.", "3 to add in 1 pool.", "8 could serve elsewhere, from 2 pools.",
+                 "Classic PAV would take 27 aliases for the same target: the pools save 18 device numbers.",
+                 "Pool P4: too much", "The sums leave out 1 pool without an answer."):  # fmt: skip
+        assert said in notes
+    assert not [line for line in notes if "Nearly equal" in line or "Perhaps no alias" in line]
+    rough = site(pool("P1", 5, 5, grouping_error=0.02, classic=5)).notes
+    assert (
+        "Nearly equal volumes are taken as one class: the wait of a volume may be off by about 2 %." in rough
+    )
+    assert not [line for line in rough if "Classic" in line or "add in" in line or "elsewhere" in line]
+    assert [
+        line
+        for line in site(pool("P1", 5, 5, grouping_error=math.inf)).notes
+        if line.endswith("off by more.")
+    ]
+    assert not [line for line in site(pool("P1", 5, 5, grouping_error=0.004)).notes if "Nearly" in line]
+    many = site(pool("P1", 50, 2, notes=("one thing.",)), pool("P2", 3, 3, notes=("one thing",))).notes
+    assert "One thing (all pools)." in many
+    assert [
+        line
+        for line in many
+        if line.startswith("Perhaps no alias problem: P1 (48 more aliases, over twice those")
+    ]
+
+
+def test_the_code_of_a_site_is_the_worst_of_its_pools_and_gaps() -> None:
+    assert site(pool("P1", 5, 2)).exit_code == 0
+    assert site(pool("P1", None, 2, exit_code=1), pool("P2", 3, 3)).exit_code == 1
+    assert site(pool("P1", 5, 2), gaps={"P1": Gaps(volumes=("A",), of=4)}).exit_code == 2
+    known = site(pool("P1", 5, 2), gaps={"P1": Gaps(volumes=("A",), of=4, allowed=True)})
+    assert known.exit_code == 0
+    assert known.headline.startswith(
+        "Pool P1: 1 of 4 volumes could not be read: at least what follows. 1 pool, "
+    )
+
+
+@pytest.fixture(scope="module")
+def volumes() -> VolumesAnswer:
+    """Six volumes: two wait, one has more than it needs, one rests, one is hardly there, one has no queue measured."""
+    found = sizing.question.aliases(
+        rate=[755.0, 600.0, 300.0, 100.0, 2.0, 400.0], service=[1.3e-3, 1.4e-3, 1e-3, 1e-3, 1e-3, 1e-3],
+        queue=[1.84, 0.9, 0.001, 0.0, 0.0, np.nan], in_use=[0, 0, 4, 0, 0, 0],
+    )  # fmt: skip
+    assert isinstance(found, VolumesAnswer)
+    return found
+
+
+def test_the_first_line_counts_the_volumes_of_each_verdict(volumes: VolumesAnswer) -> None:
+    verdicts = [row.verdict for row in volumes.rows]
+    gaining = [row for row in volumes.rows if row.verdict in ("gains", "saturated")]
+    assert len(gaining) == 3
+    more = sum((row.recommended or 0) - row.in_use for row in gaining)
+    low, high = (sum(max((row.range or (0, 0))[k] - row.in_use, 0) for row in gaining) for k in (0, 1))
+    assert f"3 gain from {more} aliases more in all ({low} to {high})" in volumes.headline
+    assert volumes.headline.startswith("6 volumes: ")
+    said = {
+        "could spare": ("could spare some", "could spare some"), "does not wait": ("does not wait", "do not wait"),
+        "waits little": ("waits little", "wait little"), "below the floor": ("is too quiet to matter", "are too quiet"),
+    }  # fmt: skip
+    for verdict, (one, many) in said.items():
+        count = verdicts.count(verdict)
+        assert (f"{count} {one if count == 1 else many}" in volumes.headline) == (count > 0)
+    assert verdicts[4] == "below the floor"
+    assert [row.name for row in volumes.below] == [volumes.rows[4].name]
+    assert [
+        line
+        for line in volumes.notes
+        if line.startswith("Not listed: 1 volume with fewer than 0.05 I/Os queued")
+    ]
+    assert volumes.exit_code == 0
+    ranks = [row.rank for row in volumes.listed]
+    assert ranks == sorted(ranks, reverse=True)
+    assert set(volumes.listed) == {row for row in volumes.rows if row.recommended is not None}
+    missing = replace(volumes, gaps=Gaps(volumes=("A",), of=7))
+    assert missing.headline.startswith("1 of 7 volumes could not be read. 6 volumes: ")
+    assert missing.exit_code == 2
+    first = replace(volumes, rows=volumes.rows[:1])
+    assert "1 volume: 1 gains from " in first.headline
+
+
+def test_many_volumes_are_answered_as_each_of_them_alone(volumes: VolumesAnswer) -> None:
+    alone = sizing.question.aliases(rate=600.0, service=1.4e-3, queue=0.9)
+    row = volumes.rows[1]
+    assert (row.recommended, row.range) == (alone.recommended, alone.range)  # type: ignore[union-attr]
+    assert row.now is not None
+    assert row.then is not None
+    assert row.now.io_rate == 600.0
+    assert row.now.response_time == pytest.approx(1.4e-3 + 0.9 / 600)
+    assert row.then.response_time < row.now.response_time
