@@ -13,7 +13,8 @@ from planner import sizing
 from planner.demand import Target
 from planner.errors import InputError
 from planner.sizing.gaps import Gaps
-from planner.sizing.many import PoolCount, Subsystem, Traffic, VolumesAnswer, changes_of
+from planner.sizing.many_pools import PoolCount, Subsystem, Traffic, changes_of
+from planner.sizing.many_volumes import VolumesAnswer
 from planner.sizing.question import Numbers, quantity
 
 
