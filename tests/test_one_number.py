@@ -239,7 +239,7 @@ GROWTHS = (0.0, 1e-9, 0.02, 0.1, 0.3, 1.0)
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize("sort", ["pools", "volumes", "pools in use"])
+@pytest.mark.parametrize("sort", ["pools in use", "pools", "volumes"])
 def test_a_demand_that_grows_needs_no_fewer_aliases(sort: str) -> None:
     """Nor does the need jump where growth begins, but by what the measured row decides about the aliases in use."""
     if sort == "volumes":

@@ -115,6 +115,7 @@ class TestLsdasd:
         path.write_text(self.PLAIN, encoding="utf-8")
         return path
 
+    @pytest.mark.long
     def test_members_answer_a_pool_question(self, tmp_path: Path) -> None:
         """What the command does: --pools takes lsdasd where it takes CSV."""
         disk = numbers("300.00", "100.00", "2.00", "6.00")

@@ -176,6 +176,7 @@ def test_bad_input_is_named(change, argument):
     assert caught.value.argument == argument
 
 
+@pytest.mark.long
 def test_a_closed_pool_whose_field_is_out_of_balance_has_the_answer_of_its_chain() -> None:
     """Seven volumes whose requesters come back at once, one alias, and a volume that thinks."""
     law = {"volumes": [1, 7], "population": [8, 5], "think_time": [2.0, 1e-3], "service_time": 1.0}
