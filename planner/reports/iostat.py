@@ -66,7 +66,9 @@ def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFr
     known = [each for each in seconds if each is not None]
     usual = float(np.median(known)) if known else None
     told = [usual, *seconds[1:]]
-    begin = None if starts[0] is None or usual is None else starts[0] - timedelta(seconds=usual)
+    begin = None
+    if starts[0] is not None and usual is not None and starts[0].year > 1:  # there is none before
+        begin = starts[0] - timedelta(seconds=usual)
     shown, offsets = clock([begin, *starts[:-1]])
     where = [f"run {number}, report {k + 1}" if number else f"report {k + 1}" for k in range(len(reports))]
     matches = [BY_PATH.fullmatch(row.name) for _, row in rows]

@@ -21,6 +21,7 @@ from planner.errors import InputError, ReportError
 from planner.measurements import intervals, volume_runs
 from planner.measurements.read import read
 from planner.reports.iostat import exact_utilization, is_iostat, read_iostat
+from tests.checkout import ROOT
 from tests.reports.iostat_writer import LAYOUTS, Printed, Writing, any_writing, printed
 
 TEXT = Writing(times="%Y-%m-%dT%H:%M:%S+0200")
@@ -96,6 +97,14 @@ class TestLayouts:
         assert measured.devices["source"].unique(maintain_order=True).to_list() == ["report 2", "report 3"]
         assert measured.devices["start"].null_count() == measured.devices.height
         assert any("no times" in note for note in measured.notes)
+
+    def test_a_clock_that_was_never_set_is_read(self) -> None:
+        """Before year 1 there is no moment that the interval of the first report could have begun at."""
+        text = (ROOT / "docs/examples/iostat.json").read_text(encoding="utf-8")
+        early = text
+        for minute in range(3):
+            early = early.replace(f"2024-05-14T10:{12 + minute}:33", f"0001-01-01T00:0{minute}:33")
+        assert [row[1:] for row in rows(early)] == [row[1:] for row in rows(text)]
 
     def test_a_single_report_is_read_and_said_to_be_one(self) -> None:
         content = f"Linux 5.14.0 (lnx1) \t05/06/24\n\n{DEVICE}dasda  300.00  100.00  1.00 1.00 2.00 6.00 1.20 80.00\n\n"

@@ -185,6 +185,11 @@ def test_a_model_is_no_system(tmp_path: Path) -> None:
     assert model.is_system(tmp_path / "x.toml")
 
 
+def test_a_path_that_no_system_knows_is_refused() -> None:
+    with pytest.raises(ReportError, match="cannot be read: embedded null byte"):
+        model.read_system("null\0.toml")
+
+
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
