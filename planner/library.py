@@ -430,7 +430,7 @@ def rounded(value: float) -> float:
 def sha256(path: Path) -> str:
     """Fingerprint of a file's bytes; of a folder, such as an archive, of the names and fingerprints of its files."""
     if not path.is_dir():
-        return hashlib.sha256(_read_bytes(path)).hexdigest()
+        return hashlib.sha256(read_bytes(path)).hexdigest()
     found = hashlib.sha256()
     for file in sorted(file for file in path.rglob("*") if file.is_file()):
         found.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
@@ -443,17 +443,18 @@ def _shelf(name: str) -> Path:
     return inside if inside.is_dir() else Path(__file__).parent.parent / name
 
 
-def _read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, expected: str = "a file") -> bytes:
+    """Content of a file; a ReportError that says what was `expected` where it cannot be read."""
     try:
         return path.read_bytes()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise ReportError(path, f"cannot be read: {why}; expected a file") from error
+        raise ReportError(path, f"cannot be read: {why}; expected {expected}") from error
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        text = _read_bytes(path).decode("utf-8-sig")
+        text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ReportError(path, "expected a model file in TOML, found bytes that are no text") from error
     return read_toml(text, path, "`planner calibrate -o` writes model files")

@@ -57,12 +57,9 @@ def read_system(path: Path | str) -> System:
     """
     path = Path(path)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = library.read_bytes(path, "a system file in TOML").decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ReportError(path, "expected a system file in TOML, found bytes that are no text") from error
-    except (OSError, ValueError) as error:  # a path with a null byte is a ValueError
-        why = getattr(error, "strerror", None) or error
-        raise ReportError(path, f"cannot be read: {why}; expected a system file in TOML") from error
     return parse_system(text, path)
 
 
