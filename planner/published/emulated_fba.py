@@ -117,7 +117,7 @@ def _phases(found: PublishedTable, kind: str, name: str, cache: str) -> list[Mea
         for phase in (*WRITES, *READS)
     ]  # fmt: skip
     total = report.run(name, found, words, hit_ratio=hits(IOZONE_HIT_RATIO), write_kb=whole, read_kb=whole,
-                channel_mb_per_s=_channel(kind), **_costs(found, name))  # fmt: skip
+                       channel_mb_per_s=_channel(kind), **_costs(found, name))  # fmt: skip
     return [*rows, total]
 
 

@@ -20,7 +20,7 @@ AT_ONCE: Final = 0.15
 """Think time, in service times, below which requesters come back as good as at once: of the 110 pools of `tests.pinned`
 2 have no answer with .15, 9 with 0. The step is steep, since what is half law, half balance agrees with neither."""
 CAREFUL: Final = 0.3
-"""Share of the way to what a pass finds that the next one begins with, after an element failed."""
+"""Least share of the way to what a pass finds that the next one begins with: where it swings, and after it failed."""
 
 
 @dataclass(eq=False)

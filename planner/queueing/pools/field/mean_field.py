@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from planner.queueing.checks import TINY
 from planner.queueing.pools.field.balance import Flows, busy_given_total, waiting_and_held
 from planner.queueing.pools.field.device_rates import busy_base_ends, idle_base_alias_ends
-from planner.queueing.pools.field.elements import Elements, Size, State, first_sizes, rounded
+from planner.queueing.pools.field.elements import CAREFUL, Elements, Size, State, first_sizes, rounded
 from planner.queueing.pools.field.given_total import (
     FOLLOWED,
     GivenTotal,
@@ -54,13 +54,13 @@ MOST_CELLS: Final = 2_000_000
 """Numbers of D by d of one element, over all classes, beyond which it is not solved."""
 MOST_WORK: Final = 60_000_000
 """Passes times numbers of D by d of one element, after which it is not solved: several seconds."""
+LITTLE_WORK: Final = 15_000_000
+"""The same of a nearly critical pool, whose law of D may have two peaks far apart: a second."""
 STEERED: Final = (
     "alias_ends", "base_picks", "base_idles", "arrivals_given", "idles_given", "tries_given", "picks_given",
     "ends_idle_given", "ends_given", "base_gap", "alias_gap",
 )  # fmt: skip
 """Numbers of a state that go `gain` of the way."""
-LITTLE_WORK: Final = 15_000_000
-"""The same of a nearly critical pool, whose law of D may have two peaks far apart: a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,11 +326,11 @@ def _steered(state: State, found: State, *, turns: float = 0.25, creeps: float =
     Where a change takes back a share of the last one, ``kept`` of it < 0, ``gain / (1 - kept)`` of the way hits where
     both lead; a share that was too small, which shows as ``kept`` near 1, is made larger again.
     """
-    axes, least = (1, 2), 0.3
+    axes = (1, 2)
     kept = ratio((found.change * state.change).sum(axis=axes), np.square(state.change).sum(axis=axes))
     swings, slow = kept < -turns, (kept > creeps) & (state.gain < 1.0)
     factor = np.where((swings | slow) & (state.passes >= soon), 1.0 / (1.0 - np.clip(kept, -2.0, 0.5)), 1.0)
-    gain = np.clip(factor * state.gain, least, 1.0)
+    gain = np.clip(factor * state.gain, CAREFUL, 1.0)
     # Now and then all changes to come of what balances say are made at once: one shrinks by the same factor after the
     # other.
     every, far, late = 8, 0.95, 13
