@@ -156,22 +156,21 @@ KEYS: Final = tuple(parameter.key for parameter in PARAMETERS)
 def totals(observations: Sequence[Observation], population: float, values: Array) -> Array:
     """Ask the law for the totals of all runs, shape (sets, runs, 3) [1]."""
     asked = [(run.volumes, run.aliases, run.population or population) for run in observations]
-    volumes, aliases, requesters = np.array(asked, dtype=np.float64).T
-    found = np.empty((len(values), len(observations), 3))
-    columns = dict(zip(KEYS, values.T, strict=True))
+    # a run measured twice is solved once
+    (volumes, aliases, requesters), place = np.unique(
+        np.array(asked, dtype=np.float64).T, axis=1, return_inverse=True
+    )
+    found = np.empty((3, len(values), aliases.size))
+    columns = {key: column[:, None] for key, column in zip(KEYS, values.T, strict=True)}
     # no volume can be without an alias because of another volume: each is a queue of its own
     apart = (aliases == 0) | (volumes == 1) | (aliases >= volumes * (requesters - 1))
     if apart.any():
-        sets = {**{key: column[:, None] for key, column in columns.items()}, "population": requesters[apart]}
-        rate, service, queued = own_queues(sets, aliases[apart])
-        found[:, apart] = np.stack([volumes[apart] * rate, service, volumes[apart] * queued], axis=-1)
-    known: dict[tuple[float, ...], Array] = {}  # a run measured twice is solved once
-    for k in np.flatnonzero(~apart).tolist():
-        if asked[k] not in known:
-            sets = {**columns, "population": np.full(len(values), requesters[k])}
-            known[asked[k]] = equal_volumes(sets, int(volumes[k]), aliases[k : k + 1])[:3, :, 0].T
-        found[:, k] = known[asked[k]]
-    return found
+        rate, service, queued = own_queues({**columns, "population": requesters[apart]}, aliases[apart])
+        found[..., apart] = volumes[apart] * rate, service, volumes[apart] * queued
+    if not apart.all():
+        sets = {**columns, "population": requesters[~apart]}
+        found[..., ~apart] = equal_volumes(sets, volumes[~apart], aliases[~apart])[:3]
+    return np.moveaxis(found, 0, -1)[:, place]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -130,7 +130,9 @@ class Pool:
             counts = np.array([float(scenarios[k]["aliases"]) for k in places])
             together = volumes == 1 and sets > 1
             apart = {key: column[:, None] for key, column in values.items()}
-            rows = own_queues(apart, counts) if together else equal_volumes(values, volumes, counts)
+            if counts.max() > ADDRESSES - volumes:
+                raise _too_many(float(counts.max()), volumes)
+            rows = own_queues(apart, counts) if together else equal_volumes(apart, volumes, counts)
             for key, numbers in zip(found, rows, strict=False):
                 found[key][:, places] = numbers
         wait = found["queued"] / found["io_rate"]
@@ -162,11 +164,10 @@ class Pool:
         >>> bool(pool.solve([4]).queued[0] < 1e-9)
         True
         """
-        counts, most = np.atleast_1d(np.asarray(aliases)), ADDRESSES - self.bases
-        for count in counts.ravel().tolist():  # bases and aliases share the addresses of a control unit
-            if isinstance(count, int | float) and count > most:
-                told = f"a whole number from 0 to {most} ({ADDRESSES} less {self.bases} bases)"
-                raise InputError("aliases", count, told)
+        counts = np.atleast_1d(np.asarray(aliases))
+        for count in counts.ravel().tolist():
+            if isinstance(count, int | float) and count > ADDRESSES - self.bases:
+                raise _too_many(count, self.bases)
         names = ("volumes", "population", "think_time", "arrival_rate")
         asked: dict[str, Any] = {name: [getattr(part, name) for part in self.classes] for name in names}
         own = self.service_times
@@ -175,6 +176,12 @@ class Pool:
             counts, **asked, inflation=self.inflation, redrive_time=self.redrive_time
         )
         return performance(steady)
+
+
+def _too_many(aliases: float, bases: int) -> InputError:
+    """Bases and aliases share the addresses of a control unit."""
+    most = ADDRESSES - bases
+    return InputError("aliases", aliases, f"a whole number from 0 to {most} ({ADDRESSES} less {bases} bases)")
 
 
 def solve_pools(
@@ -296,16 +303,18 @@ def own_queues(values: Mapping[str, Array], aliases: Array) -> Array:
     return np.stack([steady.throughput, steady.service_time, queued])
 
 
-def equal_volumes(values: Mapping[str, Array], volumes: int, counts: Array) -> Array:
-    """Rate, service time, queue and tries without alias, shape (4, sets, counts); each count solved from the last."""
-    rows = []
-    for row in zip(*values.values(), strict=True):
-        at = dict(zip(values, map(float, row), strict=True))
-        demand = VolumeClass(volumes=volumes, population=at["population"], think_time=at["think_time"])
-        own = {key: at[key] for key in ("service_time", "inflation", "redrive_time")}
-        solved = Pool(classes=(demand,), **own).solve(counts)
-        rows.append([solved.io_rate, solved.service_time, solved.queued, solved.no_alias])
-    return np.array(rows).transpose(1, 0, 2)
+def equal_volumes(values: Mapping[str, Array], volumes: ArrayLike, aliases: Array) -> Array:
+    """Rate, service time, queue and tries without alias of pools of equal volumes, shape (4, ...), all side by side."""
+    requesters, think, service = (
+        values[key][..., None] for key in ("population", "think_time", "service_time")
+    )
+    steady = queueing.alias_pool(
+        aliases, volumes=np.asarray(volumes, dtype=np.float64)[..., None], population=requesters,
+        think_time=think, service_time=service, inflation=values["inflation"],
+        redrive_time=values["redrive_time"],
+    )  # fmt: skip
+    solved = performance(steady, marks=False)
+    return np.stack([solved.io_rate, solved.service_time, solved.queued, solved.no_alias])
 
 
 def free_marks(steady: PoolSteady) -> tuple[Array, Array]:

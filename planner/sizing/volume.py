@@ -43,6 +43,7 @@ ALWAYS: Final = 0.99  # share of the time from which on requesters are as good a
 MOST_REQUESTERS: Final = 16  # of whom the tries are told
 NO_QUEUE: Final = 1e-12  # I/Os queued, below which one alias more changes nothing
 NOTHING: Final = 1e-7  # I/Os queued, from which on no try fails
+CLASSIC: Final = (3, 7, 15, 32)  # aliases of one volume up to which a count is sought: most need few
 
 
 class SizedVolume(Sized):
@@ -378,14 +379,16 @@ def _closed_station(
     population = np.array([part.population for part in parts])
     think = np.array([part.think_time for part in parts])[:, None, None]
     few = np.maximum(np.floor(population), 1.0)
-    whole = few[:, None, None] + np.array([[0.0], [1.0]])  # (volumes, 2, 1)
+    steps = np.array([[0.0], [1.0]])[: 1 + int((population > few).any())]
+    whole = few[:, None, None] + steps  # (volumes, 1 or 2, 1)
     devices = 1.0 + np.arange(min(counts.size, int(few.max()) + 1))  # more of them stay idle
     steady = queueing.finite_source(
         whole, think, alone[:, None, None], np.minimum(devices, whole), inflation=law.inflation,
         redrive_time=law.redrive_time,
     )  # fmt: skip
     many = np.clip(population - few, 0.0, 1.0)
-    share = (np.stack([1.0 - many, many], axis=1) * np.minimum(population, 1.0)[:, None])[:, :, None]
+    parts_of = np.stack([1.0 - many, many], axis=1)[:, : len(steps)]
+    share = (parts_of * np.minimum(population, 1.0)[:, None])[:, :, None]
     rate = (share * steady.throughput).sum(axis=1)
     queued = (share * np.maximum(steady.queue_length - steady.in_gap, 0.0)).sum(axis=1)
     service = (share * steady.throughput * steady.service_time).sum(axis=1) / rate
@@ -411,16 +414,22 @@ def classic_aliases(pool: Pool, target: Target) -> int | None:
     law = Law(inflation=pool.inflation, redrive_time=pool.redrive_time, model_error=0.0)
     total = 0
     for part, service in zip(pool.classes, pool.service_times, strict=True):
-        most = 32 if math.isnan(part.population) else min(int(part.population) - 1, 32)
-        counts = np.arange(most + 1.0)
+        most = min(CLASSIC[-1], math.inf if math.isnan(part.population) else int(part.population) - 1)
         if target.of_waits:
             solve = _open_station if math.isnan(part.population) else _closed_station
-            ((rate,), (times,), (queued,)) = solve(law, [part], np.array([service]), counts)
-            met = target.met(pool.bases * rate, times, pool.bases * queued)
+            met = np.zeros(1, dtype=bool)
+            for stage in CLASSIC:
+                counts = np.arange(min(stage, most) + 1.0)
+                ((rate,), (times,), (queued,)) = solve(law, [part], np.array([service]), counts)
+                met = target.met(pool.bases * rate, times, pool.bases * queued)
+                if met.any() or stage >= most:
+                    break
             first = int(np.argmax(met)) if met.any() else None
         else:
             alone = replace(pool, classes=(replace(part, volumes=1),), service_time=service)
-            first = next((int(k) for k in counts if _met_alone(alone.solve([k]), pool.bases, target)), None)
+            first = next(
+                (k for k in range(int(most) + 1) if _met_alone(alone.solve([k]), pool.bases, target)), None
+            )
         if first is None:
             return None
         total += part.volumes * first
