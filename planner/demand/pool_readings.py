@@ -166,10 +166,8 @@ class PoolReadings:
         last = most_aliases(self.readings.volumes)
         use = in_batches(self.readings)
         rows = self.readings.rows
-        queues = (
-            HELD_TOGETHER
-            * queued(use, last, 1.0, self.readings.law, mean_service(rows.rate, rows.service))[:, None]
-        )
+        service = mean_service(rows.rate, rows.service)
+        queues = HELD_TOGETHER * queued([(use, 1.0)], last, self.readings.law, service)
         fails = None if self.fails is None else failing(use, last, 1.0)[:, None]
         return replace(self, queues=queues, fails=fails, shares=np.ones(1), likely=np.ones(1))
 

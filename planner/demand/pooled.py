@@ -157,13 +157,11 @@ def _read_alone(
     alone = np.where(
         share > 0, np.maximum(queue, read.rows.queue), np.where(share < 0, queue, read.rows.queue)
     )
+    together = Together.of(grown, asks, some=bool(shares) or any(row.joined for row in rows))
     return [
         _pool(
             row, grown.of(part), [asks.of(part)], [alone[part]], np.ones((1, many)),
-            curves=_curves(
-                row, grown.of(part), asks.of(part), [slice(0, row.rate.value.size)] if row.joined or shares else [],
-                shares or (0.0,), tries=tries,
-            ),
+            curves=_curves(row, together, [part] if row.joined or shares else [], shares or (0.0,), tries=tries),
         )
         for row, part in zip(rows, parts, strict=True)
     ]  # fmt: skip
@@ -182,18 +180,19 @@ def _read_in_use(
     if growth.any():
         grown = read.grown(np.repeat(growth, [MULTIPLES.size * (part.stop - part.start) for part in parts]))
     later = asked(grown) if growth.any() else asks
+    together = Together.of(read, asks)
+    together_later = Together.of(grown, later) if growth.any() else together
     found = []
     for row, part in zip(rows, parts, strict=True):
         volumes = part.stop - part.start
         one = measured.of(part)
         begin = MULTIPLES.size * part.start
         each = [slice(begin + k * volumes, begin + (k + 1) * volumes) for k in range(MULTIPLES.size)]
-        queues = np.array([drawn(asks.of(some), row.aliases, many)[row.aliases] for some in each])
-        whole = slice(begin, begin + MULTIPLES.size * volumes)
-        parted = [slice(k * volumes, (k + 1) * volumes) for k in range(MULTIPLES.size)]
-        curves = before = _curves(row, read.of(whole), asks.of(whole), parted, SHARES, tries=tries)
+        draws = [drawn(asks.of(some), most_aliases(volumes), many) for some in each]
+        queues = np.array([each_of[row.aliases] for each_of in draws])
+        curves = before = _curves(row, together, each, SHARES, tries=tries)
         if later is not asks:
-            curves = _curves(row, grown.of(whole), later.of(whole), parted, SHARES, tries=tries)
+            curves = _curves(row, together_later, each, SHARES, tries=tries)
         both = np.concatenate([queues, before.queues[row.aliases].reshape(MULTIPLES.size, -1)], axis=1)
         likely = _likely(both, one)
         likely[:, many:] *= before.likely.reshape(MULTIPLES.size, -1)
@@ -201,7 +200,7 @@ def _read_in_use(
         asks_of = [later.of(some) for some in each]
         pool = _pool(
             row, shown, asks_of, [use.mean(use.alone) for use in asks_of], likely[:, :many],
-            curves=replace(curves, likely=likely[:, many:].ravel()),
+            curves=replace(curves, likely=likely[:, many:].ravel()), draws=draws if later is asks else None,
         )  # fmt: skip
         if tied:
             kept = _counting(likely[:, :many])
@@ -226,9 +225,26 @@ class Curves:
     likely: Array
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Together:
+    """What volumes use if their bursts come with those of others, under each law of them."""
+
+    law: Law
+    usual: tuple[AliasUse, ...] = ()  # batches, and what their readings say in the mean
+    rare: tuple[AliasUse, ...] = ()
+
+    @classmethod
+    def of(cls, readings: Readings, asks: AliasUse, *, some: bool = True) -> Together:
+        """Of volumes that ask so much by themselves; nothing where bursts of none of them do."""
+        if not some:
+            return cls(law=readings.law)
+        usual = in_batches(readings).mixed, asks.mixed
+        return cls(law=readings.law, usual=usual, rare=tuple(use.mixed for use in in_rare_bursts(readings)))
+
+
 def _curves(
-    row: PoolRow, read: Readings, asks: AliasUse, each: Sequence[slice], shares: Sequence[float], *, tries: bool
-) -> Curves:  # fmt: skip
+    row: PoolRow, together: Together, each: Sequence[slice], shares: Sequence[float], *, tries: bool
+) -> Curves:
     """Queues under each hypothesis, `each` the volumes that it stands in, and share, all of them equally likely.
 
     Volumes have the distributions of batches, or what their readings say in the mean; all at once also rare bursts.
@@ -236,23 +252,24 @@ def _curves(
     last = most_aliases(row.rate.value.size)
     unknown = bool(np.isnan(row.together).any())
     every = [row.shares(share) for share in (shares if unknown else shares[-1:])]
-    common = [(use, share, 1.0) for use in (in_batches(read), asks) for share in every] if each else []
-    rare = in_rare_bursts(read) if each and unknown and not row.joined else []
+    common = [(use, share, 1.0) for use in together.usual for share in every] if each else []
+    rare = together.rare if each and unknown and not row.joined else ()
     weight = RARE_IN_USE if row.aliases else RARE
     common += [(use, every[-1], weight / (1 - weight) * len(common) / len(rare)) for use in rare]
     cases = [(use.of(some), share) for some in each for use, share, _ in common]
     service = mean_service(row.rate.value, row.service.value)
-    more = HELD_TOGETHER - 1.0 if row.joined else 0.0
-    queues = [
-        (1.0 + more * share.mean()) * queued(use, last, share, read.law, service) for use, share in cases
-    ]
-    fails = np.array([failing(use, last, share) for use, share in cases]) if tries else None
+    share_of = np.array([share.mean() for _, share in cases])
+    queues, fails = np.empty((last + 1, 0)), np.empty((last + 1, 0)) if tries else None
+    if cases:
+        more = HELD_TOGETHER - 1.0 if row.joined else 0.0
+        queues = (1.0 + more * share_of) * queued(cases, last, together.law, service)
+        fails = np.array([failing(use, last, share) for use, share in cases]).T if tries else None
     return Curves(
-        queues=np.array(queues).reshape(-1, last + 1).T,
-        fails=None if fails is None else fails.reshape(-1, last + 1).T,
-        shares=np.array([share.mean() for _, share in cases]),
+        queues=queues,
+        fails=fails,
+        shares=share_of,
         likely=np.tile([weight for *_, weight in common], len(each)),
-    )  # fmt: skip
+    )
 
 
 def read_pool_at_several(
@@ -345,7 +362,7 @@ def _counting(likely: Array) -> Indices:
 
 def _pool(
     row: PoolRow, readings: Readings, asks_of: Sequence[AliasUse], alone: Sequence[Array], likely: Array, *,
-    curves: Curves,
+    curves: Curves, draws: Sequence[Array] | None = None,
 ) -> PoolReadings:  # fmt: skip
     """Draws of several hypotheses side by side, `likely` (hypotheses, draws), and curves; means over all hypotheses."""
     last = most_aliases(readings.volumes)
@@ -354,24 +371,25 @@ def _pool(
     def mean(values: Sequence[Array]) -> Array:
         return np.asarray(sum(share[k] * values[k] for k in kept) / share[kept].sum())
 
-    draws = [] if row.joined else kept
+    chosen = [] if row.joined else kept
     # All curves together have a set part of the weight of all draws.
     weight = likely.shape[1] * likely.shape[0] / max(curves.likely.size, 1) * TOGETHER / (1 - TOGETHER)
     queues = np.concatenate(
-        [*(drawn(asks_of[k], last, likely.shape[1]) for k in draws), curves.queues], axis=1
-    )
+        [*(drawn(asks_of[k], last, likely.shape[1]) if draws is None else draws[k] for k in chosen), curves.queues],
+        axis=1,
+    )  # fmt: skip
     fails = None
     if curves.fails is not None:
         fails = np.concatenate(
-            [*(drawn_fails(asks_of[k], last, likely.shape[1]) for k in draws), curves.fails], axis=1
+            [*(drawn_fails(asks_of[k], last, likely.shape[1]) for k in chosen), curves.fails], axis=1
         )
     nothing = np.flatnonzero(queues.max(axis=1) <= NOTHING)
     counts = max(int(nothing[0]) + 1 if nothing.size else last + 1, row.aliases + 2)
     return PoolReadings(
         readings=readings, in_use=row.aliases, queues=queues[:counts],
         fails=None if fails is None else fails[:counts],
-        shares=np.append(np.zeros(likely[draws].size), curves.shares),
-        likely=np.append(likely[draws], weight * curves.likely), crowd=mean([asks.second_moment for asks in asks_of]),
+        shares=np.append(np.zeros(likely[chosen].size), curves.shares),
+        likely=np.append(likely[chosen], weight * curves.likely), crowd=mean([asks.second_moment for asks in asks_of]),
         busy=mean([asks.mean(asks.busy) for asks in asks_of]), rate=mean([asks.mean(asks.rate) for asks in asks_of]),
         alone=_at_least(mean(alone), readings.rows.queue.sum() if row.aliases else 0.0),
         alone_rate=mean([asks.mean(asks.alone_rate) for asks in asks_of]),

@@ -19,7 +19,7 @@ What comes at all volumes at once is a batch, so that with r above 0 volumes hav
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from typing import Any, Final
 
@@ -81,14 +81,19 @@ def _side_by_side(first: Layout | Demands, second: Layout | Demands) -> dict[str
     }
 
 
-def queued(use: AliasUse, most: int, share: ArrayLike, law: Law, service: float) -> Array:
-    """I/Os queued with 0 to `most` aliases, (most + 1,), where bursts come together to a share, () or (volumes,)."""
-    (laws,) = _laws(use)
-    chances = _joint(laws, share)
+def queued(cases: Sequence[tuple[AliasUse, ArrayLike]], most: int, law: Law, service: float) -> Array:
+    """I/Os queued with 0 to `most` aliases where bursts come together to a share, (most + 1, cases).
+
+    Each case is what the volumes of the pool use, and the share, one or one a volume.
+    """
+    found = [_joint(_laws(use)[0], share) for use, share in cases]
+    chances = np.zeros((max(each.size for each in found), len(cases)))
+    for k, each in enumerate(found):
+        chances[: each.size, k] = each
     excess, longer = mean_excess(chances, most), above(chances, most)
     mean = np.divide(excess, longer, out=np.zeros_like(excess), where=longer > 0)
-    aliases = np.arange(most + 1.0)
-    active = 1.0 + float(np.mean(np.asarray(share))) * (use.volumes - 1)
+    aliases = np.arange(most + 1.0)[:, None]
+    active = 1.0 + np.array([np.mean(np.asarray(share)) * (use.volumes - 1) for use, share in cases])
     each = (aliases + active) / active
     growth = 1.0 + law.inflation * (each - 1.0)
     ratio = np.maximum((aliases + 2.0 * mean) / (aliases + active), 1.0)

@@ -55,6 +55,16 @@ class AliasUse:
         return AliasUse(volumes=volumes.stop - volumes.start, **each)
 
     @property
+    def mixed(self) -> AliasUse:
+        """One candidate a volume: what all of its own do in the mean."""
+        names = [item.name for item in fields(self)][3:]
+        laws = {name: np.zeros((*getattr(self, name).shape[:-1], self.volumes)) for name in names}
+        for name, found in laws.items():
+            np.add.at(found.T, self.volume, (self.weight * getattr(self, name)).T)
+        each = np.arange(self.volumes)
+        return AliasUse(volumes=self.volumes, volume=each, weight=np.ones(each.size), **laws)
+
+    @property
     def in_use(self) -> Array:
         """Mean aliases in use, (volumes,)."""
         return self.mean(np.arange(self.usage.shape[0]) @ self.usage)

@@ -198,7 +198,7 @@ def test_batches_that_come_at_once_queue_as_their_chain_says(
     column = int(np.argmax(read.layout.kind == kinds.BATCHES))
     read = replace(read, weight=1.0 * (np.arange(read.layout.kind.size) == column)[None])
     counts = np.arange(round(wait / 3), round(3 * wait))
-    found = queued(in_batches(read), int(counts[-1]), 1.0, law, 1e-3)[counts]
+    found = queued([(in_batches(read), 1.0)], int(counts[-1]), law, 1e-3)[counts, 0]
     np.testing.assert_allclose(found, read.predict(counts).queue[0, column], rtol=0.12)
 
 
