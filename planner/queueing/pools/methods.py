@@ -71,6 +71,12 @@ def _without_aliases(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, M
     return outcome, balanced(here, outcome)
 
 
+def _saturated(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
+    here = asked.elements.take(which)
+    outcome = solve_saturated(here)
+    return outcome, balanced(here, outcome)
+
+
 def _one_by_one(
     solve: Callable[[CheckedPool, int], Outcome],
 ) -> Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]:
@@ -144,7 +150,7 @@ FIELD: Final = frozenset({"auto", "mean-field"})
 METHODS: Final = (
     PoolMethod("exact", EXACT | FIELD, _nothing_arrives, _idle),
     # A limit; how overloaded volumes with inflation share the aliases is an estimate.
-    PoolMethod("exact", EXACT | FIELD, lambda asked: ~asked.stable, _one_by_one(solve_saturated)),
+    PoolMethod("exact", EXACT | FIELD, lambda asked: ~asked.stable, _saturated),
     PoolMethod("exact", EXACT | FIELD, lambda asked: asked.elements.aliases == 0.0, _without_aliases),
     PoolMethod("exact", EXACT | FIELD, _by_chains_of_one, _one_by_one(solve_independent)),
     # Exact but for rounding: given D the laws of volumes that do not meet are a product.
