@@ -84,11 +84,14 @@ def mixed_erlang(scv: Array, stages: float | None = None) -> tuple[Array, Array,
 Indices = NDArray[np.int64]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def states(occupied: int, phases: int) -> Indices:
     """Compositions of `occupied` servers over `phases`, shape (states, phases), in lexicographic order."""
     if phases == 1:
         return np.array([[occupied]])
+    if phases == 2:
+        first = np.arange(occupied + 1)
+        return np.column_stack([first, occupied - first])
     parts = [
         np.column_stack([np.full(len(rest), first), rest])
         for first in range(occupied + 1)
