@@ -234,6 +234,18 @@ def test_csv_has_a_row_a_volume_and_the_curves_where_asked(capsys: pytest.Captur
     assert len({row["device"] for row in curves}) == 8 and len(curves) > 8
 
 
+def test_a_table_of_many_volumes_makes_no_answer_of_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only --json and --curves print them."""
+    made, answer = [], SizedVolume.answer
+    monkeypatch.setattr(SizedVolume, "answer", lambda sized: made.append(sized) or answer(sized))
+    assert main(["aliases", "volume", POOL]) == 0
+    assert "8 volumes" in capsys.readouterr().out and not made
+    assert main(["aliases", "volume", POOL, "--json"]) == 0
+    assert len(made) == 8
+
+
 @pytest.mark.long
 def test_commands_are_for_the_recommended_count(capsys: pytest.CaptureFixture[str]) -> None:
     given = ["aliases", "pool", "docs/examples/subsystem.csv"]

@@ -382,9 +382,14 @@ def show(answer: Answer | Tabular, form: Form) -> None:
     found: Any = answer
     if isinstance(form, PlotForm):
         beside(found, form)
-    on_screen = isinstance(answer, Answer) and form.output is None
-    text = found.text(width(), color=colored()) if on_screen else found.text()
-    emit(text, found.to_dict(), found.table(), form)
+    if form.json:  # what is not printed is not made: the answers to many volumes take long
+        text = render.to_json(found.to_dict())
+    elif form.csv:
+        text = render.to_csv(found.table())
+    else:
+        on_screen = isinstance(answer, Answer) and form.output is None
+        text = found.text(width(), color=colored()) if on_screen else found.text()
+    put(text, form.output, force=form.force)
     code = getattr(answer, "exit_code", 0)
     if code:
         raise typer.Exit(code)
