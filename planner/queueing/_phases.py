@@ -89,15 +89,9 @@ def states(occupied: int, phases: int) -> Indices:
     """Compositions of `occupied` servers over `phases`, shape (states, phases), in lexicographic order."""
     if phases == 1:
         return np.array([[occupied]])
-    if phases == 2:
-        first = np.arange(occupied + 1)
-        return np.column_stack([first, occupied - first])
-    parts = [
-        np.column_stack([np.full(len(rest), first), rest])
-        for first in range(occupied + 1)
-        for rest in (states(occupied - first, phases - 1),)
-    ]
-    return np.concatenate(parts)
+    rest = [states(occupied - first, phases - 1) for first in range(occupied + 1)]
+    first = np.repeat(np.arange(occupied + 1), [len(each) for each in rest])
+    return np.column_stack([first, np.concatenate(rest)])
 
 
 def state_count(occupied: int, phases: int) -> int:
