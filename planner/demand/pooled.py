@@ -157,7 +157,8 @@ def _read_alone(
     alone = np.where(
         share > 0, np.maximum(queue, read.rows.queue), np.where(share < 0, queue, read.rows.queue)
     )
-    together = Together.of(grown, asks, some=bool(shares) or any(row.joined for row in rows))
+    wanted = bool(shares) or any(row.joined for row in rows)
+    together = Together.of(grown, asks) if wanted else Together(law=law)
     return [
         _pool(
             row, grown.of(part), [asks.of(part)], [alone[part]], np.ones((1, many)),
@@ -234,10 +235,8 @@ class Together:
     rare: tuple[AliasUse, ...] = ()
 
     @classmethod
-    def of(cls, readings: Readings, asks: AliasUse, *, some: bool = True) -> Together:
-        """Of volumes that ask so much by themselves; nothing where bursts of none of them do."""
-        if not some:
-            return cls(law=readings.law)
+    def of(cls, readings: Readings, asks: AliasUse) -> Together:
+        """Of volumes that ask so much by themselves."""
         usual = in_batches(readings).mixed, asks.mixed
         return cls(law=readings.law, usual=usual, rare=tuple(use.mixed for use in in_rare_bursts(readings)))
 
