@@ -422,7 +422,10 @@ class AliasAnswer(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, with unit suffixes, as `--json` prints it."""
-        return {**record(self, FIGURES), "notes": [*self._more(), *filter(None, (self._step,))]}
+        return {
+            **record(self, FIGURES),
+            "notes": [*self.gaps.notes, *self._more(), *filter(None, (self._step,))],
+        }
 
     @property
     def demand(self) -> dict[str, Any]:
