@@ -235,7 +235,7 @@ def test_csv_has_a_row_a_volume_and_the_curves_where_asked(capsys: pytest.Captur
 
 
 def test_a_table_of_many_volumes_makes_no_answer_of_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Only --json and --curves print them."""
     made, answer = [], SizedVolume.answer

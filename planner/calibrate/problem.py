@@ -170,7 +170,7 @@ def totals(observations: Sequence[Observation], population: float, values: Array
     if not apart.all():
         sets = {**columns, "population": requesters[~apart]}
         found[..., ~apart] = equal_volumes(sets, volumes[~apart], aliases[~apart])[:3]
-    return np.moveaxis(found, 0, -1)[:, place]
+    return np.moveaxis(found, 0, -1)[:, place.ravel()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from planner import files
 from planner.cli import options
@@ -85,11 +85,17 @@ def _listings(report: Path, content: bytes | None, form: options.PlotForm) -> No
 
         options.beside(MeasuredAnswer(read_any(report if content is None else content)), form)
     tables = {name: printed_table(type(listings[0]), listings) for name, listings in found.items()}
-    every = [] if form.csv or form.json else [each for listings in found.values() for each in listings]
-    parts = [f"{listing}\n{render.to_text(listing.table())}" for listing in every]
-    text = "\n\n".join([*parts, *(["\n".join(map(render.wrap, notes))] if notes else [])])
-    data = {ROWS[name]: table.records() for name, table in tables.items()} if form.json else {}
-    options.emit(text, {**data, "notes": notes} if notes else data, next(iter(tables.values())), form)
+
+    def text() -> str:
+        every = [each for listings in found.values() for each in listings]
+        parts = [f"{listing}\n{render.to_text(listing.table())}" for listing in every]
+        return "\n\n".join([*parts, *(["\n".join(map(render.wrap, notes))] if notes else [])])
+
+    def data() -> dict[str, Any]:
+        rows = {ROWS[name]: table.records() for name, table in tables.items()}
+        return {**rows, "notes": notes} if notes else rows
+
+    options.emit(text, data, lambda: next(iter(tables.values())), form)
     if form.csv:
         for note in notes:
             files.complain(note)
@@ -104,9 +110,14 @@ def _volume_totals(report: Path, pools: Path | None, deltas: bool | None, form: 
     members = membership(pools)
     totals = read_volume_totals(report, members, deltas=deltas)
     table = totals_table(totals.volumes)
-    text = "\n".join([render.to_text(table), "", *map(render.wrap, totals.notes)]).rstrip()
-    data = {"volumes": table.records(), "aliases": list(totals.aliases), "notes": list(totals.notes)}
-    options.emit(text, data, table, form)
+
+    def text() -> str:
+        return "\n".join([render.to_text(table), "", *map(render.wrap, totals.notes)]).rstrip()
+
+    def data() -> dict[str, Any]:
+        return {"volumes": table.records(), "aliases": list(totals.aliases), "notes": list(totals.notes)}
+
+    options.emit(text, data, lambda: table, form)
 
 
 @options.expanded

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -57,7 +58,7 @@ def calibrate(
         found, model = calibrate.calibrate(kind, task)
     options.draw(found.plot, form)
     write_model(model, output, force=force)
-    options.emit(found.text(options.width()), found.to_dict(), found.residual_table(), form)
+    options.emit(partial(found.text, options.width()), found.to_dict, found.residual_table, form)
 
 
 ModelFile = Annotated[str, argument("MODEL.toml", "Model file, or the name of a shipped model.")]
@@ -189,7 +190,7 @@ def explain(
         listed = formulas.topics()
         if form.plot is not None:
             raise InputError("--plot", str(form.plot), "it with a topic")
-        options.emit(render.to_text(listed), listed.records(), listed, form)
+        options.emit(partial(render.to_text, listed), listed.records, lambda: listed, form)
         return
     if latex and (form.json or form.csv):
         raise InputError("--latex", "and --json or --csv", "one of them")
@@ -198,8 +199,8 @@ def explain(
         told = formulas.explain(topic, **given)
     options.draw(told.plot, form)
     unicode = form.output is not None or "utf" in (getattr(sys.stdout, "encoding", None) or "").lower()
-    text = told.latex() if latex else told.text(unicode=unicode)
-    options.emit(text, told.to_dict(), told.table(), form)
+    text = told.latex if latex else partial(told.text, unicode=unicode)
+    options.emit(text, told.to_dict, told.table, form)
 
 
 explain.__doc__ = str(explain.__doc__).format(topics=", ".join(TOPICS))

@@ -382,14 +382,9 @@ def show(answer: Answer | Tabular, form: Form) -> None:
     found: Any = answer
     if isinstance(form, PlotForm):
         beside(found, form)
-    if form.json:  # what is not printed is not made: the answers to many volumes take long
-        text = render.to_json(found.to_dict())
-    elif form.csv:
-        text = render.to_csv(found.table())
-    else:
-        on_screen = isinstance(answer, Answer) and form.output is None
-        text = found.text(width(), color=colored()) if on_screen else found.text()
-    put(text, form.output, force=form.force)
+    on_screen = isinstance(answer, Answer) and form.output is None
+    text = functools.partial(found.text, width(), color=colored()) if on_screen else found.text
+    emit(text, found.to_dict, found.table, form)
     code = getattr(answer, "exit_code", 0)
     if code:
         raise typer.Exit(code)
@@ -410,9 +405,11 @@ def draw(plot: Callable[[], Axes], form: PlotForm) -> None:
         files.save_axes(plot(), form.plot, force=form.force)
 
 
-def emit(text: str, data: Any, table: render.Table, form: Form) -> None:
-    """Print an answer, or write it to a file, in the form that was asked for."""
-    answer = render.to_json(data) if form.json else render.to_csv(table) if form.csv else text
+def emit(
+    text: Callable[[], str], data: Callable[[], Any], table: Callable[[], render.Table], form: Form
+) -> None:
+    """Print an answer, or write it to a file, in the form that was asked for; no other form is made."""
+    answer = render.to_json(data()) if form.json else render.to_csv(table()) if form.csv else text()
     put(answer, form.output, force=form.force)
 
 

@@ -115,9 +115,7 @@ def failing(use: AliasUse, most: int, share: ArrayLike) -> Array:
 
 def _laws(use: AliasUse, *values: Array) -> tuple[Array, ...]:
     """Distribution of the aliases in use of each volume, (numbers, volumes), and means of values given so many."""
-    every = np.zeros((1 + len(values), use.usage.shape[0], use.volumes))
-    for found, each in zip(every, (use.usage, *values), strict=True):
-        np.add.at(found.T, use.volume, (each * use.weight).T)
+    every = np.array([use.mean(each) for each in (use.usage, *values)])
     laws, *others = every[:, : int(np.flatnonzero(every[0].max(axis=1) > LEAST_TAIL)[-1]) + 1]
     return laws / laws.sum(axis=0), *(
         np.divide(each, laws, out=np.zeros_like(laws), where=laws > 0) for each in others

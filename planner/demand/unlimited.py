@@ -41,7 +41,7 @@ class AliasUse:
     alone_rate: Array
 
     def mean(self, values: Array) -> Array:
-        """Mean over the candidates, (volumes,)."""
+        """Mean over the candidates, (..., volumes), of values (..., elements)."""
         return _mean(self.volume, self.weight * values, self.volumes)
 
     def of(self, volumes: slice) -> AliasUse:
@@ -57,12 +57,11 @@ class AliasUse:
     @property
     def mixed(self) -> AliasUse:
         """One candidate a volume: what all of its own do in the mean."""
-        names = [item.name for item in fields(self)][3:]
-        laws = {name: np.zeros((*getattr(self, name).shape[:-1], self.volumes)) for name in names}
-        for name, found in laws.items():
-            np.add.at(found.T, self.volume, (self.weight * getattr(self, name)).T)
+        of_candidates = ("volumes", "volume", "weight")
+        names = [item.name for item in fields(self) if item.name not in of_candidates]
         each = np.arange(self.volumes)
-        return AliasUse(volumes=self.volumes, volume=each, weight=np.ones(each.size), **laws)
+        means = {name: self.mean(getattr(self, name)) for name in names}
+        return AliasUse(volumes=self.volumes, volume=each, weight=np.ones(each.size), **means)
 
     @property
     def in_use(self) -> Array:
@@ -111,8 +110,10 @@ def service_rates(readings: Readings) -> tuple[Array, Array, Array]:
 
 
 def _mean(volume: Indices, values: Array, volumes: int) -> Array:
-    """Sum of weighted values over the candidates of each volume, (volumes,)."""
-    return np.asarray(np.bincount(volume, weights=values, minlength=volumes), dtype=np.float64)
+    """Sum of weighted values (..., elements) over the candidates of each volume, (..., volumes)."""
+    found = np.zeros((*values.shape[:-1], volumes))
+    np.add.at(found.T, volume, values.T)
+    return found
 
 
 def _weighted(readings: Readings, weight: Array) -> Readings:

@@ -1,4 +1,4 @@
-"""The smallest number of aliases that meets a target: of many pools at once, and by classic PAV."""
+"""The smallest number of aliases that meets a target: of many pools at once."""
 
 from __future__ import annotations
 

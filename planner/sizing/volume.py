@@ -414,26 +414,33 @@ def classic_aliases(pool: Pool, target: Target) -> int | None:
     law = Law(inflation=pool.inflation, redrive_time=pool.redrive_time, model_error=0.0)
     total = 0
     for part, service in zip(pool.classes, pool.service_times, strict=True):
-        most = min(CLASSIC[-1], math.inf if math.isnan(part.population) else int(part.population) - 1)
+        most = CLASSIC[-1] if math.isnan(part.population) else min(int(part.population) - 1, CLASSIC[-1])
         if target.of_waits:
-            solve = _open_station if math.isnan(part.population) else _closed_station
-            met = np.zeros(1, dtype=bool)
-            for stage in CLASSIC:
-                counts = np.arange(min(stage, most) + 1.0)
-                ((rate,), (times,), (queued,)) = solve(law, [part], np.array([service]), counts)
-                met = target.met(pool.bases * rate, times, pool.bases * queued)
-                if met.any() or stage >= most:
-                    break
-            first = int(np.argmax(met)) if met.any() else None
+            first = _fewest_alone(law, part, service, pool.bases, target, most)
         else:
             alone = replace(pool, classes=(replace(part, volumes=1),), service_time=service)
-            first = next(
-                (k for k in range(int(most) + 1) if _met_alone(alone.solve([k]), pool.bases, target)), None
-            )
+            counts = range(most + 1)
+            first = next((k for k in counts if _met_alone(alone.solve([k]), pool.bases, target)), None)
         if first is None:
             return None
         total += part.volumes * first
     return total
+
+
+def _fewest_alone(
+    law: Law, part: VolumeClass, service: float, bases: int, target: Target, most: int
+) -> int | None:
+    """Fewest aliases of its own with which such a volume, one of so many, meets the target; None up to `most`."""
+    solve = _open_station if math.isnan(part.population) else _closed_station
+    for stage in CLASSIC:
+        counts = np.arange(min(stage, most) + 1.0)
+        ((rate,), (times,), (queued,)) = solve(law, [part], np.array([service]), counts)
+        met = target.met(bases * rate, times, bases * queued)
+        if met.any():
+            return int(np.argmax(met))
+        if stage >= most:
+            break
+    return None
 
 
 def _met_alone(rows: Performance, bases: int, target: Target) -> bool:

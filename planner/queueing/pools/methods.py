@@ -65,16 +65,17 @@ def _idle(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
     return outcome, np.ones(which.size, dtype=bool)
 
 
-def _without_aliases(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
-    here = asked.elements.take(which)
-    outcome = without_aliases(here)
-    return outcome, balanced(here, outcome)
+def _side_by_side(
+    solve: Callable[[Elements], Outcome],
+) -> Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]:
+    """Solve elements in one call."""
 
+    def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
+        here = asked.elements.take(which)
+        outcome = solve(here)
+        return outcome, balanced(here, outcome)
 
-def _saturated(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
-    here = asked.elements.take(which)
-    outcome = solve_saturated(here)
-    return outcome, balanced(here, outcome)
+    return solved
 
 
 def _one_by_one(
@@ -150,8 +151,10 @@ FIELD: Final = frozenset({"auto", "mean-field"})
 METHODS: Final = (
     PoolMethod("exact", EXACT | FIELD, _nothing_arrives, _idle),
     # A limit; how overloaded volumes with inflation share the aliases is an estimate.
-    PoolMethod("exact", EXACT | FIELD, lambda asked: ~asked.stable, _saturated),
-    PoolMethod("exact", EXACT | FIELD, lambda asked: asked.elements.aliases == 0.0, _without_aliases),
+    PoolMethod("exact", EXACT | FIELD, lambda asked: ~asked.stable, _side_by_side(solve_saturated)),
+    PoolMethod(
+        "exact", EXACT | FIELD, lambda asked: asked.elements.aliases == 0.0, _side_by_side(without_aliases)
+    ),
     PoolMethod("exact", EXACT | FIELD, _by_chains_of_one, _one_by_one(solve_independent)),
     # Exact but for rounding: given D the laws of volumes that do not meet are a product.
     PoolMethod("exact", EXACT | FIELD, lambda asked: asked.elements.independent, _field),

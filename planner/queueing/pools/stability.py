@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +52,7 @@ def fewest_to_be_stable(scenarios: Scenarios) -> Array:
     several = np.flatnonzero(over & ~single)
     part = pools.take(several)
     needed[several] = np.floor(part.over_volumes(aliases_in_use(part))) + 1.0
-    known: dict[tuple[float, ...], float] = {}  # counts of one volume are asked for side by side
+    known: dict[OneVolume, float] = {}  # counts of one volume are asked for side by side
     for at in np.flatnonzero(over & single).tolist():
         volume = _only(pools, at)
         if volume not in known:
@@ -97,20 +98,30 @@ def solve_saturated(pools: Elements) -> Outcome:
     )  # fmt: skip
 
 
-def _only(pools: Elements, at: int) -> tuple[float, ...]:
-    """Rate and service time of the only volume of a pool, inflation, gap of its base and of an alias."""
+class OneVolume(NamedTuple):
+    """The only volume of a pool, in its units of time: inflation [1], gap of its base and of an alias."""
+
+    arrival_rate: float
+    service: float
+    inflation: float
+    gap: float
+    alias_gap: float
+
+
+def _only(pools: Elements, at: int) -> OneVolume:
+    """The volume of a pool that has no other."""
     k = int(np.argmax(pools.volumes[at]))
     own = pools.arrival_rate[at, k], pools.service[at, k]
     whole = pools.inflation[at], pools.redrive_time[at], pools.alias_redrive_time[at]
-    return tuple(map(float, (*own, *whole)))
+    return OneVolume(*map(float, (*own, *whole)))
 
 
-def _of_one_volume(volume: tuple[float, ...]) -> float:
+def _of_one_volume(volume: OneVolume) -> float:
     """Fewest aliases of its own that serve a single overloaded volume; inf where inflation takes what they bring."""
 
     def is_stable(aliases: int) -> bool:
         by_base, by_alias, *_ = _one_in_overload(volume, aliases)
-        return volume[0] < by_base + by_alias
+        return volume.arrival_rate < by_base + by_alias
 
     enough = 1
     while not is_stable(enough):
@@ -121,7 +132,7 @@ def _of_one_volume(volume: tuple[float, ...]) -> float:
     return float(counts[bisect_left(counts, True, key=is_stable)])
 
 
-def _one_in_overload(volume: tuple[float, ...], aliases: int) -> tuple[float, float, float, float]:
+def _one_in_overload(volume: OneVolume, aliases: int) -> tuple[float, float, float, float]:
     """Rates of base and aliases of a single volume whose queue never ends, and the I/Os that each has in service.
 
     Its devices always have work, so that their states are a closed network of a station that serves n at the rate
