@@ -13,6 +13,7 @@ from planner.demand import Target
 from planner.devices import Performance, Pool
 from planner.errors import ConvergenceError, PlannerError
 from planner.results import Array
+from planner.units import MOST_ALIASES
 
 HALVE_EVERY: Final = 4
 """Rounds after which an interval of counts is halved, should straight lines lead nowhere."""
@@ -23,17 +24,28 @@ Answer = int | PlannerError | None
 
 
 def first_guess(pool: Pool) -> int:
-    """Guess the count: the mean of the aliases in use if there were any number of them, and two deviations."""
-    mean = 0.0
+    """Guess the count: the mean of the aliases in use if there were any number of them, and two deviations.
+
+    Of the n I/Os of an open volume, which end at ``n / (1 + inflation (n - 1))``, the law is negative binomial with
+    mean ``load / (1 - inflation load)`` and a variance larger by the same factor (Poisson without inflation).
+    """
+    mean = variance = 0.0
     for part, service in zip(pool.classes, pool.service_times, strict=True):
+        spread = 1.0
         if math.isnan(part.population):
             load = part.arrival_rate * service
-            idle = math.exp(-load)
+            slowed = pool.inflation * load
+            if slowed >= 1.0:  # saturated, however many aliases there are
+                return MOST_ALIASES
+            spread = 1.0 / (1.0 - slowed)
+            idle = math.exp(math.log1p(-slowed) / pool.inflation) if pool.inflation else math.exp(-load)
+            load *= spread
         else:
             share = service / (service + part.think_time)
             load, idle = part.population * share, (1.0 - share) ** part.population
-        mean += part.volumes * max(load - 1.0 + idle, 0.0)
-    return round(mean + 2.0 * math.sqrt(mean))
+        each = part.volumes * max(load - 1.0 + idle, 0.0)
+        mean, variance = mean + each, variance + each * spread
+    return round(mean + 2.0 * math.sqrt(variance))
 
 
 def most_useful(pool: Pool, most: int) -> int:

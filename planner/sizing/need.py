@@ -65,19 +65,33 @@ def need(
     growth: ArrayLike = 0.0,
     *,
     ranges: bool = True,
+    enough: Sequence[int] | None = None,
 ) -> list[Need]:
-    """Find the smallest number of aliases that meets a target, for each of many intervals."""
+    """Find the smallest number of aliases that meets a target, for each of many intervals.
+
+    With `enough`, a number a case, it is only asked whether so many do: a count, or end of a range, is at most that
+    number where the one sought is, and above it where that is, but may be any other such number.
+    """
     shares = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(cases),)).tolist()
-    sized = size(cases, law, target or Target(), shares, every=ranges)
+    sized = size(cases, law, target or Target(), shares, every=ranges, enough=enough)
     if ranges:
         others_together([each for each in sized if isinstance(each, SizedPool) and each.counted])
     return [Need() if each is None else _answered(each, ranges=ranges) for each in sized]
 
 
 def size(
-    cases: Sequence[Case], law: Law, target: Target, growth: Sequence[float], *, every: bool = True
+    cases: Sequence[Case],
+    law: Law,
+    target: Target,
+    growth: Sequence[float],
+    *,
+    every: bool = True,
+    enough: Sequence[int] | None = None,
 ) -> list[Sized | PlannerError | None]:
-    """Read every case and find its counts, side by side, only these where not `every`; None where there is no I/O."""
+    """Read every case and find its counts, side by side, only these where not `every`; None where there is no I/O.
+
+    `enough` is as of `need`.
+    """
     measured = [tuple(map(ordered, case)) for case in cases]
     found: list[Sized | PlannerError | None] = [None] * len(cases)
     volumes: list[int] = []
@@ -102,18 +116,22 @@ def size(
     ):  # fmt: skip
         for k, each in zip(places, sized, strict=True):
             found[k] = each
-    count_together([each for each in found if isinstance(each, SizedPool)])
+    for k, pool in zip(pools, steady, strict=True):
+        if isinstance(pool, SizedPool) and enough is not None:
+            pool.enough = enough[k]
+    count_together([each for each in steady if isinstance(each, SizedPool)])
     unsolved = [k for k, each in enumerate(found) if isinstance(each, SizedPool) and each.unsolved]
     read = [k for k in unsolved if measured[k][-1].queue_known]
     for k, each in zip(read, size_bursty_pools(*of(read)), strict=True):
         found[k] = each  # candidates of each volume alone need no solution of the pool
     if every:
-        _with_ends(found, measured, law, target, growth)
+        _with_ends(found, measured, law, target, growth, enough)
     return found
 
 
 def _with_ends(
-    found: list[Sized | PlannerError | None], cases: Sequence[Case], law: Law, target: Target, growth: Sequence[float]
+    found: list[Sized | PlannerError | None], cases: Sequence[Case], law: Law, target: Target, growth: Sequence[float],
+    enough: Sequence[int] | None,
 ) -> None:  # fmt: skip
     """Read those without a measured service time at both ends of what it may be; their ranges hold what comes of it."""
     asked = [
@@ -124,7 +142,10 @@ def _with_ends(
     ]
     if not asked:
         return
-    ends = size([case for _, case in asked], law, target, [growth[k] for k, _ in asked])
+    ends = size(
+        [case for _, case in asked], law, target, [growth[k] for k, _ in asked],
+        enough=None if enough is None else [enough[k] for k, _ in asked],
+    )  # fmt: skip
     for (k, _), end in zip(asked, ends, strict=True):
         sized = found[k]
         assert isinstance(sized, Sized)

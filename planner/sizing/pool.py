@@ -107,6 +107,7 @@ class SizedPool(Sized):
 
     decided = "steady demand"
     unread: PlannerError | None = None  # why others cannot be counted: no answer with the aliases in use
+    enough: int | None = None  # aliases of which is only asked whether so many do
 
     def __init__(
         self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, *, candidates: Sequence[Candidate],
@@ -198,8 +199,9 @@ class SizedPool(Sized):
 
     def brackets(self, pools: Sequence[Pool]) -> list[tuple[int, int, int]]:
         """Of `alternatives`: the largest count worth trying, those known to miss and to meet."""
-        limits = [most_useful(pool, self.run.most_aliases) for pool in pools]
-        missed, met = [-1] * len(pools), [limit + 1 for limit in limits]
+        windows = [self.window(pool) for pool in pools]
+        limits, missed = [most for most, _ in windows], [low for _, low in windows]
+        met = [limit + 1 for limit in limits]
         if "around" in self.__dict__:  # solved for the bands
             few, rows = self.around
             for k, each in enumerate(rows):
@@ -208,6 +210,20 @@ class SizedPool(Sized):
                     met[k] = int(few[np.argmax(ok)]) if ok.any() else met[k]
                     missed[k] = int(few[~ok][few[~ok] < met[k]].max(initial=-1))
         return list(zip(limits, missed, met, strict=True))
+
+    def window(self, pool: Pool) -> tuple[int, int]:
+        """Largest count worth trying, and the largest that is not: all counts, or those that decide on `enough`."""
+        most = most_useful(pool, self.run.most_aliases)
+        if self.enough is None:
+            return most, -1
+        beside = 1 if self.residual > 1.0 else 0  # by which the range is wider
+        most = min(most, self.enough + beside)
+        return most, min(self.enough - beside, most) - 1
+
+    def beyond(self, pool: Pool) -> int | None:
+        """What is said of a count where none of the window does; None where it holds all that are worth trying."""
+        most, _ = self.window(pool)
+        return most + 1 if most < most_useful(pool, self.run.most_aliases) else None
 
     def others(self) -> list[int]:
         """Every candidate, and what calibration and error of the model allow."""
@@ -289,20 +305,24 @@ def count_together(sized: Sequence[SizedPool]) -> None:
             for k, one in zip(places, rows, strict=True)
         ]
 
+    windows = [each.window(each.preferred.main) for each in ready]
     # What was measured decides between more and less than the aliases in use.
     bounds = [each.measured_bounds for each in ready]
+    most = [min(limit, met) for (limit, _), (_, met) in zip(windows, bounds, strict=True)]
+    missed = [
+        max(min(low, last - 1), misses)
+        for (_, low), (misses, _), last in zip(windows, bounds, most, strict=True)
+    ]
     found = fewest(
-        solve, ready[0].target if ready else Target(), [each.guess for each in ready],
-        [
-            min(most_useful(each.preferred.main, each.run.most_aliases), met)
-            for each, (_, met) in zip(ready, bounds, strict=True)
-        ],
-        [missed for missed, _ in bounds],
-    )  # fmt: skip
-    for each, count in zip(ready, found, strict=True):
-        each.unsolved = count if isinstance(count, ConvergenceError) else None
-        if isinstance(count, int):
-            each.count = count
+        solve, ready[0].target if ready else Target(), [each.guess for each in ready], most, missed
+    )
+    for each, count, last, (limit, _) in zip(ready, found, most, windows, strict=True):
+        more = count is None or isinstance(count, ConvergenceError)  # that one next to instability
+        said = (each.beyond(each.preferred.main) if more else None) or count
+        if isinstance(said, int):
+            each.count = said
+        each.unsolved = said if isinstance(said, ConvergenceError) else None
+        each.none_does = said is None and last == limit
 
 
 def others_together(sized: Sequence[SizedPool]) -> None:
@@ -325,12 +345,20 @@ def others_together(sized: Sequence[SizedPool]) -> None:
     found = iter(
         fewest(
             lambda places, counts: solve_pools([pools[k] for k in places], counts), sized[0].target,
-            [each.count for each, some in zip(ready, own, strict=True) for _ in some], limits, missed, met,
+            [
+                each.count + first_guess(pool) - first_guess(each.preferred.main)
+                for each, some in zip(ready, own, strict=True)
+                for pool in some
+            ],
+            limits, missed, met,
         )
     )  # fmt: skip
     for each, some in zip(ready, own, strict=True):
         counts = [next(found) for _ in some]
-        each.counts = [count if isinstance(count, int) else each.run.most_aliases for count in counts]
+        each.counts = [
+            count if isinstance(count, int) else each.beyond(pool) or each.run.most_aliases
+            for pool, count in zip(some, counts, strict=True)
+        ]
 
 
 def size_pools(

@@ -38,6 +38,7 @@ class Sized(ABC):
 
     decided = ""  # what the answer rests on, in two words
     saturated = False
+    none_does = False  # whether it is known that no count meets the target
     residual = 0.0  # normalized residual of the nearest demand: 1 and less fits
     grouping_error = 0.0
     unsolved: PlannerError | None = None  # why the solver has no answer to it
@@ -153,12 +154,12 @@ class Sized(ABC):
             raise self.unsolved
         limit, last = self.run.most_aliases, self.first_last
         while True:
-            model = self.model(np.arange(last + 1.0))
+            model = self.model(np.array([float(limit)]) if self.none_does else np.arange(last + 1.0))
             rows = self.corrected(model)
             first = self._first(rows)
             if first is not None or self.saturated:
                 return rows, model
-            if last >= limit:
+            if last >= limit or self.none_does:
                 whose = f"{self.run.name} ({self.run.interval})" if self.run.interval else self.run.name
                 raise InfeasibleError(f"{whose}: {self._out_of_reach(rows)}")
             last = min(2 * last + ROWS_BEYOND, limit)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -66,18 +67,56 @@ class PoolLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DecidedPool:
-    """A pool as the interval that decides it was measured, and what it needs at multiples of the load of today.
+class Loads:
+    """What a pool needs at multiples of the load of today; with a `limit`, whether that is more than so many.
 
     `counts` are inf where no count does and nan where none was solved; `ranges` hold those whose ranges were asked too.
     """
+
+    limit: int | None = None
+    counts: dict[float, float] = field(default_factory=dict)
+    ranges: dict[float, Interval] = field(default_factory=dict)
+
+    def further(self, limit: int, reach: float) -> Wanted:
+        """Multiples up to `reach` to ask next: those about a limit, first of counts, then of ends."""
+        if reach not in self.ranges:
+            return set(), {reach}
+        counts = _between(self.counts, limit)
+        if counts:
+            return counts, set()
+        ranges = set(_step(self.counts, limit)) & self.counts.keys() - self.ranges.keys()
+        for end in self.ends():
+            ranges |= _between(end, limit)
+        return counts, ranges
+
+    def ends(self) -> tuple[dict[float, float], dict[float, float]]:
+        """Counts at the low and at the high end of the ranges."""
+        return (
+            {times: each.low for times, each in self.ranges.items()},
+            {times: each.high for times, each in self.ranges.items()},
+        )
+
+    def largest(self, limit: int) -> Interval:
+        """Multiple up to which so many aliases do; inf where none that was solved needs more."""
+        low, high = self.ends()
+        found = []
+        for counts in (high, self.counts, low):
+            within, above = _step(counts, limit)
+            known = math.isfinite(above) and not math.isnan(counts[above])
+            found.append(within if known else math.inf)
+        return Interval(*found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DecidedPool:
+    """A pool as the interval that decides it was measured; what it needs ahead, and where it passes a limit."""
 
     asked: PoolQuestion
     run: Run
     in_use: int
     away: str
-    counts: dict[float, float] = field(default_factory=dict)
-    ranges: dict[float, Interval] = field(default_factory=dict)
+    ahead: Loads = field(default_factory=Loads)
+    passed: dict[int, Loads] = field(default_factory=dict)  # by limit
 
     @property
     def volumes(self) -> int:
@@ -88,49 +127,24 @@ class DecidedPool:
         """Multiple of the load of today."""
         return min(load / self.asked.now, 100.0)  # times the load of today
 
-    def first(self) -> Wanted:
-        """Multiples to ask first: today, and ahead; ranges at the ends of what lies ahead."""
-        ends = {self.times(load) for low, _, high in self.asked.ahead for load in (low, high)}
-        middles = {self.times(middle) for _, middle, _ in self.asked.ahead}
-        return {1.0, *middles}, {*ends, self.times(self.asked.reach)}
-
-    def further(self) -> Wanted:
-        """Multiples to ask next: between two with a limit between them, first by counts, then by both ends."""
-        counts: set[float] = set()
-        ranges: set[float] = set()
+    def wanted(self) -> list[tuple[Loads, Wanted]]:
+        """What to ask next: today and ahead, ranges at the ends of what lies ahead; then where limits are passed."""
+        if not self.ahead.counts:
+            ends = {self.times(load) for low, _, high in self.asked.ahead for load in (low, high)}
+            middles = {self.times(middle) for _, middle, _ in self.asked.ahead}
+            return [(self.ahead, ({1.0, *middles}, ends))]
         for limit in (self.in_use, self.run.most_aliases):
-            within, above = _step(self.counts, limit)
-            found = _between(self.counts, limit)
-            counts |= found
-            if found:
-                continue
-            ranges |= {within, above} & self.counts.keys() - self.ranges.keys()
-            for end in self.ends():
-                ranges |= _between(end, limit)
-        return counts, ranges
-
-    def ends(self) -> tuple[dict[float, float], dict[float, float]]:
-        """Counts at the low and at the high end of the ranges."""
-        return (
-            {times: each.low for times, each in self.ranges.items()},
-            {times: each.high for times, each in self.ranges.items()},
-        )
-
-    def largest_load(self, limit: int) -> Interval:
-        """Load up to which so many aliases do [1/s]; inf where no load that was solved needs more."""
-        low, high = self.ends()
-        found = []
-        for counts in (high, self.counts, low):
-            within, above = _step(counts, limit)
-            known = math.isfinite(above) and not math.isnan(counts[above])
-            found.append(within * self.asked.now if known else math.inf)
-        return Interval(*found)
+            if limit not in self.passed:
+                counts, ranges = dict(self.ahead.counts), dict(self.ahead.ranges)
+                self.passed[limit] = Loads(limit=limit, counts=counts, ranges=ranges)
+        reach = self.times(self.asked.reach)
+        return [(each, each.further(limit, reach)) for limit, each in self.passed.items()]
 
     def limits(self, how: str) -> PoolLimits:
         """Aliases in use, and addresses of the control unit."""
         steps = [[self.times(load) for load in step] for step in self.asked.ahead]
         later = [
-            Interval(self.ranges[low].low, self.counts[middle], self.ranges[high].high)
+            Interval(self.ahead.ranges[low].low, self.ahead.counts[middle], self.ahead.ranges[high].high)
             for low, middle, high in steps
         ]
         kinds = (("aliases", 0, self.in_use), ("addresses", self.volumes, self.run.most_aliases))
@@ -138,13 +152,15 @@ class DecidedPool:
             Goal(
                 series=self.asked.series,
                 measured=replace(self.asked.label, what=f"{what} of pool {self.asked.pool}", unit=what),
-                now=self.counts[1.0] + plus, limit=float(limit + plus), load=self.largest_load(limit),
+                now=self.ahead.counts[1.0] + plus, limit=float(limit + plus),
+                load=self.passed[limit].largest(limit) * self.asked.now,
                 needs=tuple(each + float(plus) for each in later),
             )
             for what, plus, limit in kinds
         )  # fmt: skip
         notes = [how, *(note.rstrip(".") + "." for note in self.run.notes)]
-        unsolved = [times for times, count in self.counts.items() if math.isnan(count)]
+        every = [self.ahead, *self.passed.values()]
+        unsolved = [times for each in every for times, count in each.counts.items() if math.isnan(count)]
         if unsolved:
             notes.append(
                 f"{self.asked.label.name}: what it needs from {readable(min(unsolved) * self.asked.now)}/s on could "
@@ -177,10 +193,8 @@ def answer_part(part: PoolQuestions) -> list[PoolLimits]:
     """Each pool of a part."""
     decided = decided_pools(part)
     pools = [each for each in decided if isinstance(each, DecidedPool)]
-    wanted = [each.first() for each in pools]
-    while any(counts or ranges for counts, ranges in wanted):
-        _ask(pools, wanted, part)
-        wanted = [each.further() for each in pools]
+    while wanted := [(pool.run, *each) for pool in pools for each in pool.wanted() if any(each[1])]:
+        _ask(wanted, part)
     how = (
         f"Target of the aliases: {part.target}. A pool needs what it needs in {percent(DEFAULT_MEET)} of the busy "
         "time of its last 28 days: the interval that decides is grown as the busy hours grow."
@@ -190,19 +204,24 @@ def answer_part(part: PoolQuestions) -> list[PoolLimits]:
     ]
 
 
-def _ask(pools: Sequence[DecidedPool], wanted: Sequence[Wanted], part: PoolQuestions) -> None:
+def _ask(wanted: Sequence[tuple[Run, Loads, Wanted]], part: PoolQuestions) -> None:
     """What each pool needs at multiples of its load, all of them at once; with ranges where they are wanted."""
-    for ranges in (False, True):
+    for known, ranges in product((True, False), (False, True)):
         asked = [
-            (pool, times) for pool, some in zip(pools, wanted, strict=True) for times in sorted(some[ranges])
+            (run, loads, times)
+            for run, loads, some in wanted
+            if (loads.limit is None) == known
+            for times in sorted(some[ranges])
         ]
-        cases, growth = [(pool.run,) for pool, _ in asked], [times - 1.0 for _, times in asked]
-        found = need(cases, part.law, part.target, growth, ranges=ranges)
-        for (pool, times), one in zip(asked, found, strict=True):
-            count = pool.counts[times] = one.rank
+        found = need(
+            [(run,) for run, _, _ in asked], part.law, part.target, [times - 1.0 for *_, times in asked],
+            ranges=ranges, enough=None if known else [loads.limit or 0 for _, loads, _ in asked],
+        )  # fmt: skip
+        for (_, loads, times), one in zip(asked, found, strict=True):
+            count = loads.counts[times] = one.rank
             if ranges or one.count is None:
                 ends = (count if end is None else float(end) for end in (one.low, one.count, one.high))
-                pool.ranges[times] = Interval(*ends)
+                loads.ranges[times] = Interval(*ends)
 
 
 def _step(counts: dict[float, float], limit: int) -> tuple[float, float]:
