@@ -259,6 +259,45 @@ def test_a_demand_that_grows_needs_no_fewer_aliases(sort: str) -> None:
         assert len(known) < 2 or known[0] == known[1] or known[0] in (run.aliases, run.aliases + 1)
 
 
+@pytest.mark.parametrize("met", [True, False])
+def test_the_range_of_a_bursty_pool_in_use_grows_with_its_demand(met: bool) -> None:
+    """A measurement that meets the target holds no larger demand down; one that misses it still needs more."""
+    run = pool(5, 3, 6, 1.0)
+    wait = float(run.total_queue.value / run.total_rate.value)
+    found = need([(run,)] * 4, LAW, Target(wait=wait * (1.3 if met else 0.7)), growth=[0.0, 0.3, 1.0, 3.0])
+    assert {each.decided for each in found} == {"bursty demand"}
+    counts, lows, highs = zip(*((each.count, each.low, each.high) for each in found), strict=True)
+    assert list(counts) == sorted(counts)
+    assert list(highs) == sorted(highs)
+    assert highs[-1] > 1.3 * counts[-1]
+    assert all(low <= count for low, count in zip(lows, counts, strict=True))
+    assert (min(lows) > run.aliases) is not met
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("growth", [0.0, 0.4, -0.3])
+def test_whether_so_many_do_is_what_count_and_range_say(growth: float) -> None:
+    """Around the count and both ends of the range, and with none; for pools of every sort and a volume."""
+    runs = [*POOLS.values(), volume(np.random.default_rng(2))]
+    exact = need([(run,) for run in runs], LAW, growth=growth)
+    asked = [
+        (run, found, limit)
+        for run, found in zip(runs, exact, strict=True)
+        for limit in sorted({
+            0, run.aliases, *(end + off for end in (found.low, found.count, found.high) if end for off in (-1, 0, 1)),
+        })
+    ]  # fmt: skip
+    assert any(found.count is not None and found.count > limit for _, found, limit in asked)
+    limits = [limit for *_, limit in asked]
+    told_so = need([(run,) for run, *_ in asked], LAW, growth=growth, enough=limits)
+    for (run, found, limit), each in zip(asked, told_so, strict=True):
+        ends = [(found.low, each.low), (found.count, each.count), (found.high, each.high)]
+        assert all((a is None) == (b is None) for a, b in ends), (run.name, limit)
+        assert [a <= limit for a, _ in ends if a is not None] == [
+            b <= limit for _, b in ends if b is not None
+        ]
+
+
 @pytest.mark.long
 def test_the_unit_of_time_does_not_matter() -> None:
     """The same rows in units a thousandth and a thousand times as long, exact or with digits."""

@@ -189,14 +189,14 @@ class PoolReadings:
         point, low, high = found
         more = int(np.ceil(WIDER * point))
         low, high = max(low - more, 0) if self.in_use or self.others else low, high + more
-        grown = bool((self.readings.growth != 0.0).any())
-        for in_use, rows in (
-            () if grown or not target.of_waits else ((self.in_use, self.readings.rows), *self.others)
-        ):
-            # At the upper end of its digits a measurement meets the target, or at the lower end it misses it.
-            if in_use and _reached(target, rows, rows.queue_high):
+        measured = ((self.in_use, self.readings.rows), *self.others) if target.of_waits else ()
+        least, largest = self.readings.growth.min(), self.readings.growth.max()
+        for in_use, rows in measured:
+            # At the upper end of its digits a measurement meets the target, or at the lower end it misses it; demand
+            # that shrinks needs no more then, one that grows no fewer.
+            if in_use and largest <= 0.0 and _reached(target, rows, rows.queue_high):
                 point, high = min(point, in_use), min(high, in_use)
-            elif not _reached(target, rows, np.maximum(rows.queue_low, 0.0)):
+            elif least >= 0.0 and not _reached(target, rows, np.maximum(rows.queue_low, 0.0)):
                 point, low = max(point, in_use + 1), max(low, in_use + 1)
         return point, min(low, point), min(max(high, point + 1), last)
 

@@ -171,46 +171,96 @@ def _read_alone(
 def _read_in_use(
     rows: Sequence[PoolRow], law: Law, growth: Array, many: int, *, tied: bool = True, tries: bool = False
 ) -> list[PoolReadings]:
-    """Ten multiples of the wait of Poisson arrivals, so many draws of each, by how likely the measured queue is."""
-    columns, parts = joined(rows)
-    rate, service, queued = columns
+    """Ten multiples of the wait of Poisson arrivals, so many draws of each, by how likely the measured queue is.
+
+    A pool that is asked for at several growths is read once.
+    """
+    apart = list({id(row): row for row in rows}.values())
+    (rate, service, queued), parts = joined(apart)
     measured = make_rows(rate, service, queued, 0)
     read = _as_without(measured, parts, law)
     asks = asked(read)
-    grown = read
-    if growth.any():
-        grown = read.grown(np.repeat(growth, [MULTIPLES.size * (part.stop - part.start) for part in parts]))
-    later = asked(grown) if growth.any() else asks
     together = Together.of(read, asks)
-    together_later = Together.of(grown, later) if growth.any() else together
+    known = {}
+    for row, part in zip(apart, parts, strict=True):
+        each = _multiples(MULTIPLES.size * part.start, row)
+        draws = [drawn(asks.of(some), most_aliases(row.rate.value.size), many) for some in each]
+        known[id(row)] = _Weighed.of(
+            row, measured.of(part), each, draws, _curves(row, together, each, SHARES, tries=tries)
+        )
+
+    grown = np.flatnonzero(growth).tolist()
+    later, asks_later, together_later, begin = read, asks, together, 0
+    if grown:
+        which = [known[id(rows[k])].stretch for k in grown]
+        later = read.of(np.concatenate(which)).grown(np.repeat(growth[grown], [some.size for some in which]))
+        asks_later = asked(later)
+        together_later = Together.of(later, asks_later)
     found = []
-    for row, part in zip(rows, parts, strict=True):
-        volumes = part.stop - part.start
-        one = measured.of(part)
-        begin = MULTIPLES.size * part.start
-        each = [slice(begin + k * volumes, begin + (k + 1) * volumes) for k in range(MULTIPLES.size)]
-        draws = [drawn(asks.of(some), most_aliases(volumes), many) for some in each]
-        queues = np.array([each_of[row.aliases] for each_of in draws])
-        curves = before = _curves(row, together, each, SHARES, tries=tries)
-        if later is not asks:
+    for row, share in zip(rows, growth, strict=True):
+        weighed = known[id(row)]
+        each, curves, of, use = weighed.each, weighed.curves, read, asks
+        if share:
+            each = _multiples(begin, row)
+            begin, of, use = each[-1].stop, later, asks_later
             curves = _curves(row, together_later, each, SHARES, tries=tries)
-        both = np.concatenate([queues, before.queues[row.aliases].reshape(MULTIPLES.size, -1)], axis=1)
-        likely = _likely(both, one)
-        likely[:, many:] *= before.likely.reshape(MULTIPLES.size, -1)
-        shown = replace(read.of(each[int(np.argmax(likely.sum(axis=1)))]), rows=one)
-        asks_of = [later.of(some) for some in each]
+        asks_of = [use.of(some) for some in each]
+        shown = replace(of.of(each[weighed.likeliest]), rows=weighed.rows)
         pool = _pool(
-            row, shown, asks_of, [use.mean(use.alone) for use in asks_of], likely[:, :many],
-            curves=replace(curves, likely=likely[:, many:].ravel()), draws=draws if later is asks else None,
+            row, shown, asks_of, [part.mean(part.alone) for part in asks_of], weighed.likely[:, :many],
+            curves=replace(curves, likely=weighed.likely[:, many:].ravel()), draws=None if share else weighed.draws,
         )  # fmt: skip
-        if tied:
-            kept = _counting(likely[:, :many])
-            there = np.append(queues[kept].ravel() if not row.joined else [], before.queues[row.aliases])
-            tie = np.clip(-missed_by(there, one)[0], -log(LARGEST_TIE), log(LARGEST_TIE))
-            fails = None if pool.fails is None else pool.fails * np.exp(tie)
-            pool = replace(pool, queues=pool.queues * np.exp(tie), fails=fails)
-        found.append(pool)
+        found.append(weighed.tied(pool) if tied else pool)
     return found
+
+
+def _multiples(begin: int, row: PoolRow) -> list[slice]:
+    """Where the volumes of a pool stand that was read with each multiple."""
+    volumes = row.rate.value.size
+    return [slice(begin + k * volumes, begin + (k + 1) * volumes) for k in range(MULTIPLES.size)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Weighed:
+    """A pool as measured with aliases in use: `rows`; its draws and curves, and how likely they are."""
+
+    row: PoolRow
+    rows: MeasuredRows
+    each: list[slice]  # its volumes with each multiple
+    draws: list[Array]
+    curves: Curves
+    likely: Array  # (multiples, draws and curves)
+
+    @classmethod
+    def of(
+        cls, row: PoolRow, rows: MeasuredRows, each: list[slice], draws: list[Array], curves: Curves
+    ) -> _Weighed:
+        """As far as each has the queue that was measured."""
+        queues = np.array([queue[row.aliases] for queue in draws])
+        both = np.concatenate([queues, curves.queues[row.aliases].reshape(MULTIPLES.size, -1)], axis=1)
+        likely = _likely(both, rows)
+        likely[:, queues.shape[1] :] *= curves.likely.reshape(MULTIPLES.size, -1)
+        return cls(row=row, rows=rows, each=each, draws=draws, curves=curves, likely=likely)
+
+    @property
+    def likeliest(self) -> int:
+        """Multiple."""
+        return int(np.argmax(self.likely.sum(axis=1)))
+
+    @property
+    def stretch(self) -> Indices:
+        """The volumes with all multiples."""
+        return np.arange(self.each[0].start, self.each[-1].stop)
+
+    def tied(self, pool: PoolReadings) -> PoolReadings:
+        """Each draw multiplied by what it misses of the measured queue, at most three times either way."""
+        many = self.draws[0].shape[1]
+        kept = _counting(self.likely[:, :many]).tolist()
+        drawn_there = [] if self.row.joined else [self.draws[k][self.row.aliases] for k in kept]
+        there = np.concatenate([*drawn_there, self.curves.queues[self.row.aliases]])
+        tie = np.exp(np.clip(-missed_by(there, self.rows)[0], -log(LARGEST_TIE), log(LARGEST_TIE)))
+        fails = None if pool.fails is None else pool.fails * tie
+        return replace(pool, queues=pool.queues * tie, fails=fails)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -143,19 +143,22 @@ def size_bursty_pools(
     """Read pools of bursty volumes; those of one row without aliases all together."""
     tries = not target.of_waits
     rows = [list(map(row_of, _known(runs))) for runs in cases]
-
-    def read(places: Sequence[int], shares: Sequence[float]) -> dict[int, PoolReadings]:
-        alone = [k for k in places if len(rows[k]) == 1]
-        first, share = [rows[k][0] for k in alone], [shares[k] for k in alone]
-        found = dict(zip(alone, read_pools(first, law=law, growth=share, tries=tries), strict=True))
-        several = [k for k in places if k not in found]
-        return found | {
-            k: read_pool_at_several(rows[k], law=law, growth=shares[k], tries=tries) for k in several
-        }
-
-    measured = read(range(len(cases)), [0.0] * len(cases))
-    pools = measured | read([k for k in measured if growth[k]], growth)
-    return [SizedDraws(runs, law, target, growth[k], measured[k], pools[k]) for k, runs in enumerate(cases)]
+    first: dict[int, int] = {}
+    same = [first.setdefault(id(runs), k) for k, runs in enumerate(cases)]
+    # Each as measured and grown, next to each other: what is asked for several times is read once.
+    asked = sorted({(k, share) for k, more in zip(same, growth, strict=True) for share in (0.0, more)})
+    alone = [(k, share) for k, share in asked if len(rows[k]) == 1]
+    shares = [share for _, share in alone]
+    read = read_pools([rows[k][0] for k, _ in alone], law=law, growth=shares, tries=tries)
+    found = dict(zip(alone, read, strict=True)) | {
+        (k, share): read_pool_at_several(rows[k], law=law, growth=share, tries=tries)
+        for k, share in asked
+        if len(rows[k]) > 1
+    }
+    return [
+        SizedDraws(runs, law, target, more, found[k, 0.0], found[k, more])
+        for runs, k, more in zip(cases, same, growth, strict=True)
+    ]
 
 
 def all_at_once(pool: PoolReadings, target: Target, least: int) -> int:

@@ -89,14 +89,18 @@ def fewest(
     slope = 1.0 / np.sqrt(count + 1.0)
     failed: dict[int, PlannerError] = {}
     unsolved: dict[int, PlannerError] = {}
+    hole: dict[int, int] = {}  # counts without a solution, the one below of which is asked
     rounds = 0
     while places := [k for k in np.flatnonzero(high - low > 1).tolist() if k not in failed]:
         for k, rows in zip(
             places, solve(places, [count[[k]].astype(np.float64) for k in places]), strict=True
         ):
-            if isinstance(rows, ConvergenceError):  # next to instability: more aliases are needed
+            if isinstance(rows, ConvergenceError):
                 unsolved[k] = rows
-                low[k], at_low[k] = count[k], math.inf
+                if k not in hole and count[k] > 0 and (count[k] - 1 > low[k] or math.isnan(at_low[k])):
+                    hole[k] = int(count[k])
+                else:  # two of them next to each other are next to instability: more aliases are needed
+                    low[k], at_low[k] = hole.pop(k, int(count[k])), math.inf
                 continue
             if isinstance(rows, PlannerError):
                 failed[k] = rows
@@ -106,9 +110,12 @@ def fewest(
             if found <= 0.0:
                 high[k], at_high[k] = count[k], found
             else:
-                low[k], at_low[k] = count[k], found
+                low[k], at_low[k] = hole.get(k, count[k]), found
+            hole.pop(k, None)
         rounds += 1
         count = _following(low, high, limit, at_low, at_high, slope, rounds)
+        for k, without in hole.items():
+            count[k] = without - 1
     return [failed.get(k, unsolved.get(k) if high[k] > limit[k] else int(high[k])) for k in range(limit.size)]
 
 

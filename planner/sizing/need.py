@@ -92,7 +92,9 @@ def size(
 
     `enough` is as of `need`.
     """
-    measured = [tuple(map(ordered, case)) for case in cases]
+    names = [tuple(map(id, case)) for case in cases]
+    once = {name: tuple(map(ordered, case)) for name, case in zip(names, cases, strict=True)}
+    measured = [once[name] for name in names]
     found: list[Sized | PlannerError | None] = [None] * len(cases)
     volumes: list[int] = []
     pools: list[int] = []

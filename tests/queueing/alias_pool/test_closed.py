@@ -185,6 +185,19 @@ def test_a_closed_pool_whose_field_is_out_of_balance_has_the_answer_of_its_chain
     assert found.wait_time[1] == pytest.approx(exact.wait_time, rel=1e-12)
 
 
+def test_unequal_volumes_that_swing_have_an_answer_at_every_count() -> None:
+    """Of these counts five had none, most of them where hardly anything waits any more."""
+    found = alias_pool(
+        np.arange(4, 22), volumes=np.ones(4), population=[43, 14, 10, 9], think_time=[7.1e-2, 7.7e-3, 2.5e-4, 1.3e-2],
+        service_time=[1.49e-3, 4.2e-4, 4.1e-4, 5.1e-4], inflation=0.16, redrive_time=6e-5,
+    )  # fmt: skip
+    queue = found.queue_length.sum(axis=1)
+    assert (np.diff(queue) < 0.0).all()
+    assert (np.diff(found.throughput.sum(axis=1)) > 0.0).all()
+    assert queue[0] > 1.0
+    assert queue[-1] < 1e-3
+
+
 @pytest.mark.long
 def test_a_pool_that_is_too_large_is_said_to_be_before_its_arrays_are_made():
     think = [1e-3, 1e-3, 2e-3, 3e-3, 4e-3]
