@@ -7,9 +7,11 @@ has the queue that was measured.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, NamedTuple
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,6 +38,7 @@ WIDER: Final = 0.2
 LAW_ERROR: Final = 0.35  # of a queue with aliases at work, in its logarithm
 OF_SHARES: Final = 0.5  # quantile of draws of which some come together
 OF_SEVERAL: Final = 0.6  # the same of several rows, which hardly tell batches of one size from geometric ones
+LARGEST_TIE: Final = 3.0  # factor, either way, by which a draw is tied to the queue that was measured
 DENIED: Final = 2.0  # standard deviations of the law of the queue
 
 
@@ -201,6 +204,16 @@ class PoolReadings:
         return point, min(low, point), min(max(high, point + 1), last)
 
 
+def joined(rows: Sequence[tuple[Any, ...]]) -> tuple[list[Interval], list[slice]]:
+    """Rate, service and queue of the volumes of all pools, and where those of each stand."""
+    columns = [
+        Interval(*(np.concatenate(ends) for ends in zip(*column, strict=True)))
+        for column in list(zip(*rows, strict=True))[:3]
+    ]
+    ends = np.cumsum([0, *(row[0].value.size for row in rows)])
+    return columns, [slice(first, last) for first, last in pairwise(ends.tolist())]
+
+
 def most_aliases(volumes: int) -> int:
     """As many as there are addresses beside the bases."""
     return max(MOST_ALIASES + 1 - volumes, 0)
@@ -230,6 +243,12 @@ def missed_by(queues: Array, rows: MeasuredRows) -> tuple[Array, Array]:
     digits = np.sqrt((((rows.queue_high - rows.queue) * UNIFORM) ** 2).sum())
     error = np.hypot(LAW_ERROR, digits / (measured + digits))
     return np.log((queues + digits) / (measured + digits)), error
+
+
+def tie(queues: Array, rows: MeasuredRows) -> Array:
+    """Logarithm of what queues of the whole pool are to be multiplied by to be the measured one, as far as is done."""
+    missed, _ = missed_by(queues, rows)
+    return np.asarray(np.clip(-missed, -np.log(LARGEST_TIE), np.log(LARGEST_TIE)))
 
 
 def services(pool: PoolReadings) -> tuple[float, float]:

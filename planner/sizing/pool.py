@@ -13,7 +13,8 @@ import numpy as np
 
 from planner.demand import Candidate, Law, Readings, Target, candidates_of_pools, read_volumes
 from planner.demand.kinds import COARSE, STEADY
-from planner.demand.pooled import joined, read_pools
+from planner.demand.pool_readings import joined
+from planner.demand.pooled import read_pools
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.demand.read import steady_volumes
 from planner.devices import Performance, Pool, solve_pools

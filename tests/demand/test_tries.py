@@ -10,7 +10,7 @@ import pytest
 import planner
 from planner import queueing
 from planner.demand import Law, Target, chains, kinds, read_volumes, together, unlimited
-from planner.demand.pooled import DRAWS, drawn_fails
+from planner.demand.pool_draws import DRAWS, drawn_fails
 from planner.devices import Volume, VolumeClass
 from planner.errors import InputError
 from planner.interval import Interval

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 from dataclasses import replace
 from itertools import pairwise
 
@@ -13,6 +14,7 @@ from scipy.stats import norm
 from planner import queueing
 from planner.demand import Law, Target, read_volumes
 from planner.devices import Performance, Pool, VolumeClass
+from planner.errors import ConvergenceError
 from planner.interval import Interval
 from planner.measurements import Run, from_numbers
 from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN
@@ -504,14 +506,16 @@ def test_a_first_guess_is_the_mean_of_what_is_in_use_beside_the_bases_and_two_de
 
 
 def search(
-    first: int, most: int, guess: int, steep: float = 1.0, **known: int
+    first: int, most: int, guess: int, steep: float = 1.0, without: Container[int] = (), **known: int
 ) -> tuple[int | None, list[int]]:
-    """Find a count whose excess falls exponentially through 1 there; which counts were solved on the way."""
+    """Find a count whose excess falls exponentially through 1 there, some `without` one; which counts were solved."""
     asked: list[int] = []
 
-    def solve(places: object, counts: object) -> list[Performance]:
+    def solve(places: object, counts: object) -> list[Performance | ConvergenceError]:
         (at,) = [int(each[0]) for each in counts]  # type: ignore[attr-defined]
         asked.append(at)
+        if at in without:
+            return [ConvergenceError("a pool", 1.0, 10)]
         wait = 1e-4 * math.exp(steep * (first - 0.5 - at))
         return [rows_of([100.0], [1e-3], [100 * wait], at)]
 
@@ -543,6 +547,16 @@ def test_what_is_known_to_miss_or_to_meet_is_not_tried_again() -> None:
     found, asked = search(60, 50, 20, missed=50)
     assert (found, asked) == (None, [])
     assert all(each > 3 for each in search(7, 50, 0, missed=3)[1])
+
+
+@pytest.mark.parametrize("hole", range(13))
+@pytest.mark.parametrize("guess", [0, 7, 12])
+def test_one_count_without_a_solution_hides_no_smaller_one(hole: int, guess: int) -> None:
+    """The one below it decides, also where that is all that was to be looked at."""
+    assert search(7, 12, guess, without=[hole])[0] == (8 if hole == 7 else 7)  # what needs it is not solved
+    assert search(7, 12, 12, without=[12], missed=11)[0] == 11
+    next_to_instability = search(7, 12, guess, without=range(9))[0]
+    assert next_to_instability == 9
 
 
 def test_a_step_goes_along_the_straight_line_between_two_excesses() -> None:

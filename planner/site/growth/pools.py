@@ -67,7 +67,7 @@ class PoolLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Loads:
+class NeedsByLoad:
     """What a pool needs at multiples of the load of today; with a `limit`, whether that is more than so many.
 
     `counts` are inf where no count does and nan where none was solved; `ranges` hold those whose ranges were asked too.
@@ -115,8 +115,8 @@ class DecidedPool:
     run: Run
     in_use: int
     away: str
-    ahead: Loads = field(default_factory=Loads)
-    passed: dict[int, Loads] = field(default_factory=dict)  # by limit
+    ahead: NeedsByLoad = field(default_factory=NeedsByLoad)
+    passed: dict[int, NeedsByLoad] = field(default_factory=dict)  # by limit
 
     @property
     def volumes(self) -> int:
@@ -127,7 +127,7 @@ class DecidedPool:
         """Multiple of the load of today."""
         return min(load / self.asked.now, 100.0)  # times the load of today
 
-    def wanted(self) -> list[tuple[Loads, Wanted]]:
+    def wanted(self) -> list[tuple[NeedsByLoad, Wanted]]:
         """What to ask next: today and ahead, ranges at the ends of what lies ahead; then where limits are passed."""
         if not self.ahead.counts:
             ends = {self.times(load) for low, _, high in self.asked.ahead for load in (low, high)}
@@ -136,7 +136,7 @@ class DecidedPool:
         for limit in (self.in_use, self.run.most_aliases):
             if limit not in self.passed:
                 counts, ranges = dict(self.ahead.counts), dict(self.ahead.ranges)
-                self.passed[limit] = Loads(limit=limit, counts=counts, ranges=ranges)
+                self.passed[limit] = NeedsByLoad(limit=limit, counts=counts, ranges=ranges)
         reach = self.times(self.asked.reach)
         return [(each, each.further(limit, reach)) for limit, each in self.passed.items()]
 
@@ -204,7 +204,7 @@ def answer_part(part: PoolQuestions) -> list[PoolLimits]:
     ]
 
 
-def _ask(wanted: Sequence[tuple[Run, Loads, Wanted]], part: PoolQuestions) -> None:
+def _ask(wanted: Sequence[tuple[Run, NeedsByLoad, Wanted]], part: PoolQuestions) -> None:
     """What each pool needs at multiples of its load, all of them at once; with ranges where they are wanted."""
     for known, ranges in product((True, False), (False, True)):
         asked = [

@@ -1,0 +1,181 @@
+"""Draws of a pool from what its volumes ask of aliases: each by itself, and with bursts that come together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from planner.demand.law import Law
+from planner.demand.pool_readings import (
+    HELD,
+    HELD_TOGETHER,
+    PoolReadings,
+    PoolRow,
+    mean_service,
+    most_aliases,
+)
+from planner.demand.readings import Readings
+from planner.demand.rowwise import Indices
+from planner.demand.together import (
+    FAILED,
+    above,
+    failing,
+    in_batches,
+    in_rare_bursts,
+    mean_excess,
+    one_of,
+    queued,
+)
+from planner.demand.unlimited import AliasUse
+from planner.results import Array
+
+# Prior weight of rare bursts of all volumes, of all that come together; less where rows with aliases in use leave open
+# what waits without any: of all that explains their queue, rare bursts ask for the shortest wait, the most usual one.
+RARE, RARE_IN_USE = 0.03, 0.01
+DRAWS: Final = 128  # in 22 random pools other draws gave the same count, ends within 2
+NOTHING: Final = 1e-6  # I/Os queued, from which on more aliases are not looked at
+TOGETHER: Final = 0.15  # prior weight of all shares above 0
+LEAST_SHARE: Final = 1e-3  # of a hypothesis that counts
+
+
+def drawn(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
+    """I/Os queued in the whole pool with 0 to `most` aliases, (most + 1, draws), one candidate a volume each time."""
+    size = _length(asks)
+    usage = np.fft.rfft(asks.usage, n=size, axis=0)
+    product = np.ones((size // 2 + 1, many), dtype=np.complex128)
+    for which in _picked(asks, many):
+        product *= usage[:, which]
+    return HELD * np.maximum(mean_excess(np.fft.irfft(product, n=size, axis=0), most), 0.0)
+
+
+def drawn_fails(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
+    """Rate of I/Os that find no alias in the same draws, (most + 1, draws) [1/s]."""
+    size = _length(asks)
+    usage, ends = (np.fft.rfft(each, n=size, axis=0) for each in (asks.usage, asks.ends))
+    _, sums = one_of((usage[:, which], ends[:, which]) for which in _picked(asks, many))
+    return FAILED * np.maximum(above(np.fft.irfft(sums, n=size, axis=0), most), 0.0)
+
+
+def _length(asks: AliasUse) -> int:
+    """Numbers that hold all sums."""
+    spread = 8 * np.sqrt(asks.second_moment.sum())
+    return 1 << int(np.ceil(np.log2(asks.usage.shape[0] + 2 * asks.in_use.sum() + spread)))
+
+
+def _picked(asks: AliasUse, many: int) -> Iterator[Indices]:
+    """Candidate of each volume in turn, (draws,), by weight."""
+    rng = np.random.default_rng(many)  # the same ones every time
+    places = (rng.permuted(np.tile(np.arange(many), (asks.volumes, 1)), axis=1) + 0.5) / many
+    ends = np.searchsorted(asks.volume, np.arange(asks.volumes + 1))
+    for volume, (first, last) in enumerate(pairwise(ends.tolist())):
+        which = np.searchsorted(np.cumsum(asks.weight[first:last]), places[volume])
+        yield first + np.minimum(which, last - first - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Curves:
+    """Queues of volumes whose bursts come together, (aliases + 1, curves); how much they do, and how likely each is.
+
+    `fails` are the rates of I/Os that find no alias; None where nobody asked.
+    """
+
+    queues: Array
+    fails: Array | None
+    shares: Array
+    likely: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Together:
+    """What volumes use if their bursts come with those of others, under each law of them."""
+
+    law: Law
+    usual: tuple[AliasUse, ...] = ()  # batches, and what their readings say in the mean
+    rare: tuple[AliasUse, ...] = ()
+
+    @classmethod
+    def of(cls, readings: Readings, asks: AliasUse) -> Together:
+        """Of volumes that ask so much by themselves."""
+        usual = in_batches(readings).mixed, asks.mixed
+        return cls(law=readings.law, usual=usual, rare=tuple(use.mixed for use in in_rare_bursts(readings)))
+
+
+def curves_of(
+    row: PoolRow, together: Together, each: Sequence[slice], shares: Sequence[float], *, tries: bool
+) -> Curves:
+    """Queues under each hypothesis, `each` the volumes that it stands in, and share, all of them equally likely.
+
+    Volumes have the distributions of batches, or what their readings say in the mean; all at once also rare bursts.
+    """
+    last = most_aliases(row.rate.value.size)
+    unknown = bool(np.isnan(row.together).any())
+    every = [row.shares(share) for share in (shares if unknown else shares[-1:])]
+    common = [(use, share, 1.0) for use in together.usual for share in every] if each else []
+    rare = together.rare if each and unknown and not row.joined else ()
+    weight = RARE_IN_USE if row.aliases else RARE
+    common += [(use, every[-1], weight / (1 - weight) * len(common) / len(rare)) for use in rare]
+    cases = [(use.of(some), share) for some in each for use, share, _ in common]
+    service = mean_service(row.rate.value, row.service.value)
+    share_of = np.array([share.mean() for _, share in cases])
+    queues, fails = np.empty((last + 1, 0)), np.empty((last + 1, 0)) if tries else None
+    if cases:
+        more = HELD_TOGETHER - 1.0 if row.joined else 0.0
+        queues = (1.0 + more * share_of) * queued(cases, last, together.law, service)
+        fails = np.array([failing(use, last, share) for use, share in cases]).T if tries else None
+    return Curves(
+        queues=queues,
+        fails=fails,
+        shares=share_of,
+        likely=np.tile([weight for *_, weight in common], len(each)),
+    )
+
+
+def counting(likely: Array) -> Indices:
+    """Hypotheses that count, of their draws' weights (hypotheses, draws)."""
+    share = likely.sum(axis=1) / likely.sum()
+    return np.flatnonzero(share > LEAST_SHARE)
+
+
+def pool_of(
+    row: PoolRow, readings: Readings, asks_of: Sequence[AliasUse], alone: Sequence[Array], likely: Array, *,
+    curves: Curves, draws: Sequence[Array] | None = None,
+) -> PoolReadings:  # fmt: skip
+    """Draws of several hypotheses side by side, `likely` (hypotheses, draws), and curves; means over all hypotheses."""
+    last = most_aliases(readings.volumes)
+    share, kept = likely.sum(axis=1) / likely.sum(), counting(likely).tolist()
+
+    def mean(values: Sequence[Array]) -> Array:
+        return np.asarray(sum(share[k] * values[k] for k in kept) / share[kept].sum())
+
+    chosen = [] if row.joined else kept
+    # All curves together have a set part of the weight of all draws.
+    weight = likely.shape[1] * likely.shape[0] / max(curves.likely.size, 1) * TOGETHER / (1 - TOGETHER)
+    queues = np.concatenate(
+        [*(drawn(asks_of[k], last, likely.shape[1]) if draws is None else draws[k] for k in chosen), curves.queues],
+        axis=1,
+    )  # fmt: skip
+    fails = None
+    if curves.fails is not None:
+        fails = np.concatenate(
+            [*(drawn_fails(asks_of[k], last, likely.shape[1]) for k in chosen), curves.fails], axis=1
+        )
+    nothing = np.flatnonzero(queues.max(axis=1) <= NOTHING)
+    counts = max(int(nothing[0]) + 1 if nothing.size else last + 1, row.aliases + 2)
+    return PoolReadings(
+        readings=readings, in_use=row.aliases, queues=queues[:counts],
+        fails=None if fails is None else fails[:counts],
+        shares=np.append(np.zeros(likely[chosen].size), curves.shares),
+        likely=np.append(likely[chosen], weight * curves.likely), crowd=mean([asks.second_moment for asks in asks_of]),
+        busy=mean([asks.mean(asks.busy) for asks in asks_of]), rate=mean([asks.mean(asks.rate) for asks in asks_of]),
+        alone=_at_least(mean(alone), readings.rows.queue.sum() if row.aliases else 0.0),
+        alone_rate=mean([asks.mean(asks.alone_rate) for asks in asks_of]),
+    )  # fmt: skip
+
+
+def _at_least(alone: Array, queued: float) -> Array:
+    """Queues without aliases, together no shorter than was measured with them."""
+    return np.asarray(alone * max(1.0, queued / max(float(alone.sum()), 1e-300)))
