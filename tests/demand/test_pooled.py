@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from planner import queueing
-from planner.demand import Law, Target, pool_readings, pooled, read_volumes, unlimited
+from planner.demand import (
+    Law,
+    Target,
+    pool_draws,
+    pool_in_use,
+    pool_readings,
+    pooled,
+    read_volumes,
+    unlimited,
+)
 from planner.demand.pool_readings import PoolRow
 from planner.demand.pooled import read_pool_at_several
 from planner.demand.read import make_rows, poisson_ratio
@@ -72,9 +81,9 @@ def test_draws_of_certain_readings_are_the_convolution() -> None:
     for volume in range(RATES.size):
         total = np.convolve(total, asks.usage[:, volume])
     expected = [float(np.maximum(np.arange(total.size) - a, 0) @ total) for a in range(6)]
-    queues = pooled.drawn(asks, 5, 4)
+    queues = pool_draws.drawn(asks, 5, 4)
     np.testing.assert_allclose(
-        queues, pooled.HELD * np.array(expected)[:, None] * np.ones(4), rtol=1e-6, atol=1e-12
+        queues, pool_readings.HELD * np.array(expected)[:, None] * np.ones(4), rtol=1e-6, atol=1e-12
     )
 
 
@@ -205,8 +214,8 @@ def test_nearly_equal_measurements_have_nearly_equal_queues() -> None:
 def test_the_aliases_in_use_raise_the_rates_to_the_measured_ones() -> None:
     """The rate without aliases is one that they raise to what was measured, also of a volume that hardly idles."""
     rate, service, queued = in_use(hot=0.93)
-    alone = pooled._as_without(make_rows(rate, service, queued, 0), [slice(0, rate.value.size)], LAW)
-    shape = (pooled.MULTIPLES.size, -1)
+    alone = pool_in_use._as_without(make_rows(rate, service, queued, 0), [slice(0, rate.value.size)], LAW)
+    shape = (pool_in_use.MULTIPLES.size, -1)
     left = np.minimum(queued.value.sum() / alone.rows.queue.reshape(shape).sum(axis=1, keepdims=True), 1.0)
     free, slow, _ = (each.reshape(shape) for each in unlimited.service_rates(alone))
     missed = np.log((left * slow + (1 - left) * free) / rate.value)
@@ -223,7 +232,7 @@ def test_a_wait_of_just_as_long_as_a_rule_begins_at_is_told_alike(
     rng = np.random.default_rng(17)
     service = rng.uniform(3e-4, 6e-3, 300)
     load = rng.uniform(0.05, 0.8, 300)
-    queue = multiple * pooled.open_queue(load, law.redrive_time / service)
+    queue = multiple * pool_in_use.open_queue(load, law.redrive_time / service)
     exactly = [Interval(each, each, each) for each in (load / service, service, queue)]
     ratio = poisson_ratio(make_rows(*exactly, 0), law)
     assert (ratio == multiple).all()
@@ -231,7 +240,7 @@ def test_a_wait_of_just_as_long_as_a_rule_begins_at_is_told_alike(
 
 def test_multiples_reach_from_even_service_to_phases_of_overload() -> None:
     """Constant service halves the wait of Poisson arrivals (Pollaczek and Khinchine); steps are finest about 1."""
-    multiples = np.exp(pooled.MULTIPLES)
+    multiples = np.exp(pool_in_use.MULTIPLES)
     assert multiples[0] < 0.5 and 1.0 in multiples
     assert 40.0 <= multiples[-1] <= 60.0
     steps = multiples[1:] / multiples[:-1]
