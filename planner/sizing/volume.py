@@ -225,7 +225,8 @@ def _solve_together(volumes: Mapping[int, SizedVolume], read: Readings) -> None:
     for stage in set(stages.values()):
         some = [place for place in volumes if stages[place] == stage]
         chosen = np.array([volumes[place].chosen for place in some])
-        curves = _predicted_together(read.of(np.array(some)), chosen, STAGES[stage])
+        longest = max(volumes[place].first_last for place in some)
+        curves = _predicted_together(read.of(np.array(some)), chosen, longest + 1)
         for place, rows in zip(some, curves, strict=True):
             volumes[place].solved = rows
     some = [place for place, each in volumes.items() if not each.saturated and each.target.of_waits]

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from planner.queueing.pools.pool import Scenarios
 from planner.results import Array
 
-SIZES: Final = np.array([1, *np.outer(2 ** np.arange(13), [2, 3]).ravel()])
-"""Numbers of D, and of d, that arrays are made for."""
+SIZES: Final = np.array([1, *np.outer(2 ** np.arange(2, 13), [2, 3]).ravel()])
+"""Numbers of D, and of d, that arrays are made for: small pools differ in size no more than has to be, since a pass of
+few elements costs nearly as much as one of many (`python -m tests.bench.bench_alias_pool`)."""
 NEARLY_CRITICAL: Final = 0.76
 """Offered load times inflation from which on a pool of few aliases is tried less long: most of them end nowhere."""
 AT_ONCE: Final = 0.15
