@@ -66,7 +66,7 @@ def test_arrays_are_answered_as_each_row_alone_in_their_order() -> None:
             float(one.rows.response_time[one.recommended]), rel=1e-5
         )
         assert row.verdict == sizing.many_volumes._verdict(
-            one.saturated, one.recommended, one.in_use, one.helps, one.waiting
+            one.count, one.helps, one.waiting, saturated=one.saturated
         )
     assert len(answer.to_polars()) == len(RATES)
 
@@ -251,8 +251,9 @@ def test_commands_are_for_the_recommended_count(capsys: pytest.CaptureFixture[st
     given = ["aliases", "pool", "docs/examples/subsystem.csv"]
     assert main([*given, "--commands", "zvm", "--free", "5251-5252,52A0-52AF", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["commands"]
+    # pool 22 has more in use than its count, but no more than its range
     assert found[:3] == ["QUERY PAV ALL", "ATTACH 5251-5252 52A0 TO SYSTEM", "ATTACH 52A1 TO SYSTEM"]
-    assert found[3].startswith("DETACH <7 aliases") and "DEFINE HYPERPAVALIAS" in found[4]
+    assert "DEFINE HYPERPAVALIAS" in found[3] and len(found) == 4
     for platform, words in (("linux", "chzdev --enable dasd"), ("zos", "D M=DEV(522A)")):
         listing = str(data_path("hyperpav", "522A-0-aliases.listing"))
         assert main(["aliases", "volume", listing, "--commands", platform]) == 0

@@ -57,14 +57,14 @@ def test_a_damaged_or_missing_row_of_a_member(
     code, out, _ = asked(capsys, "pool", str(path), "--pools", str(pools), "--json")
     found = json.loads(out)
     assert code == 2 and found["volumes_missing"] == 1
-    assert found["headline"].startswith("1 of 8 volumes could not be read: at least ")
+    assert found["headline"].startswith("1 of 8 volumes could not be read: by the other rows ")
     assert any(f"Without a readable row: {device}; --allow-missing" in note for note in found["notes"])
     if device == BASES[3]:
         code, out, _ = asked(capsys, "pool", str(path), "--pools", str(pools), "--allow-missing")
-        assert code == 0 and out.startswith("1 of 8 volumes could not be read: at least ")
+        assert code == 0 and out.startswith("1 of 8 volumes could not be read: by the other rows ")
         if way != "gone":  # a listing alone does not say which devices there should be
             code, out, _ = asked(capsys, "pool", str(path))
-            assert code == 2 and out.startswith("1 of 8 volumes could not be read: at least ")
+            assert code == 2 and out.startswith("1 of 8 volumes could not be read: by the other rows ")
             name = "a row without a name (1)" if way == "number" else device
             assert f"Without a readable row: {name}; --allow-missing if that is known." in out
 
@@ -74,7 +74,7 @@ def test_a_damaged_alias_is_counted_as_one(tmp_path: Path, capsys: pytest.Captur
     code, out, _ = asked(
         capsys, "pool", str(damaged(tmp_path, "524B", "cell")), "--pools", str(members(tmp_path))
     )
-    assert code == 2 and out.startswith("1 alias could not be read: at least ")
+    assert code == 2 and out.startswith("1 alias could not be read: by the other rows ")
 
 
 @pytest.mark.long
@@ -100,13 +100,13 @@ def test_empty_cells_of_a_table_are_told_pool_by_pool(
     code, out, _ = asked(capsys, "pool", str(path))
     assert code == 2
     assert out.startswith(
-        "Pool 1: 1 of 3 volumes could not be read; pool 2: 1 of 2 volumes could not be read: at least"
+        "Pool 1: 1 of 3 volumes could not be read; pool 2: 1 of 2 volumes could not be read: by the other rows"
     )
     code, out, _ = asked(capsys, "pool", str(path), "--json")
     found = json.loads(out)
     assert found["volumes_missing"] == 2 and [pool["volumes_missing"] for pool in found["pools"]] == [1, 1]
     code, out, _ = asked(capsys, "pool", str(path), "--pool", "1", "--allow-missing")
-    assert code == 0 and out.startswith("1 of 3 volumes could not be read: at least ")
+    assert code == 0 and out.startswith("1 of 3 volumes could not be read: by the other rows ")
 
 
 def test_volumes_with_aliases_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -198,7 +198,9 @@ def test_answers_of_an_archive_begin_as_those_of_its_files(
     collect([path], archive, system="VM1")
     for source in ([str(path), "--system", "VM1"], [str(archive)]):
         code = main([*command.split(), *source])
-        said.append((code, re.split(": (?:at least|limits)", " ".join(capsys.readouterr().out.split()))[0]))
+        said.append(
+            (code, re.split(": (?:by the other rows|limits)", " ".join(capsys.readouterr().out.split()))[0])
+        )
     assert said[0] == said[1]
     assert said[0][0] == 2 and said[0][1].endswith("1 of 2 volumes could not be read")
     if command == "site":

@@ -259,6 +259,29 @@ def test_a_demand_that_grows_needs_no_fewer_aliases(sort: str) -> None:
         assert len(known) < 2 or known[0] == known[1] or known[0] in (run.aliases, run.aliases + 1)
 
 
+def test_where_nothing_waits_one_requester_a_volume_stays_possible() -> None:
+    """A guest has one I/O at a time to a minidisk: then no aliases are needed, however many are in use."""
+    runs = [
+        from_numbers(
+            io_rate=shown(600.0, 1.0), service=shown(1e-3, 1e-5), queued=shown(0.0, 0.01), volumes=4,
+            aliases=aliases, pool=True,
+        )
+        for aliases in (0, 2, 4, 6)
+    ]  # fmt: skip
+    found = need([(run,) for run in runs], LAW)
+    assert [each.low for each in found] == [0] * 4
+    assert [each.high for each in found] == sorted(each.high or 0 for each in found)
+
+
+def test_the_rate_with_fewer_aliases_than_were_measured_is_open() -> None:
+    """It was not measured: where bursts queue it may stay as it is, or fall more than by the model."""
+    (found,) = read_as([POOLS["bursty, in use"]])
+    answer = found.answer()
+    wide = answer.rate.high - answer.rate.low
+    assert wide[0] > wide[1] > wide[answer.in_use]
+    assert (answer.rate.low <= answer.rows.io_rate).all() and (answer.rows.io_rate <= answer.rate.high).all()
+
+
 @pytest.mark.parametrize("met", [True, False])
 def test_the_range_of_a_bursty_pool_in_use_grows_with_its_demand(met: bool) -> None:
     """A measurement that meets the target holds no larger demand down; one that misses it still needs more."""

@@ -109,16 +109,16 @@ def runs_of(frame: pl.DataFrame, group: Group) -> RunsOverTime:
 
 
 def _run(rows: Rows, group: Group) -> Run | PlannerError | None:
-    """One interval; None without I/O."""
+    """One interval; None without I/O, a problem where its numbers contradict each other."""
     if (rows.numbers["io_rate"].value[rows.is_base] == 0).all():
         return None
     try:
-        if group.kind == VOLUME:
-            return volume_runs(rows)[0]
-        ((pool,), _) = pool_runs(rows)
-        return pool.run
+        run = volume_runs(rows)[0] if group.kind == VOLUME else pool_runs(rows)[0][0].run
+        if run is not None:
+            run.check()
     except PlannerError as problem:
         return problem
+    return run
 
 
 def _queues(run: Run | PlannerError | None) -> tuple[float, float]:

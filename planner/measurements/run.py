@@ -333,6 +333,6 @@ def in_words(bracket: Interval, rate: Array) -> str:
     """Say what was taken for the service time of some volumes: means by rate."""
     low, value, high = (float(rate @ end / rate.sum()) / MILLISECOND for end in bracket)
     if high - low <= KNOWN * value:
-        return f"Service time was not measured: {readable(value)} ms by rate and utilization."
+        return f"Service time was not measured: {readable(value)} ms by the other figures."
     taken, least, most = map(readable, (value, low, high))
     return f"Service time was not measured: {taken} ms taken, {least} to {most} ms possible."

@@ -382,7 +382,10 @@ def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> R
 
 
 def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
-    """Between what the service time of each row lies; None where all were measured, or one has no response either."""
+    """Between what the service time of each row lies; None where all were measured, or one has no response either.
+
+    The queue over the rate is the wait (Little's law): where it was measured, the rest of the response is service.
+    """
     numbers = rows.numbers
     missing = np.isnan(numbers["service"].value)
     if not missing.any() or np.isnan(numbers["response"].value[missing]).any():
@@ -392,8 +395,18 @@ def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
     shared = aliases / len(rows) if pool else aliases
     measured = (numbers[name] for name in ("io_rate", "response", "utilization"))
     found = service_bracket(*measured, aliases=aliases, shared=shared)
-    ends = zip(found, _printed_service(rows), strict=True)
-    return Interval(*(np.where(missing, each, known) for each, known in ends))
+    rest = numbers["response"] - numbers["queued"] / numbers["io_rate"]
+    told = np.isfinite(rest.value) & (numbers["io_rate"].value > 0)
+    for k in (missing & told & (rest.high <= 0)).nonzero()[0]:
+        wait = float(numbers["queued"].value[k] / numbers["io_rate"].value[k]) / MILLISECOND
+        wanted = f"above the wait, which queue over rate makes {wait:.4g} ms"
+        raise InputError(
+            f"response of {rows.names[k]}", numbers["response"].value[k] / MILLISECOND, wanted, "ms"
+        )
+    value = np.where(rest.value > 0, rest.value, rest.high / 2)
+    rest = Interval(np.maximum(rest.low, value / 2), value, rest.high)
+    ends = zip(found, rest, _printed_service(rows), strict=True)
+    return Interval(*(np.where(missing, np.where(told, of, each), known) for each, of, known in ends))
 
 
 def _bracketed(rows: Rows, bracket: Interval, run: Callable[..., Run], notes: tuple[str, ...]) -> Run:
@@ -465,8 +478,8 @@ def _rate(rows: Rows) -> Interval:
 def _service(rows: Rows) -> Interval:
     """Mean service time."""
     found = rows.required("service")
-    none = ((found.value <= 0) & (rows.numbers["io_rate"].value > 0)).nonzero()[0]
-    if none.size and not rows.of_kind(VOLUME).any():
+    none = ((found.high <= 0) & (rows.numbers["io_rate"].value > 0)).nonzero()[0]
+    if none.size:
         k = int(none[0])
         wanted = f"a time above zero for a device with I/O; line {rows.line[k]} of {rows.file} has none"
         raise InputError(f"service of device {rows.names[k]}", found.value[k] / MILLISECOND, wanted, "ms")
@@ -475,12 +488,18 @@ def _service(rows: Rows) -> Interval:
 
 
 def _printed_service(rows: Rows) -> Interval:
-    """Mean service time. Listings add it up from three rounded parts, so that their roundings add up."""
+    """Mean service time. Listings add it up from three rounded parts, so that their roundings add up.
+
+    A time that prints as nothing is some part of what it may be: half.
+    """
     found = rows.numbers["service"]
     half = found.high - found.value
     printed = [rows.numbers[name] for name in PARTS]
     parts = np.sum([np.nan_to_num(each.high - each.value) for each in printed], axis=0)
-    return Interval.around(found.value, np.where(rows.of_kind(VOLUME), half, np.maximum(half, parts)))
+    half = np.where(rows.of_kind(VOLUME), half, np.maximum(half, parts))
+    nothing = np.where(found.value == 0, half, 0.0)
+    around = Interval.around(found.value, half)
+    return Interval(around.low + nothing / 4, around.value + nothing / 2, around.high)
 
 
 def _error(rows: Rows, least: float = 0.01) -> Array:

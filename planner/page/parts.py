@@ -16,7 +16,7 @@ from planner.page.content import AfterGrowth, Grid, Item, Limits, PagePicture, P
 from planner.page.drawing import Course, Curve, Week
 from planner.page.verdict import ALREADY, WITHIN, what_to_do
 from planner.quantity import column
-from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, judged, word
+from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, word
 from planner.site.growth import Growth
 from planner.site.growth.answer import years
 from planner.site.growth.dates import Limit
@@ -38,7 +38,7 @@ ALWAYS: Final = ("pool", "verdict", *COUNTS)
 LEFT_OUT: Final = ("classic_aliases", "saved")  # of the table of pools, to keep it narrow; CSV has them
 COUNTED: Final = (
     POOLS[0],
-    column("verdict", of=lambda pool: judged(pool.recommended, pool.in_use)),
+    column("verdict", of="count.verdict"),
     *(each for each in POOLS[1:] if each.key not in LEFT_OUT),
 )
 MOST_ITEMS: Final = 400  # pools and volumes that the page shows one by one
@@ -128,7 +128,7 @@ def _first(limits: list[Limit]) -> str:
 
 def _alias(answer: AliasAnswer, ident: str, steps: Later) -> Part:
     """One volume or pool: tiles, curves, readings, the table."""
-    state = judged(answer.recommended, answer.in_use)
+    state = answer.count.verdict
     growth = tuple(
         AfterGrowth(share=share, tiles=_alias_tiles(each), counts={}, headline=each.headline)
         for share, each in steps
@@ -286,14 +286,14 @@ def _many(
 
 
 def _counted(
-    share: float, headline: str, states: Mapping[str, Count], verdicts: Mapping[str, str], *, sure: bool = False,
+    share: float, headline: str, states: Mapping[str, Count], verdicts: Mapping[str, str], *,
     reasons: Mapping[str, str] | None = None,
 ) -> AfterGrowth:  # fmt: skip
-    """Sums and counts at a growth; `sure` counts as spare what even the upper end of a range leaves."""
+    """Sums and counts at a growth."""
     found = list(verdicts.values())
     missing = sum(state.missing for name, state in states.items() if verdicts[name] == SHORT)
     spare = [state for name, state in states.items() if verdicts[name] == SPARE]
-    free = sum(state.spare if sure else -state.missing for state in spare)
+    free = sum(state.spare for state in spare)
     tiles = {
         "short": str(found.count(SHORT)),
         "to add": f"{missing} to add",
@@ -355,7 +355,7 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
         later = states_of(each.pools if isinstance(each, Subsystem) else ())
         then = states | {name: state._replace(in_use=states[name].in_use) for name, state in later.items()}
         verdicts = {name: state.verdict for name, state in then.items()}
-        growth.append(_counted(share, what_to_do(then, share), then, verdicts, sure=True))
+        growth.append(_counted(share, what_to_do(then, share), then, verdicts))
     left_out = len(answer.pools) - len(shown)
     more = (f"{left_out} of {len(answer.pools)} are shown in the table only.",) if left_out else ()
     base = _base(answer, ident, "Need over time", "pools")
@@ -387,12 +387,9 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps
     growth = []
     for share, each in steps:
         states = states_of(each.pools)
-        verdicts = {name: judged(state.needed, state.in_use) for name, state in states.items()}
+        verdicts = {name: state.verdict for name, state in states.items()}
         growth.append(_counted(share, each.headline, states, verdicts))
-    items = [
-        item_of(full[name], place, judged(full[name].recommended, full[name].in_use))
-        for name, place in places.items()
-    ]
+    items = [item_of(full[name], place, full[name].count.verdict) for name, place in places.items()]
     return _many(
         _base(answer, ident, "Alias pools", "pools"), "pools", rows, items, growth, answer.total().in_use,
         len(answer.pools) - len(answer.answered), "the measured demand of every pool",

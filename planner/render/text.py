@@ -41,11 +41,6 @@ def word(verdict: str | None) -> str:
     return UNKNOWN if verdict is None else WORDS.get(verdict, verdict)
 
 
-def judged(needed: int | None, in_use: int) -> str:
-    """The word for a count beside what is in use."""
-    return UNKNOWN if needed is None else SHORT if needed > in_use else SPARE if needed < in_use else ENOUGH
-
-
 def answer_text(
     headline: str,
     sections: Sequence[Section],

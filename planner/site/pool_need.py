@@ -18,6 +18,7 @@ from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted
 from planner.results import Array
 from planner.site.series import HOUR, WEEKDAYS, began, busy_hours, daily_medians, jump_note
 from planner.sizing.comparison import Count
+from planner.sizing.gaps import least_volumes, without_rows
 from planner.units import readable
 
 if TYPE_CHECKING:
@@ -247,45 +248,21 @@ def outside_busy_hour(
     return f"{name} is decided at {when} on {day}, not in its busy hour at {hour:02.0f}:00"
 
 
-MEMBERS: Final = 0.5  # share of the usual volumes: an interval without rows of so many is not answered
 SAME_LENGTH: Final = 0.02
 
 
 def covered(pool: RunsOverTime) -> NDArray[np.bool_]:
     """Intervals with rows of more than half of the volumes, (intervals,)."""
-    return np.asarray(pool.bases > MEMBERS * _usual(pool))
-
-
-def _usual(pool: RunsOverTime) -> float:
-    return float(np.quantile(pool.bases, 0.9))
+    return np.asarray(pool.bases > least_volumes(pool.bases))
 
 
 def notes_of(pool: RunsOverTime) -> list[str]:
     """Say what is uneven, a note a sort."""
-    complete, dated = covered(pool), not bool(np.isnat(pool.start).any())
-    notes = _missing(pool, complete) + _lengths(pool.seconds)
+    dated = not bool(np.isnat(pool.start).any())
+    notes = without_rows(pool.bases, lambda at: began(pool.start, at)) + _lengths(pool.seconds)
     if dated:
         notes += _gaps(pool.start, pool.seconds, pool.clock) + _units(pool)
     return notes
-
-
-def _missing(pool: RunsOverTime, complete: NDArray[np.bool_]) -> list[str]:
-    few = complete & (pool.bases < _usual(pool))
-    sorts = (
-        (~complete, "lack rows of half of the volumes or more", "not answered"),
-        (few, "lack rows of some volumes", "taken as without I/O there"),
-    )
-    return [
-        f"{int(some.sum())} of {counted(some.size, 'interval')} {what}{_first(pool.start, some)}: {how}"
-        for some, what, how in sorts
-        if some.any()
-    ]
-
-
-def _first(start: NDArray[np.datetime64], some: NDArray[np.bool_]) -> str:
-    """When the first of some intervals began; empty without a date."""
-    when = began(start, int(np.argmax(some)))
-    return f", the first at {when:%Y-%m-%d %H:%M}" if when else ""
 
 
 def _lengths(seconds: Array) -> list[str]:

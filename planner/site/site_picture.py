@@ -27,7 +27,7 @@ def draw(answer: SiteAnswer, axes: Axes | None) -> Axes:
         return _over_time(answer, axes)
     known = [each for each in answer.pools if each.needed is not None]
     noun = "pool" if all(each.kind == "pool" for each in known) else "volume"
-    rows = [CountRow.of(each.name, each.count, sure=True) for each in known]
+    rows = [CountRow.of(each.name, each.count) for each in known]
     return draw_many(answer.headline, rows, noun, axes)
 
 

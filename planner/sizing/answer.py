@@ -17,7 +17,7 @@ from planner.interval import Interval
 from planner.quantity import column
 from planner.results import Array
 from planner.sizing.commands import Command, section
-from planner.sizing.comparison import Gain
+from planner.sizing.comparison import Count, Gain
 from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons, small
 from planner.units import MILLISECOND, percent, readable
 
@@ -34,6 +34,7 @@ EXPONENTIAL: Final = (
     "simulations, of requesters fewer, of long-tailed batches up to 7 %."
 )
 UNEQUAL: Final = "mixed"
+NOT_SURE: Final = "enough, and none is spare for sure"
 MOST_ROWS: Final = 24  # of the table that people see
 SAME: Final = 0.005  # relative difference of two rates that read alike
 SHOWN: Final = (
@@ -161,9 +162,14 @@ class AliasAnswer(Answer):
         return self.recommended > k and not self.saturated and small(float(rows.queued[k]), busy, self.floor)
 
     @property
+    def count(self) -> Count:
+        """The count beside what is in use."""
+        return Count(self.recommended, *self.range, self.in_use)
+
+    @property
     def changes(self) -> list[tuple[str, int]]:
         """The name, and how many aliases more it takes; none where those in use stay."""
-        change = 0 if self.below_floor else self.recommended - self.in_use
+        change = 0 if self.below_floor else self.count.change
         return [(self.name, change)] if change else []
 
     @property
@@ -219,7 +225,7 @@ class AliasAnswer(Answer):
         """Count, range, gain and cost; first what could not be read, last what was taken for a service time."""
         said = f"{self._headline()} {self.assumed}".rstrip()
         return (
-            f"{self.gaps.words}: at least {_aliases(self.recommended)}. {_capital(said)}"
+            f"{self.gaps.words}: by the other rows {_aliases(self.recommended)}. {_capital(said)}"
             if self.gaps
             else said
         )
@@ -246,7 +252,9 @@ class AliasAnswer(Answer):
             head += f"perhaps no alias problem ({'; '.join(self.doubts)}): "
         if self.strain > 1.0:
             off = readable(self.strain)
-            head += f"no demand explains this measurement, the nearest is off by {off} times its digits: "
+            head += (
+                f"no demand tried explains this measurement, the nearest is off by {off} times its digits: "
+            )
         if not self.helps:
             return (
                 f"{head}aliases do not help: the wait becomes service. {_capital(_aliases(self.recommended))} "
@@ -258,9 +266,8 @@ class AliasAnswer(Answer):
             more = render.counted(self.recommended - self.in_use, "device number")
             return f"{head}{used}: {self._gain(self.recommended)}; {more}{' more' if self.in_use else ''}."
         if self.recommended < self.in_use:
-            spare = self.in_use - self.recommended
-            left = f"with {self.recommended} {self._gain(self.recommended)}"
-            return f"{head}{used}: {spare} could serve elsewhere; {left}."
+            spare = f"{self.count.spare} could serve elsewhere" if self.count.change else NOT_SURE
+            return f"{head}{used}: {spare}; with {self.recommended} {self._gain(self.recommended)}."
         if self.in_use:
             return f"{head}: those in use are enough; {self._now()}."
         if self.waiting:

@@ -68,7 +68,11 @@ class SizedDraws(Sized):
         return list(self.ends[1:])
 
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
-        """Rate over the candidates of all volumes; response with more or fewer aliases, as the range allows."""
+        """Rate over the candidates of all volumes; response with more or fewer aliases, as the range allows.
+
+        What the rate would be with less of the queue is open in proportion to what is gone of it; with more of the
+        queue than was measured, in proportion to what comes back.
+        """
         pool, read = self.pool, self.pool.readings
         many = read.predict([16]).rate[..., 0]  # aliases of one volume with which hardly anything of it waits
         known = np.isfinite(many) & (read.weight > 0)
@@ -77,6 +81,8 @@ class SizedDraws(Sized):
         half = NORMAL_90 * math.sqrt(float((weight * (rates - mean[:, None]) ** 2).sum()))
         counts, before = rows.aliases, max(float(rows.queued[0]), 1e-300)
         served = np.clip(1.0 - rows.queued / before, 0.0, 1.0)
+        used = int(self.aliases_now[0])
+        served[:used] = served[min(used, counts.size - 1)] - served[:used]
         least, most = np.maximum(rows.io_rate - half * served, 0.0), rows.io_rate + half * served
         worse, better = (pool.queued(counts, share) for share in (HIGHEST, LOWEST))
         slow, fast = rows.service_time + worse / rows.io_rate, rows.service_time + better / rows.io_rate

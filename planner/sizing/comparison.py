@@ -44,6 +44,11 @@ class Count(NamedTuple):
         """Aliases beyond the upper end of the range."""
         return self.in_use - (self.high or 0)
 
+    @property
+    def change(self) -> int:
+        """Aliases to add where it is short; below zero those to spare; 0 where those in use are enough."""
+        return {SHORT: self.missing, SPARE: -self.spare}.get(self.verdict, 0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:

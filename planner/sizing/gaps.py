@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from planner import render
 from planner.errors import InputError
@@ -57,7 +61,7 @@ class Gaps:
 NOTHING_MISSING: Final = Gaps()
 
 
-def first_words(found: Mapping[str, Gaps], then: str = "at least what follows") -> str:
+def first_words(found: Mapping[str, Gaps], then: str = "by the other rows what follows") -> str:
     """What the first line of an answer for many pools, by name, begins with; nothing where all was read."""
     short = {name: each for name, each in found.items() if each}
     if not short:
@@ -163,4 +167,36 @@ def reasons(in_use: int, recommended: int, service_before: float, service_after:
         found.append(f"{more} more aliases")
     if growth > MOST_GROWTH:
         found.append(f"the service time grows by {percent(growth)}")
+    return found
+
+
+MEMBERS: Final = (
+    0.5  # share of the usual volumes: an interval without rows of more than so many is not answered
+)
+
+
+def usual_volumes(volumes: ArrayLike) -> float:
+    """How many volumes have rows in nearly all intervals, from how many have rows in each, (intervals,)."""
+    return float(np.quantile(np.asarray(volumes), 0.9))
+
+
+def least_volumes(volumes: ArrayLike) -> float:
+    """Volumes with rows up to which an interval is not answered."""
+    return MEMBERS * usual_volumes(volumes)
+
+
+def without_rows(volumes: ArrayLike, when: Callable[[int], datetime | None]) -> list[str]:
+    """Say in how many intervals volumes have no rows, and what was made of that; `when` says when one began."""
+    many = np.asarray(volumes)
+    complete = many > least_volumes(many)
+    sorts = (
+        (~complete, "lack rows of half of the volumes or more", "not answered"),
+        (complete & (many < usual_volumes(many)), "lack rows of some volumes", "taken as without I/O there"),
+    )
+    found = []
+    for some, what, how in sorts:
+        if some.any():
+            first = when(int(np.argmax(some)))
+            since = f", the first at {first:%Y-%m-%d %H:%M}" if first else ""
+            found.append(f"{int(some.sum())} of {counted(some.size, 'interval')} {what}{since}: {how}")
     return found

@@ -268,8 +268,7 @@ def with_need(row: Row, run: Run, found: Need, notes: tuple[str, ...]) -> Row:
 
 def changes_of(rows: Sequence[PoolCount]) -> list[tuple[str, int]]:
     """Names, and how many aliases more each takes; none of what stays."""
-    found = [(row.name, (row.recommended or 0) - row.in_use) for row in rows]
-    return [(name, change) for name, change in found if change]
+    return [(row.name, row.count.change) for row in rows if row.count.change]
 
 
 def doubtful(rows: Sequence[PoolCount], most: int) -> str:
@@ -405,12 +404,10 @@ class Subsystem(Answer):
                 f"Classic PAV would take {total.classic} aliases for the same target: the pools save "
                 f"{render.counted(total.saved, 'device number')}."
             )
-        more = [pool for pool in self.answered if (pool.recommended or 0) > pool.in_use]
-        less = [pool for pool in self.answered if (pool.recommended or 0) < pool.in_use]
-        for pools, words in ((more, "to add in"), (less, "could serve elsewhere, from")):
-            if pools:
-                change = sum(abs((pool.recommended or 0) - pool.in_use) for pool in pools)
-                found.append(f"{change} {words} {render.counted(len(pools), 'pool')}.")
+        changes = [change for _, change in self.changes]
+        for sign, words in ((1, "to add in"), (-1, "could serve elsewhere, from")):
+            if some := [sign * change for change in changes if sign * change > 0]:
+                found.append(f"{sum(some)} {words} {render.counted(len(some), 'pool')}.")
         if total.grouping_error >= LEAST_ERROR:
             bound = (
                 f"about {percent(total.grouping_error)}" if math.isfinite(total.grouping_error) else "more"

@@ -12,10 +12,10 @@ from planner.demand import Law, Target
 from planner.measurements import Run
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
 from planner.quantity import column
-from planner.render.text import listed, word
+from planner.render.text import SHORT, SPARE, listed, word
 from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured, words_of
 from planner.sizing.commands import Command, section
-from planner.sizing.comparison import helped
+from planner.sizing.comparison import Count, helped
 from planner.sizing.gaps import FLOOR, MOST_NAMED, Gaps
 from planner.sizing.many_pools import (
     COUNTS,
@@ -77,16 +77,16 @@ def volume_row(run: Run, found: Need | None) -> VolumeRow:
         return replace(row, interval="")
     rows, _ = sized.sweep
     helps = helped(rows, *(min(k, rows.aliases.size - 1) for k in (run.aliases, row.recommended)))
-    verdict = _verdict(sized.saturated, row.recommended, run.aliases, helps, run.waiting)
+    verdict = _verdict(row.count, helps, run.waiting, saturated=sized.saturated)
     return replace(row, verdict=verdict, strain=sized.residual, sized=sized)
 
 
-def _verdict(saturated: bool, recommended: int, in_use: int, helps: bool, waiting: bool | None) -> str:
+def _verdict(count: Count, helps: bool, waiting: bool | None, *, saturated: bool) -> str:
     if saturated:
         return SATURATED
-    if recommended > in_use:
+    if count.verdict == SHORT:
         return GAINS if helps else SHIFTS
-    if recommended < in_use:
+    if count.verdict == SPARE:
         return SPARES
     if waiting is None:
         return UNKNOWN

@@ -271,8 +271,8 @@ def worst_by_need(found: Sequence[Need], cases: Sequence[Case]) -> int | None:
 
 def present_cases(
     measured: Mapping[str, FromSources], law: Law, target: Target, growth: float
-) -> dict[str, tuple[Run, ...]]:
-    """Take of every source the interval that needs most, the last source being the present state."""
+) -> tuple[dict[str, tuple[Run, ...]], list[str]]:
+    """Take of every source the interval that needs most, the last source being the present state; what was left out."""
     several = {name: rows for name, rows in measured.items() if len(rows) > 1}
     flat = [(name, k) for name, rows in several.items() for k in range(len(rows))]
     asked = [(several[name][k][1],) for name, k in flat]
@@ -301,7 +301,18 @@ def present_cases(
         cases[name] = tuple(
             _chosen(rows[k][1], len(rows)) if len(kept) < len(rows) else rows[k][1] for k in kept
         )
-    return cases
+    return cases, [note for name, rows in several.items() if (note := _left_out(name, rows, counts))]
+
+
+def _left_out(name: str, rows: FromSources, counts: Mapping[tuple[str, int], Need]) -> str:
+    """Say which intervals have no answer, where others have one."""
+    lost = [k for k in range(len(rows)) if (name, k) in counts and math.isnan(counts[name, k].rank)]
+    if not lost or len(lost) == len(rows):
+        return ""
+    run = rows[lost[0]][1]
+    when = f", the first at {run.start:%Y-%m-%d %H:%M}" if run.start else ""
+    whose, why = f"{run.name[:1].upper()}{run.name[1:]}", counts[name, lost[0]].problem
+    return f"{whose}: {len(lost)} of {len(rows)} intervals have no answer{when}: {why}."
 
 
 def _ranked(several: Mapping[str, FromSources]) -> bool:

@@ -10,15 +10,15 @@ import numpy as np
 
 from planner import render, style
 from planner.interval import Interval
-from planner.render.text import SHORT, SPARE, judged
+from planner.render.text import SHORT
 from planner.results import Array
+from planner.sizing.comparison import Count
 from planner.units import MILLISECOND, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.sizing.answer import AliasAnswer
-    from planner.sizing.comparison import Count
     from planner.sizing.many_pools import Subsystem
     from planner.sizing.many_volumes import VolumesAnswer
 
@@ -96,21 +96,25 @@ def _removed(answer: AliasAnswer, panel: Axes) -> None:
 
 
 class CountRow(NamedTuple):
-    """A row of a picture: aliases needed, from `low` to `high`, and in use; its verdict, by the count where empty."""
+    """A row of a picture: aliases needed, from `low` to `high`, and in use."""
 
     name: str
     needed: int
     low: int
     high: int
     in_use: int
-    verdict: str = ""
+
+    @property
+    def beside(self) -> Count:
+        """The count beside what is in use."""
+        return Count(*self[1:])
 
     @classmethod
-    def of(cls, name: str, count: Count, *, sure: bool = False) -> CountRow:
-        """From a count; `sure` ones are spare only where the upper end of the range is."""
+    def of(cls, name: str, count: Count) -> CountRow:
+        """From a count."""
         needed = count.needed or 0
         low, high = (needed if end is None else end for end in (count.low, count.high))
-        return cls(name, needed, low, high, count.in_use, count.verdict if sure else "")
+        return cls(name, needed, low, high, count.in_use)
 
 
 def draw_volumes(answer: VolumesAnswer, axes: Axes | None) -> Axes:
@@ -127,17 +131,14 @@ def draw_pools(answer: Subsystem, axes: Axes | None) -> Axes:
 
 def draw_many(headline: str, rows: Iterable[CountRow], what: str, axes: Axes | None) -> Axes:
     """A row each, those that lack most first: aliases in use and needed, with range, in the color of the verdict."""
-    given = list(rows)
-    sure = any(row.verdict for row in given)  # what is to spare is then what the range leaves for sure
-    every = [row._replace(verdict=row.verdict or judged(row.needed, row.in_use)) for row in given]
     order = sorted(
-        every,
+        rows,
         key=lambda row: (
-            list(style.VERDICTS).index(row.verdict), row.in_use - row.needed, _counting(row.name)
+            list(style.VERDICTS).index(row.beside.verdict), row.in_use - row.needed, _counting(row.name)
         ),
     )  # fmt: skip
     shown = order[:MOST_NAMED]
-    short = [row for row in order if row.verdict == SHORT]
+    short = [row for row in order if row.beside.verdict == SHORT]
     missing = sum(row.needed - row.in_use for row in short)
     few = ", ".join(row.name for row in short)
     brief = bool(short[:1]) and not short[2:] and len(few) <= LONG
@@ -147,7 +148,8 @@ def draw_many(headline: str, rows: Iterable[CountRow], what: str, axes: Axes | N
     left = f" The {MOST_NAMED} shortest of {len(order)}." if len(order) > MOST_NAMED else ""
     (axes,) = style.begin(axes, f"{headline}{left}", title=title, height=1.5 + 0.26 * max(len(shown), 3))
     for at, row in enumerate(shown):
-        color, spare = style.VERDICTS[row.verdict], row.in_use - (row.high if sure else row.needed)
+        verdict, change = row.beside.verdict, row.beside.change
+        color = style.VERDICTS[verdict]
         axes.plot([row.in_use, row.needed], [at, at], color=color, linewidth=1.5, alpha=0.6)
         axes.plot(
             [row.low, row.high], [at, at], color=color, linewidth=7, alpha=style.BAND, solid_capstyle="butt"
@@ -156,8 +158,7 @@ def draw_many(headline: str, rows: Iterable[CountRow], what: str, axes: Axes | N
         axes.plot(
             [row.in_use], [at], "D", color=style.MEASURED, markersize=6, fillstyle="none", zorder=style.ABOVE
         )
-        many = max(row.needed - row.in_use, spare)
-        words = f"{row.verdict} {many}" if row.verdict in {SHORT, SPARE} else row.verdict
+        words = f"{verdict} {abs(change)}" if change else verdict
         axes.annotate(
             words, (max(row.needed, row.in_use, row.high), at), xytext=(9, 0), textcoords="offset points", va="center",
             color=color, fontsize="small",

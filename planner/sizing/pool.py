@@ -532,7 +532,7 @@ def _of_readings(read: Readings, groups: Indices, law: Law) -> list[Candidate]:
     each = [_columns(read, row) for row in range(read.volumes)]
     most = max(map(len, each))
     found = []
-    for k in _picked(most):
+    for k in _picked(most, opened=any(read.kind(some[0]) == "poisson" for some in each)):
         columns = np.array([some[min(k, len(some) - 1)] for some in each])
         here = np.arange(read.volumes), columns
         alone = read.service_time[here]
@@ -548,9 +548,13 @@ def _of_readings(read: Readings, groups: Indices, law: Law) -> list[Candidate]:
     return found
 
 
-def _picked(many: int) -> Indices:
-    """Places of six of many candidates: the smallest and the largest bound the answer, those between show the way."""
-    return np.unique(np.linspace(0, many - 1, min(many, 6)).round().astype(np.int64))
+def _picked(many: int, *, opened: bool) -> Indices:
+    """Places of some of many candidates: the smallest and the largest bound the answer, those between show the way.
+
+    Six of them, and the smallest population where it comes after open arrivals.
+    """
+    smallest = min(int(opened), many - 1)
+    return np.unique([smallest, *np.linspace(0, many - 1, min(many, 6)).round().astype(np.int64)])
 
 
 def _offered(run: Run, law: Law) -> Candidate:
@@ -582,7 +586,8 @@ def _in_use(run: Run, law: Law, candidates: Sequence[Candidate]) -> list[Candida
     """
     found: list[Candidate] = []
     rates = own_rates(run)
-    for candidate in (candidates[k] for k in _picked(len(candidates))):
+    opened = math.isinf(candidates[0].requesters)
+    for candidate in (candidates[k] for k in _picked(len(candidates), opened=opened)):
         (part,) = candidate.pool.classes
         alone = np.full(run.bases, candidate.pool.service_time)
         if math.isnan(part.population):

@@ -39,7 +39,16 @@ from planner.render.text import counted
 from planner.reports.membership import LinuxDevices, Membership, share_together
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
 from planner.sizing.answer import AliasAnswer
-from planner.sizing.gaps import FLOOR, NOTHING_MISSING, Gaps, below_floor, checked_floor, gaps
+from planner.sizing.gaps import (
+    FLOOR,
+    NOTHING_MISSING,
+    Gaps,
+    below_floor,
+    checked_floor,
+    gaps,
+    least_volumes,
+    without_rows,
+)
 from planner.sizing.many_pools import MeasuredPool, Subsystem, subsystem
 from planner.sizing.many_volumes import NO_ANSWER, VolumeRow, VolumesAnswer, volume_row
 from planner.sizing.need import aliases as search
@@ -422,9 +431,9 @@ class AliasQuestion:
         self, runs: Mapping[str, Sequence[tuple[str, Run]]]
     ) -> tuple[dict[str, tuple[Run, ...]], list[str]]:
         """Of each volume or pool the interval that needs most; notes, which say so."""
-        found = present_cases(runs, self.law, self.target, self.growth)
+        found, left_out = present_cases(runs, self.law, self.target, self.growth)
         chosen = any(case[-1].interval for case in found.values())
-        return found, [*self.notes, *([WORST_TAKEN] if chosen else [])]
+        return found, [*self.notes, *left_out, *([WORST_TAKEN] if chosen else [])]
 
     def gaps(self, volumes: int, only: Devices | None, **pool: Any) -> Gaps:
         """What could not be read of so many volumes, or of a pool."""
@@ -533,7 +542,7 @@ def _pools(
     if shared is not None:
         _check_listing(asked.every, "aliases", shared.text)
     pools: dict[str, MeasuredPool] = {}
-    measured: dict[str, list[tuple[str, Run]]] = {}
+    measured: dict[str, list[tuple[str, Run | None, int]]] = {}  # with the number of volumes that have rows
     said: dict[str, None] = {}
     of_name = asked if name is None else replace(asked, every=of_pool(asked.every, name))
     for rows in of_name.with_io(bases):
@@ -546,16 +555,14 @@ def _pools(
                 volumes = max(volumes, len(members)) - len(set(members) - asked.names)
                 run = None if run is None else replace(run, idle=volumes - run.bases)
             pools[each.name] = MeasuredPool(name=each.name, volumes=volumes, aliases=each.aliases, runs=())
-            own = measured.setdefault(each.name, [])
-            if run is not None:
-                own.append((asked.source(rows), asked.declared(run)))
+            declared = None if run is None else asked.declared(run)
+            measured.setdefault(each.name, []).append((asked.source(rows), declared, each.volumes))
     if name is not None and name not in list(pools):
         raise InputError("pool", name, f"one of {', '.join(pools)}")
-    wanted = {each: runs for each, runs in measured.items() if name in (None, each)}
+    wanted = {each: _with_rows(each, rows, said) for each, rows in measured.items() if name in (None, each)}
     asked = replace(asked, notes=list(dict.fromkeys([*asked.notes, *said])))
     cases, notes = asked.cases({each: runs for each, runs in wanted.items() if runs})
-    several = [replace(pools[each], runs=cases.get(each, ())) for each in wanted]
-    several = [replace(each, aliases=each.runs[-1].aliases) if each.runs else each for each in several]
+    several = [_at_present(pools[each], cases.get(each, ())) for each in wanted]
     short = {
         each.name: asked.gaps(each.volumes, bases, pool=each.name, membership=membership) for each in several
     }
@@ -569,3 +576,21 @@ def _pools(
             several, asked.law, target=asked.target, growth=asked.growth, notes=notes, done=done
         )
     return replace(answer, gaps={name: each for name, each in short.items() if each})
+
+
+def _with_rows(
+    pool: str, intervals: Sequence[tuple[str, Run | None, int]], said: dict[str, None]
+) -> list[tuple[str, Run]]:
+    """Intervals of a pool with I/O and with rows enough, as `planner site` takes them; what is said of the others."""
+    volumes = [many for *_, many in intervals]
+    told = without_rows(volumes, lambda at: run.start if (run := intervals[at][1]) else None)
+    said |= dict.fromkeys(f"Pool {pool}: {note}." for note in told)
+    least = least_volumes(volumes)
+    return [(source, run) for source, run, many in intervals if run is not None and many > least]
+
+
+def _at_present(pool: MeasuredPool, runs: tuple[Run, ...]) -> MeasuredPool:
+    """A pool with its measurements, and the devices of the last of them."""
+    if not runs:
+        return pool
+    return replace(pool, runs=runs, aliases=runs[-1].aliases, volumes=runs[-1].bases + runs[-1].idle)

@@ -11,7 +11,7 @@ import numpy as np
 from planner import render
 from planner.demand import Counts
 from planner.measurements import Run
-from planner.sizing.answer import AliasAnswer, NamedReading, Remarks
+from planner.sizing.answer import NOT_SURE, AliasAnswer, NamedReading, Remarks
 from planner.units import percent, readable
 
 LEAST_ERROR: Final = 0.005  # of a wait; less is negligible
@@ -76,7 +76,7 @@ def remarks(
     return Remarks(
         why=demand(answer.readings, answer.recommended),
         more=(*first, *_joined(run), *run.notes, *more, *grown, *behind(run)),
-        step=next_step(runs, answer.recommended, helps=answer.helps, open_yet=open_yet),
+        step=next_step(runs, answer.recommended, answer.range[1], helps=answer.helps, open_yet=open_yet),
     )
 
 
@@ -124,7 +124,7 @@ def behind(run: Run) -> list[str]:
 
 
 def next_step(  # noqa: PLR0911 - one sentence a case
-    runs: Sequence[Run], recommended: int, *, helps: bool, open_yet: bool
+    runs: Sequence[Run], recommended: int, high: int, *, helps: bool, open_yet: bool
 ) -> str:
     """What to do next, from the latest measurement and the counts that were measured."""
     run = runs[-1]
@@ -150,10 +150,11 @@ def next_step(  # noqa: PLR0911 - one sentence a case
             else "; all listings together decide between the readings"
         )  # fmt: skip
         return text + (decides if open_yet else "") + "."
-    if recommended < run.aliases:
-        spare = run.aliases - recommended
-        could = f"{spare} of the {run.aliases} aliases in use could serve elsewhere"
+    if high < run.aliases:
+        could = f"{run.aliases - high} of the {run.aliases} aliases in use could serve elsewhere"
         return f"Next: {could}; take some away and measure again."
+    if recommended < run.aliases:
+        return f"Next: nothing; the aliases in use are {NOT_SURE}."
     return "Next: nothing; the aliases in use are enough, and none is spare."
 
 

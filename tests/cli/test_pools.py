@@ -5,11 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+import planner
 from planner.cli import main
+from planner.errors import InputError
 from planner.library import data_path
 from tests.checkout import ROOT
 
@@ -186,3 +190,26 @@ def test_short_help_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
     commands = capsys.readouterr().out.partition("Commands:")[2]
     assert "..." not in commands
     assert all(line.endswith(".") for line in commands.strip().splitlines())
+
+
+def test_a_service_time_that_prints_as_nothing_is_some_part_of_its_digit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A tenth of an I/O a second at .0 ms: the pool needs what it needs without it; a time of 0 itself is refused."""
+    lines = Path(POOL).read_text(encoding="utf-8").splitlines(keepends=True)
+    at = next(k for k, line in enumerate(lines) if line.startswith(" 5231 "))
+    counts = []
+    for rate in (".1", ".0"):
+        cells = re.sub(r"(?<= )\d*\.\d+", lambda cell: ".0".rjust(len(cell[0])), lines[at])
+        head = cells.index(".0")
+        path = tmp_path / f"quiet{rate}.listing"
+        text = [*lines[:at], f"{cells[:head]}{rate}{cells[head + 2 :]}", *lines[at + 1 :]]
+        path.write_text("".join(text), encoding="utf-8")
+        assert main(["aliases", "pool", str(path), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        counts.append((found["recommended"], found["recommended_low"], found["recommended_high"]))
+    assert counts[0] == counts[1]
+    frame = pl.DataFrame({"device": ["1", "2"], "pool": "P", "io_rate": [700.0, 50.0], "service_ms": [1.3, 0.0],
+                          "queued": [1.8, 0.0]})  # fmt: skip
+    with pytest.raises(InputError, match=r"service of device 0002 = 0.0 ms: expected a time above zero"):
+        planner.aliases(frame)

@@ -163,7 +163,21 @@ class TestAnswers:
     def test_a_kernel_that_counts_exactly_gives_the_service_time_itself(self) -> None:
         (run,) = volume_runs(intervals(read(iostat("755.00", "3.70", "98.00", "6.12.0")))[0])
         assert run.service.value[0] == pytest.approx(0.98 / 755) and not run.ends
-        assert "by rate and utilization" in run.assumed
+        assert "ms by the other figures." in run.assumed
+
+    def test_a_queue_beside_the_response_tells_the_service_time(self) -> None:
+        """Little's law: 4.1 ms less 1.84 / 700 s."""
+        row = {"device": ["522A"], "io_rate": [700.0], "queued": [1.84], "aliases": [2]}
+        told, known = (
+            answer_for(pl.DataFrame(row | {name: [value]}), kind="volume")
+            for name, value in (("response_ms", 4.1), ("service_ms", 4.1 - 1.84 / 0.7))
+        )
+        assert (told.recommended, told.range) == (known.recommended, known.range)
+        assert told.rows.service_time[2] == pytest.approx(0.0041 - 1.84 / 700)
+        with pytest.raises(
+            InputError, match=r"response of 522A = 2.5 ms: expected above the wait, .* 2.629 ms"
+        ):
+            answer_for(pl.DataFrame(row | {"response_ms": [2.5]}), kind="volume")
 
     def test_the_range_holds_the_answers_at_both_ends(self) -> None:
         for rate, wait, util in (

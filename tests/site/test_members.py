@@ -81,7 +81,7 @@ def test_a_damaged_row_stands_first(table: Path, capsys: pytest.CaptureFixture[s
     for words, code in (([], 2), (["--allow-missing"], 0), (["--pool", "P1"], 0)):
         assert main(["site", str(table), *words]) == code
         said = " ".join(capsys.readouterr().out.split())
-        assert said.startswith(first + "at least what follows.") == ("--pool" not in words)
+        assert said.startswith(first + "by the other rows what follows.") == ("--pool" not in words)
     assert main(["site", str(table), "--json"]) == 2
     found = json.loads(capsys.readouterr().out)
     assert found["volumes_missing"] == 1

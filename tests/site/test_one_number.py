@@ -91,3 +91,38 @@ def test_a_small_site_has_one_number_for_each_pool(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(3, 9))
 def test_drawn_sites_have_one_number_for_each_pool(seed: int, tmp_path: Path) -> None:
     hold(tmp_path, seed, 4, 3, 12, saturated=True)
+
+
+def hours(*each: tuple[float, int]) -> pl.DataFrame:
+    """Hours of a pool with two aliases, each with the rate of so many of its four volumes."""
+    rows = [
+        {"start": f"2026-03-02T{10 + hour}:00", "pool": "P1", "aliases": 2, "device": f"520{k}", "io_rate": rate,
+         "service_ms": 1.2, "queued": 0.6, "interval_s": 3600}
+        for hour, (rate, volumes) in enumerate(each) for k in range(volumes)
+    ]  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("hour", "said"), [((2500.0, 4), "rate x service time"), ((500.0, 1), "lack rows of half of the volumes")]
+)
+def test_an_hour_that_cannot_be_right_changes_no_answer_and_is_said(
+    hour: tuple[float, int], said: str
+) -> None:
+    """Numbers that contradict each other, or rows of a quarter of the volumes: by every command."""
+    good, mixed = hours((500.0, 4), (450.0, 4)), hours((500.0, 4), (450.0, 4), hour)
+    (alone,) = site(good, workers=1).pools
+    (found,) = site(mixed, workers=1).pools
+    asked = planner.aliases(mixed)
+    count = (found.needed, (found.needed_low, found.needed_high))
+    assert count == (alone.needed, (alone.needed_low, alone.needed_high)) == (asked.recommended, asked.range)
+    for notes in (found.notes, asked.notes):
+        assert sum(said in note and "1 of 3 intervals" in note for note in notes) == 1
+
+
+def test_devices_are_those_of_the_interval_that_is_answered() -> None:
+    """Whatever rows the last one has."""
+    both = pl.concat([hours((500.0, 4), (450.0, 3)).with_columns(pool=pl.lit(name)) for name in "AB"])
+    found = planner.aliases(both.with_columns(device=pl.col("pool") + pl.col("device").str.slice(1)))
+    assert [pool.volumes for pool in found.pools] == [4, 4]
+    assert sum("1 of 2 intervals lack rows of some volumes" in note for note in found.notes) == 2

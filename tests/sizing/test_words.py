@@ -51,9 +51,10 @@ STEPS = (  # recommended, aliases of the measurements, helps, open yet, what is 
     (1, (0,), True, False, "Next: add 1 alias and measure again."),
     (5, (0, 2), True, True, "Next: add 3 aliases and measure again; all listings together decide between the "
      "readings."),
-    (2, (4,), True, True, "Next: 2 of the 4 aliases in use could serve elsewhere; take some away and measure again."),
+    (2, (4,), True, True, "Next: 1 of the 4 aliases in use could serve elsewhere; take some away and measure again."),
+    (2, (3,), True, True, "Next: nothing; the aliases in use are enough, and none is spare for sure."),
     (3, (3,), True, True, "Next: nothing; the aliases in use are enough, and none is spare."),
-    (0, (2,), True, True, "Next: 2 of the 2 aliases in use could serve elsewhere; take some away and measure again."),
+    (0, (2,), True, True, "Next: 1 of the 2 aliases in use could serve elsewhere; take some away and measure again."),
     (2, (0,), False, True, "Next: nothing to add; what makes the service time is the place to look."),
     (2, (2, 0), True, True, "Next: set 2; 2 were measured (755/s), so that there is nothing to measure again."),
     (2, (0, 2), True, True, "Next: nothing; 2 were measured (755/s) and are in use."),
@@ -66,16 +67,18 @@ STEPS = (  # recommended, aliases of the measurements, helps, open yet, what is 
 def test_the_next_step_follows_from_what_is_in_use_and_was_measured(
     recommended: int, counts: tuple[int, ...], helps: bool, open_yet: bool, said: str
 ) -> None:
-    assert next_step([volume(each) for each in counts], recommended, helps=helps, open_yet=open_yet) == said
+    """The range goes to one above the count."""
+    runs = [volume(each) for each in counts]
+    assert next_step(runs, recommended, recommended + 1, helps=helps, open_yet=open_yet) == said
 
 
 def test_without_a_queue_aliases_do_not_help_and_a_source_is_named() -> None:
     assert (
-        next_step([volume(queued=0.0)], 0, helps=True, open_yet=False)
+        next_step([volume(queued=0.0)], 0, 0, helps=True, open_yet=False)
         == "Aliases will not help: no I/Os are waiting."
     )
     runs = [volume(2, source="Monday"), volume(0)]
-    assert "(755/s, Monday), so that" in next_step(runs, 2, helps=True, open_yet=False)
+    assert "(755/s, Monday), so that" in next_step(runs, 2, 2, helps=True, open_yet=False)
 
 
 def test_a_limit_behind_the_volume_is_told_from_a_third_of_the_service_on() -> None:
@@ -155,7 +158,9 @@ def test_what_could_not_be_read_is_said_first_and_fails_unless_it_is_known() -> 
     assert Gaps().notes == ()
     many = {"P1": one, "": replace(one, allowed=True), "P2": Gaps(), "P3": one, "P4": one, "P5": one}
     assert first_words({"P2": Gaps()}) == ""
-    assert first_words({"": one}) == "1 of 8 volumes could not be read at 9:00: at least what follows. "
+    assert (
+        first_words({"": one}) == "1 of 8 volumes could not be read at 9:00: by the other rows what follows. "
+    )
     said = first_words(many, "no more")
     assert said.startswith("Pool P1: 1 of 8 volumes could not be read at 9:00; 1 of 8")
     assert said.endswith(
@@ -294,8 +299,8 @@ def test_of_many_those_that_lack_most_stand_first_each_with_its_counts() -> None
         0: ("short 5", 12),
         1: ("short 1", 7),
         2: ("enough", 4),
-        3: ("spare 2", 5),
-        4: ("spare 2", 5),
+        3: ("spare 1", 5),
+        4: ("spare 1", 5),
     }
     left, right = axes.get_xlim()
     assert (left, right) == pytest.approx((-0.24, 1.15 * 12 + 1))
@@ -321,12 +326,12 @@ def test_the_title_names_one_or_two_and_counts_the_rest(rows: list[CountRow], sa
 
 
 def test_what_is_sure_to_be_spare_is_what_lies_above_the_range() -> None:
-    sure = CountRow.of("P", Count(3, 2, 4, 7), sure=True)
-    assert sure == CountRow("P", 3, 2, 4, 7, "spare")
+    sure = CountRow.of("P", Count(3, 2, 4, 7))
+    assert sure == CountRow("P", 3, 2, 4, 7)
     assert CountRow.of("P", Count(3, None, None, 7)) == CountRow("P", 3, 3, 3, 7)
     assert CountRow.of("P", Count(None, None, None, 7)).needed == 0
     assert [text.get_text() for text in drawn([sure]).texts] == ["spare 3"]
-    assert [text.get_text() for text in drawn([sure._replace(verdict="")]).texts] == ["spare 4"]
+    assert [text.get_text() for text in drawn([sure._replace(high=7)]).texts] == ["enough"]
 
 
 def test_only_the_first_forty_are_drawn_and_names_sort_as_people_count() -> None:

@@ -25,9 +25,8 @@ from planner.site.growth.answer import NAMED, Growth, answer_goals, future_of
 from planner.site.growth.dates import AHEAD, ENDS, HORIZON, Goal, fitted
 from planner.site.growth.pools import PoolQuestion, answer_pools, no_answer
 from planner.site.parts import DEFAULT_MEET, check_together, declared
-from planner.site.pool_need import MEMBERS
 from planner.site.series import SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
-from planner.sizing.gaps import Gaps
+from planner.sizing.gaps import MEMBERS, Gaps
 from planner.units import GIB, SEGMENT, percent
 
 if TYPE_CHECKING:
