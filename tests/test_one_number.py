@@ -279,6 +279,7 @@ def test_the_rate_with_fewer_aliases_than_were_measured_is_open() -> None:
     answer = found.answer()
     wide = answer.rate.high - answer.rate.low
     assert wide[0] > wide[1] > wide[answer.in_use]
+    assert (answer.rate.high[: answer.in_use] >= answer.rows.io_rate[answer.in_use]).all()
     assert (answer.rate.low <= answer.rows.io_rate).all() and (answer.rows.io_rate <= answer.rate.high).all()
 
 

@@ -81,9 +81,10 @@ class SizedDraws(Sized):
         half = NORMAL_90 * math.sqrt(float((weight * (rates - mean[:, None]) ** 2).sum()))
         counts, before = rows.aliases, max(float(rows.queued[0]), 1e-300)
         served = np.clip(1.0 - rows.queued / before, 0.0, 1.0)
-        used = int(self.aliases_now[0])
-        served[:used] = served[min(used, counts.size - 1)] - served[:used]
+        used = min(int(self.aliases_now[0]), counts.size - 1)
+        served[:used] = served[used] - served[:used]
         least, most = np.maximum(rows.io_rate - half * served, 0.0), rows.io_rate + half * served
+        most[:used] = np.maximum(most[:used], rows.io_rate[used])  # arrivals may be open
         worse, better = (pool.queued(counts, share) for share in (HIGHEST, LOWEST))
         slow, fast = rows.service_time + worse / rows.io_rate, rows.service_time + better / rows.io_rate
         return (

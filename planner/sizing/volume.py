@@ -135,6 +135,14 @@ class SizedVolume(Sized):
             ends += [int(self.counts.low[0]), int(self.counts.high[0])]
         return ends if self.saturated else [*ends, *self.moved_counts]
 
+    def _out_of_reach(self, rows: Performance) -> str:
+        """What the largest count comes to; the least that demands need which fit the row as well."""
+        text = super()._out_of_reach(rows)
+        if not (found := finite(self.counts.each[0, counting(self.read)].tolist())):
+            return text
+        fewest = f"demands that fit the row as well need {min(found)} or more"
+        return f"{text}; {fewest}: a row with another number of aliases decides"
+
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Over the candidates that count, widened by the errors of the model."""
         many = rows.aliases.size

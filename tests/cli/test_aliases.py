@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,16 @@ def test_aliases_in_use_are_counted_in(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.long
+def test_where_no_count_serves_what_else_fits_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """The likeliest demand of the row turns into service; others that fit need some, as the range would say."""
+    words = ["--rate", "50/s", "--service", "1.00ms", "--queue", "0.30", "--in-use", "4"]
+    assert main(["aliases", "volume", *words]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "no count up to 255 aliases" in said
+    found = re.search(r"demands that fit the row as well need (\d+) or more: a row with another", said)
+    assert found and 4 <= int(found[1]) <= 255
+
+
 def test_a_pool_with_aliases_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["aliases", "pool", POOL_8, "--bases", "522A-5231", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
