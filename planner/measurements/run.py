@@ -265,6 +265,12 @@ BUNCHED: Final = 3.0
 KNOWN: Final = 0.05  # relative width up to which the ends are one
 
 
+def above_nothing(time: Interval) -> Interval:
+    """Take a time that may be nothing for some part of what it may be: half, and half of that at least [s]."""
+    value = np.where(time.value > 0, time.value, time.high / 2)
+    return Interval(np.where(time.low > 0, time.low, value / 2), value, time.high)
+
+
 def service_bracket(
     rate: Interval, response: Interval, utilization: Interval, *, aliases: ArrayLike, shared: ArrayLike
 ) -> Interval:
@@ -288,9 +294,7 @@ def service_bracket(
     value, and three at a time (`BUNCHED`) the lower end. Requesters that wait for their own I/Os wait less than random
     arrivals do, so that their service time is between value and upper end.
     """
-    longest = response.high  # a time that prints as nothing is some part of what it may be
-    value = np.where(response.value > 0, response.value, longest / 2)
-    response = Interval(np.where(response.low > 0, response.low, longest / 4), value, longest)
+    response = above_nothing(response)
     most = 1.0 + np.asarray(aliases, dtype=np.float64)
     busy = np.where(np.isnan(utilization.high), 1.0, np.minimum(utilization.high, 1.0))
     high = np.minimum(response.high, most * busy / np.maximum(rate.low, np.nextafter(0.0, 1.0)))

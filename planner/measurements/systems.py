@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import InputError
-from planner.interval import Interval
+from planner.measurements.observed import joined, run_of
 from planner.measurements.rows import Devices, Index, Rows, shown
-from planner.measurements.run import (
-    KNOWN,
-    Run,
-    check_response,
-    contradicts,
-    in_words,
-    queue_of,
-    service_bracket,
-)
+from planner.measurements.run import Run
 from planner.render import counted
-from planner.reports.schema import CLASSIC_ALIAS, OTHER, PARTS, VOLUME
-from planner.results import Array
-from planner.units import ADDRESSES, MILLISECOND
-
-NO_QUEUE: Final = (
-    "The queue was not measured: arrivals are taken as open, at the measured rates; requesters that wait for their "
-    "own I/Os would queue less."
-)
-EQUAL: Final = "Volumes are taken as equal: a listing does not say for which volume an alias worked."
-OWN_RESPONSE: Final = (
-    "With aliases in use, response is service + queue / I/O rate of the volume; the Resp that the listing prints "
-    "divides by the rate of the base alone."
-)
+from planner.reports.schema import CLASSIC_ALIAS, OTHER, VOLUME
+from planner.units import ADDRESSES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,10 +106,10 @@ def _volume(rows: Rows, base: int) -> Run:
         if rows.words["pool"][base] is not None:
             wanted = f"volumes in no pool; for pool {rows.words['pool'][base]} ask `planner aliases pool`"
             raise _wanted(rows, wanted, "FILE")
-        return _run(rows[[base]], name, pool=False, aliases=int(np.nan_to_num(rows.pool_aliases[base])))
+        return run_of(rows[[base]], name, pool=False, aliases=int(np.nan_to_num(rows.pool_aliases[base])))
     own = np.flatnonzero(rows.of_kind(CLASSIC_ALIAS) & (rows.words["alias_of"].astype(str) == name))
     members = rows[np.concatenate([[base], own]).astype(np.int64)]
-    return _joined(members, name, bases=1, pool=False)
+    return joined(members, name, bases=1, pool=False)
 
 
 def pool_runs(
@@ -292,8 +271,8 @@ def _listed_pool(rows: Rows, name: str, volumes: Index, used: Index, absent: int
     members = rows[np.concatenate([busy, _by_name(rows, used)])]
     idle = len(volumes) - len(busy)
     if in_use:
-        return _joined(members, name, bases=len(busy), pool=True, idle=idle, absent=absent)
-    return _run(members, name, pool=True, aliases=0, idle=idle)
+        return joined(members, name, bases=len(busy), pool=True, idle=idle, absent=absent)
+    return run_of(members, name, pool=True, aliases=0, idle=idle)
 
 
 def _working(rows: Rows, volumes: Index) -> Index:
@@ -332,7 +311,7 @@ def _table_pools(
             raise rows.error(members[room], f"{found_here}: {wanted}")
         busy = _working(rows, members)
         idle = len(members) - len(busy)
-        run = _run(rows[busy], f"pool {name}", pool=True, aliases=aliases, idle=idle) if busy.size else None
+        run = run_of(rows[busy], f"pool {name}", pool=True, aliases=aliases, idle=idle) if busy.size else None
         found.append(PoolRun(name=name, volumes=len(members), aliases=aliases, run=run))
     left = len(whole) - len(rows)
     return found, [f"Not taken: {counted(left, 'further volume')} of {rows.file.name}."] if left else []
@@ -347,184 +326,3 @@ def _same_aliases(rows: Rows, pool: str, members: Index) -> int:
         problem = f"{counts[other[0]]:.0f} aliases of pool {pool} are not {before}: expected one number"
         raise rows.error(members[other[0]], problem)
     return int(counts[0])
-
-
-def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> Run:
-    """Volumes whose rows hold all that was done for them."""
-    _rate(rows)
-    share, wait = _behind(rows)
-    run = partial(
-        Run, name=name, pool=pool, aliases=aliases, volumes=tuple(rows.names),
-        io_rate=rows.column("rate", lambda whole: _widened(whole, whole.numbers["io_rate"])),
-        idle=idle, together=rows.together, path_share=share, cu_wait=wait, source=rows.source, start=rows.start,
-    )  # fmt: skip
-    if (taken := _bracket(rows, aliases=aliases, pool=pool)) is not None:
-        return _bracketed(rows, taken, run, _idle(idle))
-    _service(rows)
-    in_use = aliases > 0
-    wrong = rows.column(f"contradicts {in_use}", lambda whole: contradicts(*_asked(whole, in_use=in_use)))
-    for k in wrong.nonzero()[0]:
-        queued, rate, service, response = (each[k] for each in _asked(rows, in_use=in_use))
-        check_response(queued, rate, service, response, of=f" of {rows.names[k]}")
-    queue = rows.column(
-        f"queue {in_use}", lambda whole: _widened(whole, queue_of(*_asked(whole, in_use=in_use)))
-    )
-    missing = np.isinf(queue.high).nonzero()[0]
-    if missing.size and missing.size < len(rows):
-        problem = "expected queued or response_ms, the mean queue of each volume"
-        raise rows.error(missing[0], f"{rows.names[missing[0]]}: {problem}")
-    shown_queue = rows.numbers["queued"].value
-    return run(
-        service=rows.column("service time", lambda whole: _widened(whole, _printed_service(whole))), queued=queue,
-        queue_shown=np.asarray(np.where(np.isnan(shown_queue), queue.value, shown_queue)),
-        notes=(*_idle(idle), *([NO_QUEUE] if missing.size else [])),
-    )  # fmt: skip
-
-
-def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
-    """Between what the service time of each row lies; None where all were measured, or one has no response either.
-
-    The queue over the rate is the wait (Little's law): where it was measured, the rest of the response is service.
-    """
-    numbers = rows.numbers
-    missing = np.isnan(numbers["service"].value)
-    if not missing.any() or np.isnan(numbers["response"].value[missing]).any():
-        return None
-    if not rows.of_kind(VOLUME)[missing].all():  # of a listing, which prints it
-        return None
-    shared = aliases / len(rows) if pool else aliases
-    measured = (numbers[name] for name in ("io_rate", "response", "utilization"))
-    found = service_bracket(*measured, aliases=aliases, shared=shared)
-    rest = numbers["response"] - numbers["queued"] / numbers["io_rate"]
-    told = np.isfinite(rest.value) & (numbers["io_rate"].value > 0)
-    for k in (missing & told & (rest.high <= 0)).nonzero()[0]:
-        wait = float(numbers["queued"].value[k] / numbers["io_rate"].value[k]) / MILLISECOND
-        wanted = f"above the wait, which queue over rate makes {wait:.4g} ms"
-        raise InputError(
-            f"response of {rows.names[k]}", numbers["response"].value[k] / MILLISECOND, wanted, "ms"
-        )
-    value = np.where(rest.value > 0, rest.value, rest.high / 2)
-    rest = Interval(np.maximum(rest.low, value / 2), value, rest.high)
-    ends = zip(found, rest, _printed_service(rows), strict=True)
-    return Interval(*(np.where(missing, np.where(told, of, each), known) for each, of, known in ends))
-
-
-def _bracketed(rows: Rows, bracket: Interval, run: Callable[..., Run], notes: tuple[str, ...]) -> Run:
-    """Volumes whose service times were not measured: at the value, and at both ends."""
-    numbers, rate = rows.numbers, _widened(rows, rows.numbers["io_rate"])
-
-    def at(end: Array) -> Run:
-        service = _widened(rows, Interval(end, end, end))
-        queue = _widened(rows, queue_of(numbers["queued"], rate, service, numbers["response"]))
-        return run(
-            service=service, queued=queue, queue_shown=queue.value, notes=notes, assumed=in_words(bracket, rate.value)
-        )  # fmt: skip
-
-    found = at(bracket.value)
-    if (bracket.high - bracket.low <= KNOWN * bracket.value).all():
-        return found
-    return replace(found, ends=(at(bracket.low), at(bracket.high)))
-
-
-def _asked(rows: Rows, *, in_use: bool) -> tuple[Interval, Interval, Interval, Interval]:
-    """Queue, rate, service and response of each row; nan for what was not measured."""
-    numbers = rows.numbers
-    response = numbers["response"]
-    if in_use:  # that of a base divides by its own rate alone
-        response = Interval(*(np.where(rows.of_kind(VOLUME), end, np.nan) for end in response))
-    return numbers["queued"], numbers["io_rate"], rows.column("printed service", _printed_service), response
-
-
-def _joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, absent: int = 0) -> Run:
-    """Bases, the first rows, with the aliases that worked for them: the mean of all, since aliases are shared."""
-    rate, service = _rate(rows), _service(rows)
-    total = rate.sum()
-    aliases = len(rows) - bases + absent
-    if aliases == 0:
-        return _run(rows, name, pool=pool, aliases=0, idle=idle)
-    first = rows[np.arange(bases)]
-    queue = first.required("queued")
-    worked = rate.value > 0
-    mean = (service[worked] * (rate.value[worked] / total.value)).sum()
-    share, wait = _behind(rows)
-
-    def each(interval: Interval, parts: float) -> Interval:
-        return Interval(*(np.full(bases, float(end) / parts) for end in interval))
-
-    known = not np.isnan(first.numbers["response"].value).all()
-    return Run(
-        name=name, pool=pool, aliases=aliases, volumes=tuple(first.names), io_rate=each(total, bases),
-        service=each(mean, 1.0), queued=each(queue.sum(), bases), queue_shown=np.full(bases, queue.sum().value / bases),
-        own=bases == 1, idle=idle, together=first.together, path_share=share, cu_wait=wait, source=rows.source,
-        start=rows.start, notes=(*_idle(idle), *([EQUAL] if bases > 1 else []), *([OWN_RESPONSE] if known else [])),
-    )  # fmt: skip
-
-
-def _idle(bases: int) -> tuple[str, ...]:
-    """A note on bases without I/O, where there are any."""
-    if not bases:
-        return ()
-    return (f"{counted(bases, 'base')} without I/O {'need' if bases > 1 else 'needs'} no alias.",)
-
-
-def _rate(rows: Rows) -> Interval:
-    rate = rows.required("io_rate")
-    if rate.value.sum() <= 0:
-        wanted = "a rate above zero: the device did no I/O"
-        raise InputError(f"io_rate of {rows.names[0]}", 0.0, wanted, "1/s")
-    return rate
-
-
-def _service(rows: Rows) -> Interval:
-    """Mean service time."""
-    found = rows.required("service")
-    none = ((found.high <= 0) & (rows.numbers["io_rate"].value > 0)).nonzero()[0]
-    if none.size:
-        k = int(none[0])
-        wanted = f"a time above zero for a device with I/O; line {rows.line[k]} of {rows.file} has none"
-        raise InputError(f"service of device {rows.names[k]}", found.value[k] / MILLISECOND, wanted, "ms")
-    printed: Interval = rows.column("printed service", _printed_service)
-    return printed
-
-
-def _printed_service(rows: Rows) -> Interval:
-    """Mean service time. Listings add it up from three rounded parts, so that their roundings add up.
-
-    A time that prints as nothing is some part of what it may be: half.
-    """
-    found = rows.numbers["service"]
-    half = found.high - found.value
-    printed = [rows.numbers[name] for name in PARTS]
-    parts = np.sum([np.nan_to_num(each.high - each.value) for each in printed], axis=0)
-    half = np.where(rows.of_kind(VOLUME), half, np.maximum(half, parts))
-    nothing = np.where(found.value == 0, half, 0.0)
-    around = Interval.around(found.value, half)
-    return Interval(around.low + nothing / 4, around.value + nothing / 2, around.high)
-
-
-def _error(rows: Rows, least: float = 0.01) -> Array:
-    """Relative error of a volume: chance in what was counted, and the `least`, as no system keeps to a law better."""
-    counted = rows.filled("io_rate") * np.nan_to_num(rows.seconds)
-    chance = np.where(counted > 0, 1.0 / np.sqrt(np.maximum(counted, 1.0)), 0.0)
-    return np.where(rows.of_kind(VOLUME), np.maximum(least, chance), 0.0)
-
-
-def _widened(rows: Rows, interval: Interval) -> Interval:
-    """At least the least error to either side."""
-    low, value, high = interval
-    error = rows.column("error", _error)
-    least = np.maximum(np.minimum(low, value * (1 - error)), 0.0)
-    return Interval(least, value, np.maximum(high, value * (1 + error)))
-
-
-def _behind(rows: Rows) -> tuple[float | None, float | None]:
-    """Share of pend or disconnect, the larger, in service, and control unit wait [s], weighted by rate."""
-    if not any((~np.isnan(rows.numbers[name].value)).any() for name in ("pend", "disconnect")):
-        return None, None
-    rate = rows.filled("io_rate")
-    service = float(rate @ rows.filled("service"))
-    if service <= 0:
-        return None, None
-    before = max(float(rate @ rows.filled(name)) for name in ("pend", "disconnect"))
-    unknown = np.isnan(rows.numbers["cu_wait"].value).all()
-    return before / service, None if unknown else float(rate @ rows.filled("cu_wait")) / float(rate.sum())

@@ -10,7 +10,7 @@ from planner import render
 from planner.answer import Answer, tabled
 from planner.demand import Law, Target
 from planner.measurements import Run
-from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
+from planner.measurements.observed import NO_QUEUE, OWN_RESPONSE
 from planner.quantity import column
 from planner.render.text import SHORT, SPARE, listed, word
 from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured, words_of
