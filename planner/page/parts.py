@@ -286,10 +286,10 @@ def _many(
 
 
 def _counted(
-    share: float, headline: str, states: Mapping[str, Count], verdicts: Mapping[str, str], *,
-    reasons: Mapping[str, str] | None = None,
-) -> AfterGrowth:  # fmt: skip
-    """Sums and counts at a growth."""
+    share: float, headline: str, states: Mapping[str, Count], reasons: Mapping[str, str] | None = None
+) -> AfterGrowth:
+    """Sums and counts at a growth; the verdicts are those of the `reasons` where there are some."""
+    verdicts = {name: word(reasons[name]) if reasons else state.verdict for name, state in states.items()}
     found = list(verdicts.values())
     missing = sum(state.missing for name, state in states.items() if verdicts[name] == SHORT)
     spare = [state for name, state in states.items() if verdicts[name] == SPARE]
@@ -354,8 +354,7 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
     for share, each in steps:
         later = states_of(each.pools if isinstance(each, Subsystem) else ())
         then = states | {name: state._replace(in_use=states[name].in_use) for name, state in later.items()}
-        verdicts = {name: state.verdict for name, state in then.items()}
-        growth.append(_counted(share, what_to_do(then, share), then, verdicts))
+        growth.append(_counted(share, what_to_do(then, share), then))
     left_out = len(answer.pools) - len(shown)
     more = (f"{left_out} of {len(answer.pools)} are shown in the table only.",) if left_out else ()
     base = _base(answer, ident, "Need over time", "pools")
@@ -384,11 +383,7 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], steps
         "rounded up; then: with the recommended aliases.",
         title="Pools", limits=LIMITS, verdict="verdict", items=places, named_by="pool", sortable=True,
     )  # fmt: skip
-    growth = []
-    for share, each in steps:
-        states = states_of(each.pools)
-        verdicts = {name: state.verdict for name, state in states.items()}
-        growth.append(_counted(share, each.headline, states, verdicts))
+    growth = [_counted(share, each.headline, states_of(each.pools)) for share, each in steps]
     items = [item_of(full[name], place, full[name].count.verdict) for name, place in places.items()]
     return _many(
         _base(answer, ident, "Alias pools", "pools"), "pools", rows, items, growth, answer.total().in_use,
@@ -407,8 +402,7 @@ def _volumes(answer: VolumesAnswer, ident: str, steps: Later) -> Part:
     growth = []
     for share, each in steps:
         reasons = {row.name: row.verdict for row in each.listed}
-        verdicts = {name: word(reason) for name, reason in reasons.items()}
-        growth.append(_counted(share, each.headline, states_of(each.listed), verdicts, reasons=reasons))
+        growth.append(_counted(share, each.headline, states_of(each.listed), reasons))
     items = [
         item_of(each, places[each.name], word(row.verdict))
         for row, each in zip(answer.listed, answer.answers, strict=True)

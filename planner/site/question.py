@@ -31,6 +31,7 @@ from planner.site.pool_need import (
 )
 from planner.site.series import began
 from planner.site.site_answer import SiteAnswer
+from planner.sizing.gaps import unanswered
 from planner.sizing.need import Need, need, worst_by_need
 from planner.sizing.wording import NO_EFFECT
 from planner.supply import judge
@@ -120,11 +121,7 @@ def _notes(
     if np.isnan(pool.queued[working]).any():
         notes += [QUEUE_UNKNOWN, *([NO_EFFECT[:-1]] if together else [])]
     if problems and pool.start.size > 1:
-        first = min(problems)
-        when = f" at {begin:%Y-%m-%d %H:%M}" if (begin := began(pool.start, first)) else ""
-        notes.append(
-            f"{len(problems)} of {pool.start.size} intervals have no answer, the first{when}: {problems[first]}"
-        )
+        notes.append(unanswered(problems, pool.start.size, lambda at: began(pool.start, at)))
     return notes
 
 

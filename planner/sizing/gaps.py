@@ -1,4 +1,4 @@
-"""What an answer says first: members that could not be read, and why aliases may not be the problem."""
+"""What an answer says first: what could not be read or answered, and why aliases may not be the problem."""
 
 from __future__ import annotations
 
@@ -170,9 +170,8 @@ def reasons(in_use: int, recommended: int, service_before: float, service_after:
     return found
 
 
-MEMBERS: Final = (
-    0.5  # share of the usual volumes: an interval without rows of more than so many is not answered
-)
+# Of the usual volumes: an interval without rows of more than so many is not answered.
+MEMBERS: Final = 0.5
 
 
 def usual_volumes(volumes: ArrayLike) -> float:
@@ -196,7 +195,17 @@ def without_rows(volumes: ArrayLike, when: Callable[[int], datetime | None]) -> 
     found = []
     for some, what, how in sorts:
         if some.any():
-            first = when(int(np.argmax(some)))
-            since = f", the first at {first:%Y-%m-%d %H:%M}" if first else ""
-            found.append(f"{int(some.sum())} of {counted(some.size, 'interval')} {what}{since}: {how}")
+            at = _at(when(int(np.argmax(some))))
+            first = f", the first{at}" if at else ""
+            found.append(f"{int(some.sum())} of {counted(some.size, 'interval')} {what}{first}: {how}")
     return found
+
+
+def unanswered(problems: Mapping[int, str], intervals: int, when: Callable[[int], datetime | None]) -> str:
+    """Say how many intervals have no answer, and why the first of them has none; `problems` by their place."""
+    first = min(problems)
+    return f"{len(problems)} of {intervals} intervals have no answer, the first{_at(when(first))}: {problems[first]}"
+
+
+def _at(begun: datetime | None) -> str:
+    return f" at {begun:%Y-%m-%d %H:%M}" if begun else ""

@@ -16,7 +16,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.sizing.answer import AliasAnswer, beyond_range
 from planner.sizing.bursty_pool import size_bursty_pools
-from planner.sizing.gaps import below_floor
+from planner.sizing.gaps import below_floor, unanswered
 from planner.sizing.pool import SizedPool, count_together, others_together, size_pools
 from planner.sizing.sized import Sized
 from planner.sizing.volume import size_volumes
@@ -306,13 +306,12 @@ def present_cases(
 
 def _left_out(name: str, rows: FromSources, counts: Mapping[tuple[str, int], Need]) -> str:
     """Say which intervals have no answer, where others have one."""
-    lost = [k for k in range(len(rows)) if (name, k) in counts and math.isnan(counts[name, k].rank)]
-    if not lost or len(lost) == len(rows):
+    places = [k for k in range(len(rows)) if (name, k) in counts and math.isnan(counts[name, k].rank)]
+    if not places or len(places) == len(rows):
         return ""
-    run = rows[lost[0]][1]
-    when = f", the first at {run.start:%Y-%m-%d %H:%M}" if run.start else ""
-    whose, why = f"{run.name[:1].upper()}{run.name[1:]}", counts[name, lost[0]].problem
-    return f"{whose}: {len(lost)} of {len(rows)} intervals have no answer{when}: {why}."
+    whose = rows[0][1].name
+    lost = unanswered({k: counts[name, k].problem for k in places}, len(rows), lambda at: rows[at][1].start)
+    return f"{whose[:1].upper()}{whose[1:]}: {lost}."
 
 
 def _ranked(several: Mapping[str, FromSources]) -> bool:

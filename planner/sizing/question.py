@@ -31,10 +31,11 @@ from planner.measurements import (
 )
 from planner.measurements.choose import WORST
 from planner.measurements.formats import is_folder
+from planner.measurements.observed import NO_QUEUE
 from planner.measurements.read import Measured
 from planner.measurements.read import membership as members_of
 from planner.measurements.run import with_service
-from planner.measurements.systems import NO_QUEUE, of_pool, without_pooled
+from planner.measurements.systems import of_pool, without_pooled
 from planner.render.text import counted
 from planner.reports.membership import LinuxDevices, Membership, share_together
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
@@ -559,7 +560,11 @@ def _pools(
             measured.setdefault(each.name, []).append((asked.source(rows), declared, each.volumes))
     if name is not None and name not in list(pools):
         raise InputError("pool", name, f"one of {', '.join(pools)}")
-    wanted = {each: _with_rows(each, rows, said) for each, rows in measured.items() if name in (None, each)}
+    wanted: dict[str, list[tuple[str, Run]]] = {}
+    for pool, over_time in measured.items():
+        if name in (None, pool):
+            wanted[pool], told = _with_rows(pool, over_time)
+            said |= dict.fromkeys(told)
     asked = replace(asked, notes=list(dict.fromkeys([*asked.notes, *said])))
     cases, notes = asked.cases({each: runs for each, runs in wanted.items() if runs})
     several = [_at_present(pools[each], cases.get(each, ())) for each in wanted]
@@ -579,14 +584,14 @@ def _pools(
 
 
 def _with_rows(
-    pool: str, intervals: Sequence[tuple[str, Run | None, int]], said: dict[str, None]
-) -> list[tuple[str, Run]]:
+    pool: str, intervals: Sequence[tuple[str, Run | None, int]]
+) -> tuple[list[tuple[str, Run]], list[str]]:
     """Intervals of a pool with I/O and with rows enough, as `planner site` takes them; what is said of the others."""
     volumes = [many for *_, many in intervals]
     told = without_rows(volumes, lambda at: run.start if (run := intervals[at][1]) else None)
-    said |= dict.fromkeys(f"Pool {pool}: {note}." for note in told)
     least = least_volumes(volumes)
-    return [(source, run) for source, run, many in intervals if run is not None and many > least]
+    kept = [(source, run) for source, run, many in intervals if run is not None and many > least]
+    return kept, [f"Pool {pool}: {note}." for note in told]
 
 
 def _at_present(pool: MeasuredPool, runs: tuple[Run, ...]) -> MeasuredPool:

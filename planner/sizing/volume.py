@@ -126,11 +126,16 @@ class SizedVolume(Sized):
         """Counts at both ends of what the model leaves open."""
         return finite(counts_at_ends(self.read, self.counts.chosen, self.law, self.target)[:, 0].tolist())
 
+    @property
+    def _fitting(self) -> list[int]:
+        """Counts of all candidates that count for the range."""
+        return finite(self.counts.each[0, counting(self.read)].tolist())
+
     def others(self) -> list[int]:
         """All candidates that count for the range, and what the calibration leaves open."""
         if self.target.no_alias is not None and self.by_chain:
             return []
-        ends = finite(self.counts.each[0, counting(self.read)].tolist())
+        ends = self._fitting
         if not self.fitted:
             ends += [int(self.counts.low[0]), int(self.counts.high[0])]
         return ends if self.saturated else [*ends, *self.moved_counts]
@@ -138,9 +143,9 @@ class SizedVolume(Sized):
     def _out_of_reach(self, rows: Performance) -> str:
         """What the largest count comes to; the least that demands need which fit the row as well."""
         text = super()._out_of_reach(rows)
-        if not (found := finite(self.counts.each[0, counting(self.read)].tolist())):
+        if not self._fitting:
             return text
-        fewest = f"demands that fit the row as well need {min(found)} or more"
+        fewest = f"demands that fit the row as well need {min(self._fitting)} or more"
         return f"{text}; {fewest}: a row with another number of aliases decides"
 
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
