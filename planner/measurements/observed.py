@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -13,13 +12,13 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.measurements.rows import Rows
 from planner.measurements.run import (
-    KNOWN,
     Run,
     above_nothing,
+    at_both_ends,
     check_response,
     contradicts,
-    in_words,
     queue_of,
+    rest_of_response,
     service_bracket,
 )
 from planner.render import counted
@@ -84,14 +83,12 @@ def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
     shared = aliases / len(rows) if pool else aliases
     measured = (numbers[name] for name in ("io_rate", "response", "utilization"))
     found = service_bracket(*measured, aliases=aliases, shared=shared)
-    rest = numbers["response"] - numbers["queued"] / numbers["io_rate"]
+    asked = numbers["response"], numbers["queued"], numbers["io_rate"]
+    rest = asked[0] - asked[1] / asked[2]
     told = np.isfinite(rest.value) & (numbers["io_rate"].value > 0)
     for k in (missing & told & (rest.high <= 0)).nonzero()[0]:
-        wait = float(numbers["queued"].value[k] / numbers["io_rate"].value[k]) / MILLISECOND
-        wanted = f"above the wait, which queue over rate makes {wait:.4g} ms"
-        raise InputError(
-            f"response of {rows.names[k]}", numbers["response"].value[k] / MILLISECOND, wanted, "ms"
-        )
+        response, queued, rate = (each[k] for each in asked)
+        rest_of_response(response, queued, rate, of=f" of {rows.names[k]}")
     ends = zip(found, above_nothing(rest), _printed_service(rows), strict=True)
     return Interval(*(np.where(missing, np.where(told, of, each), known) for each, of, known in ends))
 
@@ -100,17 +97,12 @@ def _bracketed(rows: Rows, bracket: Interval, run: Callable[..., Run], notes: tu
     """Volumes whose service times were not measured: at the value, and at both ends."""
     numbers, rate = rows.numbers, _widened(rows, rows.numbers["io_rate"])
 
-    def at(end: Array) -> Run:
-        service = _widened(rows, Interval(end, end, end))
+    def at(service: Interval) -> Run:
+        service = _widened(rows, service)
         queue = _widened(rows, queue_of(numbers["queued"], rate, service, numbers["response"]))
-        return run(
-            service=service, queued=queue, queue_shown=queue.value, notes=notes, assumed=in_words(bracket, rate.value)
-        )  # fmt: skip
+        return run(service=service, queued=queue, queue_shown=queue.value, notes=notes)
 
-    found = at(bracket.value)
-    if (bracket.high - bracket.low <= KNOWN * bracket.value).all():
-        return found
-    return replace(found, ends=(at(bracket.low), at(bracket.high)))
+    return at_both_ends(bracket, rate.value, at)
 
 
 def _asked(rows: Rows, *, in_use: bool) -> tuple[Interval, Interval, Interval, Interval]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
@@ -203,7 +204,7 @@ def check_response(
 def from_numbers(
     *,
     io_rate: Interval,
-    service: Interval,
+    service: Interval | None = None,
     response: Interval | None = None,
     queued: Interval | None = None,
     volumes: int = 1,
@@ -216,8 +217,8 @@ def from_numbers(
     ----------
     io_rate : Interval
         Of one volume [1/s].
-    service : Interval
-        Mean service time [s].
+    service : Interval, optional
+        Mean service time [s]; what response and queue leave of it (`rest_of_response`) where None.
     response : Interval, optional
         Mean response time [s].
     queued : Interval, optional
@@ -237,32 +238,57 @@ def from_numbers(
     Raises
     ------
     InputError
-        Too many volumes, a response below the service, or a queue that contradicts the response.
+        Too many volumes, a response below the service or the wait, or a queue that contradicts the response.
     """
     if volumes + aliases > ADDRESSES:
         wanted = f"at most {ADDRESSES} addresses with {aliases} aliases, one logical control unit"
         raise InputError("volumes", volumes, wanted)
-    given = (queued or UNKNOWN, io_rate, service, response or UNKNOWN)
-    check_response(*given)
-    queue = queue_of(*given)
+    waiting, answered = queued or UNKNOWN, response or UNKNOWN
 
     def all_of(interval: Interval) -> Interval:
-        return Interval(*(np.full(volumes, float(end)) for end in interval))
+        return Interval(*(np.full(volumes, end) for end in interval))
 
-    return Run(
-        name=f"pool of {volumes} volume{'s' if volumes > 1 else ''}" if pool else "volume",
-        pool=pool,
-        aliases=aliases,
-        volumes=tuple(f"volume {k + 1}" for k in range(volumes)) if volumes > 1 else ("volume",),
-        io_rate=all_of(io_rate),
-        service=all_of(service),
-        queued=all_of(queue),
-        queue_shown=np.full(volumes, float((queued or queue).value)),
-    )
+    def at(served: Interval) -> Run:
+        queue = queue_of(waiting, io_rate, served, answered)
+        return Run(
+            name=f"pool of {volumes} volume{'s' if volumes > 1 else ''}" if pool else "volume",
+            pool=pool,
+            aliases=aliases,
+            volumes=tuple(f"volume {k + 1}" for k in range(volumes)) if volumes > 1 else ("volume",),
+            io_rate=all_of(io_rate),
+            service=all_of(served),
+            queued=all_of(queue),
+            queue_shown=all_of(queued or queue).value,
+        )
+
+    if service is not None:
+        check_response(waiting, io_rate, service, answered)
+        return at(service)
+    return at_both_ends(all_of(rest_of_response(answered, waiting, io_rate)), all_of(io_rate).value, at)
 
 
 BUNCHED: Final = 3.0
 KNOWN: Final = 0.05  # relative width up to which the ends are one
+
+
+def rest_of_response(response: Interval, queued: Interval, io_rate: Interval, of: str = "") -> Interval:
+    """The service time [s] of one volume: the response without the wait, which is queue / rate (Little's law)."""
+    rest = response - queued / io_rate
+    if rest.high <= 0:
+        wait = float(queued.value / io_rate.value) / MILLISECOND
+        wanted = f"above the wait, which queue over rate makes {wait:.4g} ms"
+        raise InputError(f"response{of}", response.value / MILLISECOND, wanted, "ms")
+    return above_nothing(rest)
+
+
+def at_both_ends(service: Interval, io_rate: Array, at: Callable[[Interval], Run]) -> Run:
+    """The run at service times that follow from other figures, with those at both ends of what they may be."""
+    value, low, high = (
+        replace(at(Interval(end, end, end)), assumed=in_words(service, io_rate))
+        for end in (service.value, service.low, service.high)
+    )
+    sure = (service.high - service.low <= KNOWN * service.value).all()
+    return value if sure else replace(value, ends=(low, high))
 
 
 def above_nothing(time: Interval) -> Interval:

@@ -106,10 +106,12 @@ class Numbers:
 
     def run(self, *, pool: bool) -> Run:
         """The measurement that they are."""
-        for argument, example in (("rate", "755/s"), ("service", "1.3ms")):
-            if getattr(self, argument) is None:
-                wanted = f"a quantity such as {example}; it is needed with the other numbers"
-                raise InputError(argument, None, wanted)
+        if self.rate is None:
+            raise InputError("rate", None, "a quantity such as 755/s; it is needed with the other numbers")
+        if self.service is None and (self.response is None or self.queue is None):
+            raise InputError(
+                "service", None, "a quantity such as 1.3ms; it, or response and queue, is needed"
+            )
         volumes, in_use = _known(self.volumes, "volumes"), _known(self.in_use, "in_use") or 0
         volumes = 1 if volumes is None else volumes
         for argument, count, least in (("volumes", volumes, 1), ("in_use", in_use, 0)):
@@ -117,7 +119,9 @@ class Numbers:
                 raise InputError(argument, count, f"a count of at least {least}")
         found = from_numbers(
             io_rate=quantity(self.rate, "rate", "rate"),
-            service=quantity(self.service, "time", "service", 3),  # the sum of three rounded parts
+            service=None  # a sum of three rounded parts
+            if self.service is None
+            else quantity(self.service, "time", "service", 3),
             response=None if self.response is None else quantity(self.response, "time", "response"),
             queued=None if self.queue is None else quantity(self.queue, None, "queue"),
             volumes=volumes,
@@ -211,7 +215,8 @@ def aliases(
     rate, service, response, queue : str or float, or arrays of these, optional
         Of one volume: ``"755/s"``, ``"1.3ms"``, ``"3.7ms"``, ``1.84``; numbers without a unit are SI
         [1/s], [s], [s], [1]. Arrays are many volumes, answered together, a row each in their order; what is nan in them
-        was not measured; `service` may stand beside files that do not say it (iostat).
+        was not measured. Without `service` it is what response and queue leave (Little's law); it may stand beside
+        files that do not say it (iostat).
     in_use : int or array of int, optional
         With numbers: aliases at the time.
     volumes : int or array of int, optional

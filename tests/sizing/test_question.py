@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
-from planner import sizing
+from planner import aliases, sizing
 from planner.demand import Target
 from planner.errors import InputError
+from planner.sizing.answer import AliasAnswer
 from planner.sizing.gaps import Gaps
 from planner.sizing.many_pools import PoolCount, Subsystem, Traffic, changes_of
 from planner.sizing.many_volumes import VolumesAnswer
@@ -60,6 +62,18 @@ def test_arrays_are_many_volumes_and_single_numbers_stand_beside_them() -> None:
         Numbers(in_use=[1.5]).rows(1)
 
 
+@pytest.mark.parametrize("pool", [False, True])
+def test_response_and_queue_leave_the_service_time_as_in_a_table(pool: bool) -> None:
+    """700/s of which 1.4 wait are 2 ms each (Little's law), of 3.1 ms; a table of the same numbers says so too."""
+    table = pl.DataFrame({"volume": ["A"], "io_rate": [700.0], "response_ms": [3.1], "queued": [1.4]})
+    typed = aliases(rate=700.0, response=3.1e-3, queue=1.4, kind="pool" if pool else "volume")
+    read = aliases(table, kind="pool" if pool else "volume")
+    assert isinstance(typed, AliasAnswer)
+    assert isinstance(read, AliasAnswer)
+    assert (typed.recommended, typed.range) == (read.recommended, read.range)
+    assert typed.assumed.startswith("Service time was not measured: 1.1 ms taken")
+
+
 def test_numbers_are_one_measurement() -> None:
     run = Numbers(rate="755/s", service="1.3ms", queue="1.84", in_use=2, volumes=3).run(pool=True)
     assert (run.bases, run.aliases, run.pool) == (3, 2, True)
@@ -71,7 +85,14 @@ def test_numbers_are_one_measurement() -> None:
     assert len(alone.notes) == 1
     for given, problem in (
         ({"service": "1.3ms"}, "rate = None: expected a quantity such as 755/s"),
-        ({"rate": "755/s"}, "service = None: expected a quantity such as 1.3ms"),
+        (
+            {"rate": "755/s"},
+            "service = None: expected a quantity such as 1.3ms; it, or response and queue, is needed",
+        ),
+        (
+            {"rate": "700/s", "response": "3.1ms", "queue": "3.4"},
+            r"response = 3\.1 ms: expected above the wait, which queue over rate makes 4\.857 ms",
+        ),
         ({"rate": "755/s", "service": "1.3ms", "volumes": 0}, "volumes = 0: expected a count of at least 1"),
         ({"rate": "755/s", "service": "1.3ms", "in_use": -1}, "in_use = -1: expected a count of at least 0"),
     ):
