@@ -17,7 +17,7 @@ from planner.sizing import volumes as volumes_module
 from planner.sizing.bounds import MOST
 from planner.sizing.fewest import excess_of
 from planner.sizing.need import Need, need, size
-from planner.sizing.sized import Sized
+from planner.sizing.sized import Known, Sized
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
 LONGEST = 40.0  # I/Os: a row of the table each
@@ -182,7 +182,7 @@ def test_a_curve_goes_through_the_measured_row_and_is_monotone_about_it(target: 
 
 @pytest.mark.long
 def test_a_need_does_not_depend_on_what_else_is_asked() -> None:
-    """Volumes and pools of every sort in one call, in another order, and each alone."""
+    """Volumes and pools of every sort in one call, again in another order as they are known by then, and each alone."""
     alone = volumes(8, 14)
     later = replace(
         alone[0], aliases=alone[0].aliases + 2, queued=Interval(*(end / 3 for end in alone[0].queued))
@@ -196,9 +196,10 @@ def test_a_need_does_not_depend_on_what_else_is_asked() -> None:
         *((run,) for run in POOLS.values()),
     ]  # fmt: skip
     growth = np.where(np.arange(len(cases)) % 3 == 0, 0.2, 0.0)
-    together = [told(each) for each in need(cases, LAW, growth=growth)]
+    known = Known()
+    together = [told(each) for each in need(cases, LAW, growth=growth, known=known)]
     order = np.random.default_rng(3).permutation(len(cases))
-    mixed = need([cases[k] for k in order], LAW, growth=growth[order])
+    mixed = need([cases[k] for k in order], LAW, growth=growth[order], known=known)
     assert [told(each) for each in mixed] == [together[k] for k in order]
     assert [
         told(need([case], LAW, growth=share)[0]) for case, share in zip(cases, growth, strict=True)
@@ -302,14 +303,15 @@ def test_the_range_of_a_bursty_pool_in_use_grows_with_its_demand(met: bool) -> N
 def test_whether_so_many_do_is_what_count_and_range_say(growth: float) -> None:
     """At the count and both ends of the range, one below, and with none; for pools of every sort and a volume."""
     runs = [*POOLS.values(), volume(np.random.default_rng(2))]
-    exact = need([(run,) for run in runs], LAW, growth=growth)
+    known = Known()
+    exact = need([(run,) for run in runs], LAW, growth=growth, known=known)
     asked = []
     for run, found in zip(runs, exact, strict=True):
         ends = {end for end in (found.low, found.count, found.high) if end}
         asked += [(run, found, limit) for limit in sorted({0, *ends, *(end - 1 for end in ends)})]
     assert any(found.count is not None and found.count > limit for _, found, limit in asked)
     limits = [limit for *_, limit in asked]
-    told_so = need([(run,) for run, *_ in asked], LAW, growth=growth, enough=limits)
+    told_so = need([(run,) for run, *_ in asked], LAW, growth=growth, enough=limits, known=known)
     for (run, found, limit), each in zip(asked, told_so, strict=True):
         for sought, answer in ((found.low, each.low), (found.count, each.count), (found.high, each.high)):
             assert (sought is None) == (answer is None), (run.name, limit)

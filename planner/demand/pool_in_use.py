@@ -44,34 +44,42 @@ class Hypotheses(NamedTuple):
 
 
 def read_in_use(
-    rows: Sequence[PoolRow], law: Law, growth: Array, many: int, *, tied: bool = True, tries: bool = False
-) -> list[PoolReadings]:
-    """Read pools with aliases in use; one that is asked for at several growths is read once."""
-    apart = list({id(row): row for row in rows}.values())
-    (rate, service, queued), parts = joined(apart)
-    measured = make_rows(rate, service, queued, 0)
-    now = Hypotheses.of(_as_without(measured, parts, law))
-    known = {
-        id(row): _Weighed.of(row, measured.of(part), MULTIPLES.size * part.start, now, many, tries=tries)
-        for row, part in zip(apart, parts, strict=True)
+    rows: Sequence[PoolRow], law: Law, growth: Array, many: int, *, tied: bool = True, tries: bool = False,
+    known: dict[int, PoolInUse] | None = None,
+) -> list[PoolReadings]:  # fmt: skip
+    """Read pools with aliases in use; one that is asked for at several growths is read once.
+
+    Nor are those in `known` read again, by the identity of their rows; what is read is added.
+    """
+    known = {} if known is None else known
+    apart = list({id(row): row for row in rows if id(row) not in known}.values())
+    if apart:
+        (rate, service, queued), parts = joined(apart)
+        measured = make_rows(rate, service, queued, 0)
+        now = Hypotheses.of(_as_without(measured, parts, law))
+        for row, part in zip(apart, parts, strict=True):
+            begin = MULTIPLES.size * part.start
+            known[id(row)] = PoolInUse.of(row, measured.of(part), begin, now, many, tries=tries)
+    weighed = [known[id(row)] for row in rows]
+    grown: dict[int, list[int]] = {}
+    for k in np.flatnonzero(growth).tolist():
+        grown.setdefault(id(weighed[k].now), []).append(k)
+    found = {
+        k: one.pool(one.now, one.each, one.curves, one.draws)
+        for k, one in enumerate(weighed)
+        if not growth[k]
     }
-    grown, later, begin = np.flatnonzero(growth).tolist(), now, 0
-    if grown:
-        which = [np.arange(each[0].start, each[-1].stop) for each in (known[id(rows[k])].each for k in grown)]
-        share = np.repeat(growth[grown], [some.size for some in which])
-        later = Hypotheses.of(now.readings.of(np.concatenate(which)).grown(share))
-    found = []
-    for row, share in zip(rows, growth, strict=True):
-        weighed = known[id(row)]
-        if share:
-            each = _multiples(row, begin)
+    for some in grown.values():
+        which = [np.arange(weighed[k].each[0].start, weighed[k].each[-1].stop) for k in some]
+        share = np.repeat(growth[some], [part.size for part in which])
+        later = Hypotheses.of(weighed[some[0]].now.readings.of(np.concatenate(which)).grown(share))
+        begin = 0
+        for k in some:
+            each = _multiples(rows[k], begin)
             begin = each[-1].stop
-            curves = curves_of(row, later.together, each, SHARES, tries=tries)
-            pool = weighed.pool(later, each, curves, None)
-        else:
-            pool = weighed.pool(now, weighed.each, weighed.curves, weighed.draws)
-        found.append(weighed.tied(pool) if tied else pool)
-    return found
+            curves = curves_of(rows[k], later.together, each, SHARES, tries=tries)
+            found[k] = weighed[k].pool(later, each, curves, None)
+    return [one.tied(found[k]) if tied else found[k] for k, one in enumerate(weighed)]
 
 
 def _multiples(row: PoolRow, begin: int) -> list[slice]:
@@ -81,11 +89,12 @@ def _multiples(row: PoolRow, begin: int) -> list[slice]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Weighed:
-    """A pool as it was measured: `rows`; its draws and curves, and how likely they are."""
+class PoolInUse:
+    """A pool as it was measured: `rows`; its draws and curves of `now`, and how likely they are."""
 
     row: PoolRow
     rows: MeasuredRows
+    now: Hypotheses
     each: list[slice]  # its volumes with each multiple
     draws: list[Array]
     curves: Curves
@@ -94,7 +103,7 @@ class _Weighed:
     @classmethod
     def of(
         cls, row: PoolRow, rows: MeasuredRows, begin: int, now: Hypotheses, many: int, *, tries: bool
-    ) -> _Weighed:
+    ) -> PoolInUse:
         """As far as each has the queue that was measured."""
         each = _multiples(row, begin)
         draws = [drawn(now.asks.of(some), most_aliases(row.rate.value.size), many) for some in each]
@@ -103,7 +112,7 @@ class _Weighed:
         of_curves = curves.queues[row.aliases].reshape(MULTIPLES.size, -1)
         likely = _likely(np.concatenate([of_draws, of_curves], axis=1), rows)
         likely[:, many:] *= curves.likely.reshape(MULTIPLES.size, -1)
-        return cls(row=row, rows=rows, each=each, draws=draws, curves=curves, likely=likely)
+        return cls(row=row, rows=rows, now=now, each=each, draws=draws, curves=curves, likely=likely)
 
     @property
     def many(self) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from planner.demand.law import Law
 from planner.demand.pool_draws import DRAWS, Together, curves_of, pool_of
-from planner.demand.pool_in_use import MULTIPLES, read_in_use
+from planner.demand.pool_in_use import MULTIPLES, PoolInUse, read_in_use
 from planner.demand.pool_readings import PoolReadings, PoolRow, joined, mean_service, misfit, services, tie
 from planner.demand.read import make_rows, read_volumes, with_queues
 from planner.demand.readings import Readings
@@ -32,15 +33,16 @@ MORE_SHARES: Final = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)  # of bursts tha
 
 
 def read_pools(
-    rows: Sequence[PoolRow], *, law: Law, growth: ArrayLike = 0.0, many: int = DRAWS, tries: bool = False
-) -> list[PoolReadings]:
+    rows: Sequence[PoolRow], *, law: Law, growth: ArrayLike = 0.0, many: int = DRAWS, tries: bool = False,
+    known: dict[int, PoolInUse] | None = None,
+) -> list[PoolReadings]:  # fmt: skip
     """Read the volumes of many pools, each from one row, and what they ask of its aliases; some hundred rows at a time.
 
     Without aliases in use every volume is read for itself. With A in use the volumes are read as if without aliases,
     all of them with the same multiple of the wait of Poisson arrivals, for ten multiples; each draw counts as far as
     the queue that it has with A aliases is the measured one. Then it is tied to that queue, at most three times either
     way: what counts is how fast it falls with more aliases, and chance in the draws matters less. `tries` says
-    whether the rates of I/Os that find no alias are wanted.
+    whether the rates of I/Os that find no alias are wanted; `known` is as of `read_in_use`.
     """
     share = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(rows),))
     found: dict[int, PoolReadings] = {}
@@ -50,7 +52,7 @@ def read_pools(
         batch.append(k)
         size += row.rate.value.size * (MULTIPLES.size if row.aliases else 1)
         if size >= ROWS_AT_ONCE or k == len(rows) - 1:
-            for in_use, read in ((False, _read_alone), (True, read_in_use)):
+            for in_use, read in ((False, _read_alone), (True, partial(read_in_use, known=known))):
                 some = [each for each in batch if bool(rows[each].aliases) == in_use]
                 if some:
                     pools = read([rows[each] for each in some], law, share[some], many, tries=tries)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import NORMAL_90, spaced, through
 from planner.sizing.comparison import Gain
-from planner.sizing.sized import Sized, tries_of
+from planner.sizing.sized import Known, Sized, tries_of
 from planner.sizing.volumes import alike
 from planner.sizing.wording import of_bursty_pool
 
@@ -145,18 +146,20 @@ class SizedDraws(Sized):
 
 
 def size_bursty_pools(
-    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float]
+    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], known: Known
 ) -> list[SizedDraws]:
     """Read pools of bursty volumes; those of one row without aliases all together."""
     tries = not target.of_waits
-    rows = [list(map(row_of, _known(runs))) for runs in cases]
-    first: dict[int, int] = {}
-    same = [first.setdefault(id(runs), k) for k, runs in enumerate(cases)]
+    for run in chain.from_iterable(cases):
+        known.rows.setdefault(id(run), row_of(run))
+    rows = [[known.rows[id(run)] for run in _with_queues(runs)] for runs in cases]
+    first: dict[tuple[int, ...], int] = {}
+    same = [first.setdefault(tuple(map(id, runs)), k) for k, runs in enumerate(cases)]
     # Each as measured and grown, next to each other: what is asked for several times is read once.
     asked = sorted({(k, share) for k, more in zip(same, growth, strict=True) for share in (0.0, more)})
     alone = [(k, share) for k, share in asked if len(rows[k]) == 1]
     shares = [share for _, share in alone]
-    read = read_pools([rows[k][0] for k, _ in alone], law=law, growth=shares, tries=tries)
+    read = read_pools([rows[k][0] for k, _ in alone], law=law, growth=shares, tries=tries, known=known.in_use)
     found = dict(zip(alone, read, strict=True)) | {
         (k, share): read_pool_at_several(rows[k], law=law, growth=share, tries=tries)
         for k, share in asked
@@ -176,7 +179,7 @@ def all_at_once(pool: PoolReadings, target: Target, least: int) -> int:
     return max(int(np.argmax(met)) if met.any() else met.size - 1, least)
 
 
-def _known(runs: Sequence[Run]) -> list[Run]:
+def _with_queues(runs: Sequence[Run]) -> list[Run]:
     """Measurements with a queue, the latest of each count of aliases."""
     return list({run.aliases: run for run in runs if run.queue_known}.values())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -18,7 +19,7 @@ from planner.sizing.answer import AliasAnswer, beyond_range
 from planner.sizing.bursty_pool import size_bursty_pools
 from planner.sizing.gaps import below_floor, unanswered
 from planner.sizing.pool import SizedPool, count_together, others_together, size_pools
-from planner.sizing.sized import Sized
+from planner.sizing.sized import Known, Sized
 from planner.sizing.volume import size_volumes
 
 IDLE: Final = "no I/O"
@@ -66,14 +67,16 @@ def need(
     *,
     ranges: bool = True,
     enough: Sequence[int] | None = None,
+    known: Known | None = None,
 ) -> list[Need]:
     """Find the smallest number of aliases that meets a target, for each of many intervals.
 
     With `enough`, a number a case, it is only asked whether so many do: a count, or end of a range, is at most that
-    number where the one sought is, and above it where that is, but may be any other such number.
+    number where the one sought is, and above it where that is, but may be any other such number. What was read of
+    measurements is kept in `known`, for whoever asks again of the same ones.
     """
     shares = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(cases),)).tolist()
-    sized = size(cases, law, target or Target(), shares, every=ranges, enough=enough)
+    sized = size(cases, law, target or Target(), shares, every=ranges, enough=enough, known=known)
     if ranges:
         others_together([each for each in sized if isinstance(each, SizedPool) and each.counted])
     return [Need() if each is None else _answered(each, ranges=ranges) for each in sized]
@@ -87,14 +90,17 @@ def size(
     *,
     every: bool = True,
     enough: Sequence[int] | None = None,
+    known: Known | None = None,
 ) -> list[Sized | PlannerError | None]:
     """Read every case and find its counts, side by side, only these where not `every`; None where there is no I/O.
 
-    `enough` is as of `need`.
+    `enough` and `known` are as of `need`.
     """
-    names = [tuple(map(id, case)) for case in cases]
-    once = {name: tuple(map(ordered, case)) for name, case in zip(names, cases, strict=True)}
-    measured = [once[name] for name in names]
+    known = known or Known()
+    for run in chain.from_iterable(cases):
+        if id(run) not in known.runs:
+            known.runs[id(run)] = run, ordered(run)
+    measured = [tuple(known.runs[id(run)][1] for run in case) for case in cases]
     found: list[Sized | PlannerError | None] = [None] * len(cases)
     volumes: list[int] = []
     pools: list[int] = []
@@ -111,10 +117,10 @@ def size(
     def of(places: Sequence[int]) -> tuple[list[tuple[Run, ...]], Law, Target, list[float]]:
         return [measured[k] for k in places], law, target, [growth[k] for k in places]
 
-    steady = size_pools(*of(pools), every=every)
+    steady = size_pools(*of(pools), known, every=every)
     bursty = [k for k, each in zip(pools, steady, strict=True) if each is None]
     for places, sized in (
-        (volumes, size_volumes(*of(volumes))), (pools, steady), (bursty, size_bursty_pools(*of(bursty)))
+        (volumes, size_volumes(*of(volumes))), (pools, steady), (bursty, size_bursty_pools(*of(bursty), known))
     ):  # fmt: skip
         for k, each in zip(places, sized, strict=True):
             found[k] = each
@@ -124,16 +130,16 @@ def size(
     count_together([each for each in steady if isinstance(each, SizedPool)])
     unsolved = [k for k, each in enumerate(found) if isinstance(each, SizedPool) and each.unsolved]
     read = [k for k in unsolved if measured[k][-1].queue_known]
-    for k, each in zip(read, size_bursty_pools(*of(read)), strict=True):
+    for k, each in zip(read, size_bursty_pools(*of(read), known), strict=True):
         found[k] = each  # candidates of each volume alone need no solution of the pool
     if every:
-        _with_ends(found, measured, law, target, growth, enough)
+        _with_ends(found, measured, law, target, growth, enough, known)
     return found
 
 
 def _with_ends(
     found: list[Sized | PlannerError | None], cases: Sequence[Case], law: Law, target: Target, growth: Sequence[float],
-    enough: Sequence[int] | None,
+    enough: Sequence[int] | None, known: Known,
 ) -> None:  # fmt: skip
     """Read those without a measured service time at both ends of what it may be; their ranges hold what comes of it."""
     asked = [
@@ -146,7 +152,7 @@ def _with_ends(
         return
     ends = size(
         [case for _, case in asked], law, target, [growth[k] for k, _ in asked],
-        enough=None if enough is None else [enough[k] for k, _ in asked],
+        enough=None if enough is None else [enough[k] for k, _ in asked], known=known,
     )  # fmt: skip
     for (k, _), end in zip(asked, ends, strict=True):
         sized = found[k]

@@ -27,7 +27,7 @@ from planner.sizing.bounds import NORMAL_90, Correction, spaced
 from planner.sizing.bursty_pool import all_at_once, row_of
 from planner.sizing.comparison import Gain, gains, own_gains
 from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
-from planner.sizing.sized import Sized
+from planner.sizing.sized import Known, Sized
 from planner.sizing.volume import classic_aliases
 from planner.sizing.volumes import (
     Indices,
@@ -363,8 +363,9 @@ def others_together(sized: Sequence[SizedPool]) -> None:
 
 
 def size_pools(
-    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], *, every: bool = True
-) -> list[SizedPool | PlannerError | None]:
+    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], known: Known, *,
+    every: bool = True,
+) -> list[SizedPool | PlannerError | None]:  # fmt: skip
     """Read pools by steady demand together, the preferred only where not `every`; None where it explains nothing."""
     found: list[SizedPool | PlannerError | None] = [None] * len(cases)
     together, alone = [], []
@@ -391,9 +392,12 @@ def size_pools(
     present = [unshared[k] if len(cases[k]) == 1 else _unshared(cases[k][-1]) for k in alone]
     for k, read in zip(alone, _alone(present, law), strict=True):
         found[k] = SizedPool(cases[k], law, target, growth[k], candidates=read)
-    in_use = candidates_of_pools([cases[k][-1] for k in together], law, every=every)
-    for k, candidates in zip(together, in_use, strict=True):
+    new = {id(run): run for k in together if (id(run := cases[k][-1]), every) not in known.candidates}
+    for name, candidates in zip(new, candidates_of_pools([*new.values()], law, every=every), strict=True):
+        known.candidates[name, every] = candidates
+    for k in together:
         run = cases[k][-1]
+        candidates = known.candidates[id(run), every]
         # What waits with aliases in use tells steady demand from bursty one; where nothing does, steady is the least.
         if run.queue_known and run.total_queue.value > 0 and not candidates[0].fits:
             continue

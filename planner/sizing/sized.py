@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 
 from planner.demand import Law, Target
+from planner.demand.pool_in_use import PoolInUse
+from planner.demand.pool_readings import PoolRow
+from planner.demand.steady import Candidate
 from planner.devices import Performance
 from planner.errors import InfeasibleError, PlannerError
 from planner.interval import Interval
@@ -31,6 +34,22 @@ def tries_of(fails: Array, no_alias: Array) -> Array:
     """Rate of I/Os in need of an alias from that of those that find none, and their share; nan where none does."""
     tries: Array = np.divide(fails, no_alias, out=np.full(fails.shape, np.nan), where=no_alias > 0)
     return tries
+
+
+@dataclass(slots=True)
+class Known:
+    """What was read of measurements, by their identity: asked again, with another growth, they are not read again.
+
+    It is of one law and target: `runs` with their volumes in order, pools as `rows` with what was read of those
+    `in_use`, and steady `candidates`, all or the preferred one.
+    """
+
+    runs: dict[int, tuple[Run, Run]] = field(
+        default_factory=dict
+    )  # with the first, whose identity is the key
+    rows: dict[int, PoolRow] = field(default_factory=dict)
+    in_use: dict[int, PoolInUse] = field(default_factory=dict)
+    candidates: dict[tuple[int, bool], tuple[Candidate, ...]] = field(default_factory=dict)
 
 
 class Sized(ABC):

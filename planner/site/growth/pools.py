@@ -22,6 +22,7 @@ from planner.site.parts import DEFAULT_MEET
 from planner.site.pool_need import PoolCases, deciding, outside_busy_hour
 from planner.site.series import SeriesLabel
 from planner.sizing.need import Need, need
+from planner.sizing.sized import Known
 from planner.units import percent, readable
 
 if TYPE_CHECKING:
@@ -193,8 +194,9 @@ def answer_part(part: PoolQuestions) -> list[PoolLimits]:
     """Each pool of a part."""
     decided = decided_pools(part)
     pools = [each for each in decided if isinstance(each, DecidedPool)]
+    known = Known()
     while wanted := [(pool.run, *each) for pool in pools for each in pool.wanted() if any(each[1])]:
-        _ask(wanted, part)
+        _ask(wanted, part, known)
     how = (
         f"Target of the aliases: {part.target}. A pool needs what it needs in {percent(DEFAULT_MEET)} of the busy "
         "time of its last 28 days: the interval that decides is grown as the busy hours grow."
@@ -204,18 +206,18 @@ def answer_part(part: PoolQuestions) -> list[PoolLimits]:
     ]
 
 
-def _ask(wanted: Sequence[tuple[Run, NeedsByLoad, Wanted]], part: PoolQuestions) -> None:
+def _ask(wanted: Sequence[tuple[Run, NeedsByLoad, Wanted]], part: PoolQuestions, known: Known) -> None:
     """What each pool needs at multiples of its load, all of them at once; with ranges where they are wanted."""
-    for known, ranges in product((True, False), (False, True)):
+    for ahead, ranges in product((True, False), (False, True)):
         asked = [
             (run, loads, times)
             for run, loads, some in wanted
-            if (loads.limit is None) == known
+            if (loads.limit is None) == ahead
             for times in sorted(some[ranges])
         ]
         found = need(
             [(run,) for run, _, _ in asked], part.law, part.target, [times - 1.0 for *_, times in asked],
-            ranges=ranges, enough=None if known else [loads.limit or 0 for _, loads, _ in asked],
+            ranges=ranges, enough=None if ahead else [loads.limit or 0 for _, loads, _ in asked], known=known,
         )  # fmt: skip
         for (_, loads, times), one in zip(asked, found, strict=True):
             count = loads.counts[times] = one.rank
