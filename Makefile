@@ -16,11 +16,6 @@ PYTHONS ?= python3.11 python3.12 python3.13
 FUZZ_SECONDS ?= 60
 PORT ?= 8000
 
-# In CI every package is the one of the lock, held by its hash; elsewhere the newest that setup.cfg admits.
-ifeq ($(CI),true)
-LOCKED := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes --requirement $(LOCK) &&
-endif
-
 .PHONY: answers audit fuzz lock mutants sbom test-wheel
 .PHONY: demo docs docs-serve test test-all nightly test-oldest check format coverage bench models examples pictures notebooks test-notebooks clean
 
@@ -146,17 +141,28 @@ $(VENV)/core: $(VENV)/made setup.cfg pyproject.toml
 	$(PIP) --editable .
 	@touch $@
 
+# In CI every package is the one of the lock, held by its hash, all at once; elsewhere the newest that setup.cfg admits.
+ifeq ($(CI),true)
 $(VENV)/test: $(VENV)/made setup.cfg pyproject.toml $(LOCK)
-	$(LOCKED) $(PIP) --editable '.[test]'
+	$(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes --requirement $(LOCK)
+	$(PIP) --editable '.[test,notebook,docs]'
 	@touch $@ $(VENV)/core
 
-$(VENV)/notebook: $(VENV)/made setup.cfg pyproject.toml $(LOCK)
-	$(LOCKED) $(PIP) --editable '.[test,notebook]'
+$(VENV)/notebook $(VENV)/docs: $(VENV)/test
+	@touch $@
+else
+$(VENV)/test: $(VENV)/made setup.cfg pyproject.toml
+	$(PIP) --editable '.[test]'
+	@touch $@ $(VENV)/core
+
+$(VENV)/notebook: $(VENV)/made setup.cfg pyproject.toml
+	$(PIP) --editable '.[test,notebook]'
 	@touch $@
 
 $(VENV)/docs: $(VENV)/made setup.cfg pyproject.toml
-	$(LOCKED) $(PIP) --editable '.[notebook,docs]'
+	$(PIP) --editable '.[notebook,docs]'
 	@touch $@
+endif
 
 $(VENV)/audit: $(VENV)/made setup.cfg pyproject.toml
 	$(PIP) --editable '.[audit]'
