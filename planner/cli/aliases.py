@@ -139,6 +139,7 @@ def _answer(
     from planner import sizing
 
     with options.spelled(**({"aliases": "--aliases"} if "alias_devices" in asked else {})):
+        sizing.to_take(question.commands, question.free)  # refused before, not after, all is solved
         answer = sizing.answer_for(**question.asked(files), **asked, progress=options.progress)
         answer = sizing.with_commands(answer, question.commands, question.free)
     options.show(answer, form)

@@ -51,14 +51,10 @@ def with_commands(answer: Counted, platform: str | None, free: str | None = None
     InputError
         Another platform, no device numbers, or fewer than it takes.
     """
+    numbers = to_take(platform, free)
     if platform is None:
-        if free is not None:
-            raise InputError("free", free, "--commands with it")
         return answer
-    if platform not in PLATFORMS:
-        raise InputError("commands", platform, f"one of {', '.join(PLATFORMS)}")
     wanted = answer.changes
-    numbers = None if free is None else expanded(free)
     more = sum(max(change, 0) for _, change in wanted)
     if numbers is not None and len(numbers) < more:
         raise InputError("free", free, f"{more} alias device numbers or more; these are {len(numbers)}")
@@ -97,6 +93,15 @@ def _change(platform: str, name: str, change: int, devices: Sequence[int] | None
         return f"chzdev --{'enable' if change > 0 else 'disable'} dasd {','.join(shown)}", purpose
     verb, side = ("ATTACH", "TO") if change > 0 else ("DETACH", "FROM")
     return f"{verb} {' '.join(shown)} {side} SYSTEM", purpose
+
+
+def to_take(platform: str | None, free: str | None) -> list[int] | None:
+    """Device numbers that may be taken, None for any; refuses what no platform has, before anything is counted."""
+    if platform not in (None, *PLATFORMS):
+        raise InputError("commands", platform, f"one of {', '.join(PLATFORMS)}")
+    if platform is None and free is not None:
+        raise InputError("free", free, "--commands with it")
+    return None if free is None else expanded(free)
 
 
 def expanded(text: str) -> list[int]:
