@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import InputError, ReportError
+from planner.lazy import pl
 from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.any_listing import read_tables
@@ -21,8 +22,6 @@ from planner.reports.listing import HEAD as PAGE_HEAD
 from planner.reports.membership import Membership, is_lsdasd
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from planner.reports.volumes import TableHead
 
 NEARLY: Final = (  # how what is no measurement begins, and the way out

@@ -9,12 +9,13 @@ from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from planner import render
 from planner.errors import ReportError
+from planner.lazy import pl
 from planner.reports import schema
 from planner.reports.device_rows import APART, may_be_row
 from planner.reports.lines import Line
@@ -31,9 +32,6 @@ from planner.reports.listing import (
 )
 from planner.reports.listing_scan import scan
 from planner.reports.printed import SUFFIXES, Columns, Printed, is_number
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # Headings by field.
 RATES: Final = dict(zip(schema.STORAGE_RATES, LEFT[-len(schema.STORAGE_RATES) :], strict=True))
