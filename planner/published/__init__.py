@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from planner.errors import InputError
-from planner.published.board import reports
+from planner.published.board import Scoreboard, reports
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.library import Model
-    from planner.published.board import Scoreboard
 
 __all__ = [
     "calibrate_all", "calibrate_left_out", "draw", "figures", "save_figures", "scoreboard", "write_left_out",
@@ -39,9 +38,12 @@ def scoreboard(done: Callable[[int], None] | None = None) -> Scoreboard:
     ReportError
         A shipped file is missing.
     """
-    from planner.published.board import compare
-
-    return compare(done)
+    found = []
+    for figure in (figure for report in reports() for figure in report.cells()):
+        found.append(figure)
+        if done is not None:
+            done(1)
+    return Scoreboard(figures=tuple(found))
 
 
 def figures() -> dict[str, Callable[[], Axes]]:
@@ -135,8 +137,7 @@ def calibrate_all() -> dict[str, Model]:
     CalibrationError
         A fit did not converge.
     """
-    found: list[Mapping[str, Any]] = [report.models() for report in reports()]
-    return {name: model for models in found for name, model in models.items()}
+    return {name: model for report in reports() for name, model in report.models().items()}
 
 
 def calibrate_left_out() -> dict[str, dict[str, dict[str, float]]]:
