@@ -419,7 +419,8 @@ def _commit(run: _Run) -> None:
     path, new = run.archive.path, []
     for folder, files in run.staged.items():
         for file in _joined(folder, files):
-            _flush(file)
+            with file.open("rb+") as content:  # reaches the disk before it is counted on
+                os.fsync(content.fileno())
             digest = sha256_of(file)
             name = f"{folder_of(*folder)}/{digest[:DIGEST]}{SUFFIX}"
             place = own(path, name)
@@ -458,9 +459,3 @@ def _replace(archive: Path, name: str, text: str) -> None:
         Path(beside).replace(archive / name)
     finally:
         Path(beside).unlink(missing_ok=True)
-
-
-def _flush(path: Path) -> None:
-    """Let a file reach the disk before it is counted on."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
