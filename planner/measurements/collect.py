@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, ClassVar, Final
 
 import polars as pl
 
@@ -65,6 +65,11 @@ NEW: Final = "_new"  # whether a row is not in the archive
 class Collected(Answer):
     """What a run added to an archive."""
 
+    FIGURES: ClassVar = (
+        column("archive", of=lambda found: str(found.archive)),
+        *map(column, ("added", "known", "systems", "files")),
+    )
+
     archive: Path  # its folder
     added: dict[str, int]  # rows by table that are new, and that were there
     known: dict[str, int]
@@ -83,13 +88,6 @@ class Collected(Answer):
         """A row a table."""
         rows = zip(self.added, self.added.values(), self.known.values(), strict=True)
         return tabled(rows, map(column, ("table", "added", "known")))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same, and the systems."""
-        return {
-            "archive": str(self.archive), "added": self.added, "known": self.known, "systems": list(self.systems),
-            "files": self.files, "notes": list(self.notes),
-        }  # fmt: skip
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from planner.library import Model
 
 __all__ = [
-    "calibrate_all", "calibrate_left_out", "draw", "figures", "save_figures", "scoreboard", "write_left_out",
+    "calibrate_all", "draw", "figures", "save_figures", "scoreboard", "write_left_out",
     "write_models",
 ]  # fmt: skip
 
@@ -140,26 +140,6 @@ def calibrate_all() -> dict[str, Model]:
     return {name: model for report in reports() for name, model in report.models().items()}
 
 
-def calibrate_left_out() -> dict[str, dict[str, dict[str, float]]]:
-    """Fit every law again that is judged by runs it has not seen.
-
-    Returns
-    -------
-    dict
-        By report and by what was left out: values, SI.
-
-    Raises
-    ------
-    CalibrationError
-        A fit did not converge.
-    """
-    return {
-        report.folder: {name: dict(law) for name, law in laws.items()}
-        for report in reports()
-        if (laws := report.left_out())
-    }
-
-
 def write_models(folder: Path) -> None:
     """Write every model file again.
 
@@ -185,5 +165,6 @@ def write_left_out(folder: Path) -> None:
     from planner import files, library
 
     files.make_folder(folder)
-    for name, laws in calibrate_left_out().items():
-        library.write_laws(laws, folder / f"{name}.toml", force=True)
+    for report in reports():
+        if laws := report.left_out():
+            library.write_laws(laws, folder / f"{report.folder}.toml", force=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, time
 from pathlib import Path
@@ -25,7 +25,6 @@ from planner.reports.listing import (
     PrintedListing,
     head_columns,
     nothing_of,
-    printed_table,
 )
 from planner.reports.listing_scan import Scanned, scan
 from planner.reports.printed import Printed
@@ -112,30 +111,6 @@ def _devices(rows: ColumnRows, scanned: Scanned) -> Iterator[Device]:
             label=scanned.labels.words[rows.label[index]], links=links, paths=paths, line=line,
             **dict(zip(MEASURED, printed, strict=True)),
         )  # fmt: skip
-
-
-def device_table(listings: Sequence[DeviceListing], *, resolution: bool = True) -> render.Table:
-    """Lay out DEVICE listings as columns, each measured number with the decimals it was printed with.
-
-    Parameters
-    ----------
-    listings : sequence of DeviceListing
-        What `read_devices` returns.
-    resolution : bool, optional
-        Whether a column with half a unit of the last printed digit follows each measured number.
-
-    Returns
-    -------
-    render.Table
-        One row a device, listings one below the other: run, interval, device, then I/O rates [1/s], times
-        [ms] and counts. None where the listing prints dots or says nothing.
-
-    Examples
-    --------
-    >>> device_table([]).columns[0].name
-    'run'
-    """
-    return printed_table(DeviceListing, listings, resolution=resolution)
 
 
 Listing = DeviceListing | DataSpaceListing

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from planner import render
 from planner.errors import ReportError
 from planner.lazy import pl
 from planner.reports import schema
@@ -28,7 +27,6 @@ from planner.reports.listing import (
     has_headings,
     head_columns,
     nothing_of,
-    printed_table,
 )
 from planner.reports.listing_scan import scan
 from planner.reports.printed import SUFFIXES, Columns, Printed, is_number
@@ -281,27 +279,3 @@ def _check_pages(path: Path, line: Line, name: str, counts: dict[str, Any]) -> N
         if small is not None and large is not None and small.low > large.high:
             shown = f"{PAGES[part]} {small.value:.0f} is above {PAGES[whole]} {large.value:.0f}"
             raise line.error(path, f"{name}: {shown}; expected no more")
-
-
-def data_space_table(listings: Sequence[DataSpaceListing], *, resolution: bool = True) -> render.Table:
-    """Lay out DSPACESH listings as columns, every number of pages beside its printed resolution.
-
-    Parameters
-    ----------
-    listings : sequence of DataSpaceListing
-        What `read_data_spaces` returns.
-    resolution : bool, optional
-        Whether a column with half a unit of the last printed digit follows each number.
-
-    Returns
-    -------
-    render.Table
-        One row a data space, listings one below the other: run, interval, names, then rates [1/s] and
-        pages. None where the listing prints dots or says nothing.
-
-    Examples
-    --------
-    >>> data_space_table([]).columns[0].name
-    'run'
-    """
-    return printed_table(DataSpaceListing, listings, resolution=resolution)
