@@ -23,6 +23,7 @@ LAYERS = (
     ("queueing",),
     (
         "results",
+        "lazy",
         "answer",
         "render",
         "files",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from planner import library, render, style
 from planner.answer import Answer, tabled
@@ -38,18 +38,14 @@ def token(name: str) -> tuple[int, bool, int]:
     return max(WIDTHS) if name[0] == "6" else min(WIDTHS), name[3:5] == "F1", 1 + int(name[5])
 
 
-def _with_ends(key: str, of: Callable[[Any], Interval | None]) -> tuple[Quantity, Quantity]:
+def _with_ends(key: str, unit: str, path: str) -> tuple[Quantity, Quantity]:
     """A number, and the ends of its 90 % interval under a key of their own; null where there is none."""
+    value, *ends = (column(key, unit, of=f"{path}.{part}") for part in ("value", "low", "high"))
 
-    def ends(found: Any) -> list[float] | None:
-        within = of(found)
-        return None if within is None else [float(within.low), float(within.high)]
+    def within(found: CcwAnswer) -> list[float] | None:
+        return None if value.in_row(found) is None else [end.in_row(found) for end in ends]
 
-    def value(found: Any) -> float | None:
-        within = of(found)
-        return None if within is None else float(within.value)
-
-    return column(key, of=value), column(f"{key}_interval", of=ends)
+    return value, column(f"{value.file_key}_interval", of=within)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +64,8 @@ class CcwAnswer(Answer):
 
     FIGURES: ClassVar = (
         column("bits"), column("translation", of=lambda found: WAYS[found.fast]), column("read_share"),
-        *_with_ends("cp_ms_per_mb", lambda found: found.time_per_mb / MILLISECOND),
-        *_with_ends("processors", lambda found: found.processors), *_with_ends("saving", lambda found: found.saving),
+        *_with_ends("cp", "ms/MB", "time_per_mb"), *_with_ends("processors", "", "processors"),
+        *_with_ends("saving", "", "saving"),
         column("saving_measured", of=lambda found: found.measured_savings[found.bits]),
     )  # fmt: skip
 

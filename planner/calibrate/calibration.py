@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -170,13 +170,12 @@ class Calibration(Answer):
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; an open end of an interval is None."""
         keys = ("value", "standard_error", "percent", "low", "high", "start", "status")
-        figures = ("run", "quantity", "measured", "predicted", "sigma", "off_by")
         return {
             "parameters": {
                 each.parameter.file_key: {key: getattr(each, key) for key in keys}
                 for each in self.estimates.values()
             },
-            "residuals": [{key: getattr(each, key) for key in figures} for each in self.comparisons],
+            "residuals": [asdict(each) for each in self.comparisons],
             "model_error": self.model_error,
             "degrees_of_freedom": self.degrees,
             "correlations": [

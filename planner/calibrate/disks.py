@@ -46,7 +46,6 @@ def fit_disk(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = N
     pairs = [(run, each, name) for run, each in zip(runs, shares, strict=True) for name in FIGURES
              if run.value(name) > 0]  # fmt: skip
     factors = {heading.file_key: heading.factor for heading in DISK_HEADINGS}
-    known = dict(fixed or {})
     law = CostLaw(
         kind=DISK,
         parameters=tuple(ENTRIES[f"{part}_{cost}"] for part in parts for cost in COSTS),
@@ -57,7 +56,7 @@ def fit_disk(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = N
         validity={"requesters": (1.0, 1.0), "processors": (1.0, 1.0), **_hit_ratios(runs)},
         population=1,
     )
-    return fit_costs([run.figure(name, factors[name]) for run, _, name in pairs], law, known)
+    return fit_costs([run.figure(name, factors[name]) for run, _, name in pairs], law, fixed)
 
 
 def _check(run: Measurements, first: Measurements, most: float = 1.15) -> None:

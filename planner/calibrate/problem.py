@@ -55,10 +55,7 @@ class Observation:
         for figure, (value, _) in self.figures.items():
             if not math.isfinite(value) or value < 0 or (value == 0 and figure in LOGARITHMIC):
                 raise InputError(f"{figure} of {self.name}", value, "a number above zero")
-        self._check_population()
-
-    def _check_population(self) -> None:
-        """Requesters hold at most one I/O each: rate x response cannot exceed their number."""
+        # Requesters hold at most one I/O each: rate x response cannot exceed their number.
         if self.population is not None and self.population < self.fewest_requesters:
             raise InputError(
                 f"population of {self.name}",

@@ -84,7 +84,7 @@ def _listings(report: Path, content: bytes | None, form: options.PlotForm) -> No
         from planner.measurements.shown import MeasuredAnswer
 
         options.beside(MeasuredAnswer(read_any(report if content is None else content)), form)
-    tables = {name: printed_table(type(listings[0]), listings) for name, listings in found.items()}
+    tables = {name: printed_table(listings) for name, listings in found.items()}
 
     def text() -> str:
         every = [each for listings in found.values() for each in listings]

@@ -223,12 +223,10 @@ def system(
             raise InputError(first, str(file or ""), "nothing else beside it")
         if schema:
             text = render.to_json(model.json_schema())
+        elif measured is not None:
+            text = model.from_measurements(measured, name)
         else:
-            text = (
-                model.template(template or "")
-                if measured is None
-                else model.from_measurements(measured, name)
-            )
+            text = model.template(template or "")
         options.put(text, form.output, force=form.force)
         return
     if file is None:

@@ -8,12 +8,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from planner.errors import InputError, ReportError
+from planner.lazy import pl
 from planner.reports import schema
 from planner.reports.moments import MOMENT, before, read_moment, shown_by, with_moments
 
 if TYPE_CHECKING:
-    import polars as pl
-
     Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 POOL: Final = "pool"
@@ -39,8 +38,6 @@ class Group:
 
 def group_keys(frame: pl.LazyFrame) -> pl.LazyFrame:
     """Add the kind of the group and its name; HyperPAV devices of no known pool are those of the system together."""
-    import polars as pl
-
     lost = (pl.col("kind") == schema.ALIAS).fill_null(False) & pl.col("pool").is_null()
     pooled = pl.col("pool").is_not_null()
     shared = lost.any().over(pl.col("system").fill_null(""))
@@ -52,8 +49,6 @@ def group_keys(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 def groups_of(frame: pl.LazyFrame) -> list[Group]:
     """Groups of a table of devices, in the order of their names; other devices than disks are left out."""
-    import polars as pl
-
     columns = ("system", "device", "label", "kind", "alias_of", "pool")
     about = frame.select(columns).filter(pl.col("kind") != schema.OTHER).unique().collect()
     found = group_keys(about.lazy()).select(pl.col("system").fill_null(""), *GROUP_KEYS).unique()
@@ -62,8 +57,6 @@ def groups_of(frame: pl.LazyFrame) -> list[Group]:
 
 def rows_of(frame: pl.LazyFrame, groups: Sequence[Group]) -> pl.DataFrame:
     """Rows of some groups, with columns that name system, kind and group."""
-    import polars as pl
-
     keys = ("_system", *GROUP_KEYS)
     wanted = pl.DataFrame([(each.system, each.kind, each.name) for each in groups], keys, orient="row")
     pools = [each.name for each in groups if each.kind == POOL]
@@ -103,8 +96,6 @@ def within(frame: Frame, start: datetime | None, end: datetime | None) -> Frame:
 
 def refuse_twice(frame: pl.DataFrame) -> None:
     """Refuse a device, a volume of a pool or a data space that stands in one interval twice, in whatever files."""
-    import polars as pl
-
     rows = with_moments(frame, "system").with_row_index("_row")
     systems = frame["system"].unique().drop_nulls().to_list()
     if systems and frame["system"].null_count():  # a row that names no system may be of any
@@ -137,8 +128,6 @@ def refuse_twice(frame: pl.DataFrame) -> None:
 
 def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
     """Keep one interval of each device: the worst of its pool, the mean of all, or the one that holds a moment."""
-    import polars as pl
-
     refuse_twice(devices)
     if which == MEAN:
         return means(devices)
@@ -156,8 +145,6 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
 
 def _worst(devices: pl.DataFrame) -> pl.DataFrame:
     """The interval in which most I/Os wait, and of those in which as many do, the busiest one."""
-    import polars as pl
-
     keys = ["system", "source", MOMENT, *GROUP_KEYS]
     grouped = with_moments(group_keys(devices.lazy()).collect(), "system")
     busy = pl.col("io_rate") * pl.col("service").fill_null(0.0)
@@ -172,8 +159,6 @@ def _worst(devices: pl.DataFrame) -> pl.DataFrame:
 
 def means(devices: pl.DataFrame) -> pl.DataFrame:
     """Rates and queues over time, times over I/Os, of each device."""
-    import polars as pl
-
     about = ["system", "device", "kind", "label", "alias_of", "pool"]
     seconds = pl.col("interval").fill_null(1.0)
     ios = pl.col("io_rate").fill_null(0.0) * seconds
@@ -188,8 +173,6 @@ def means(devices: pl.DataFrame) -> pl.DataFrame:
 
 
 def _mean(name: str, weight: pl.Expr) -> pl.Expr:
-    import polars as pl
-
     there = pl.col(name).is_not_null()
     total = weight.filter(there).sum()
     mean = (pl.col(name) * weight).filter(there).sum() / total

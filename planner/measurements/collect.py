@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, ClassVar, Final
 
 import polars as pl
 
@@ -65,6 +65,11 @@ NEW: Final = "_new"  # whether a row is not in the archive
 class Collected(Answer):
     """What a run added to an archive."""
 
+    FIGURES: ClassVar = (
+        column("archive", of=lambda found: str(found.archive)),
+        *map(column, ("added", "known", "systems", "files")),
+    )
+
     archive: Path  # its folder
     added: dict[str, int]  # rows by table that are new, and that were there
     known: dict[str, int]
@@ -83,13 +88,6 @@ class Collected(Answer):
         """A row a table."""
         rows = zip(self.added, self.added.values(), self.known.values(), strict=True)
         return tabled(rows, map(column, ("table", "added", "known")))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same, and the systems."""
-        return {
-            "archive": str(self.archive), "added": self.added, "known": self.known, "systems": list(self.systems),
-            "files": self.files, "notes": list(self.notes),
-        }  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -419,7 +417,8 @@ def _commit(run: _Run) -> None:
     path, new = run.archive.path, []
     for folder, files in run.staged.items():
         for file in _joined(folder, files):
-            _flush(file)
+            with file.open("rb+") as content:  # reaches the disk before it is counted on
+                os.fsync(content.fileno())
             digest = sha256_of(file)
             name = f"{folder_of(*folder)}/{digest[:DIGEST]}{SUFFIX}"
             place = own(path, name)
@@ -458,9 +457,3 @@ def _replace(archive: Path, name: str, text: str) -> None:
         Path(beside).replace(archive / name)
     finally:
         Path(beside).unlink(missing_ok=True)
-
-
-def _flush(path: Path) -> None:
-    """Let a file reach the disk before it is counted on."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())

@@ -53,7 +53,7 @@ def read_columnar(path: Path) -> pl.DataFrame:
             wanted = f"expected at most {most / 2**30:.3g} GiB; {LIMIT}=SIZE allows more"
             raise ReportError(path, f"{problem}: {wanted}")
         raise ReportError(path, f"damaged ({problem}): expected a Parquet or Arrow file")
-    return _decoded(path)
+    return _scanned(path).collect()
 
 
 def _problem(path: Path, most: int) -> str | None:
@@ -107,10 +107,6 @@ def _scanned(path: Path) -> pl.LazyFrame:
     return pl.scan_parquet(path) if parquet else pl.scan_ipc(path)
 
 
-def _decoded(path: Path) -> pl.DataFrame:
-    return _scanned(path).collect()
-
-
 def _too_large(path: Path, most: int) -> str | None:
     """What a file says that it unpacks to, where that is too much."""
     import polars as pl
@@ -145,7 +141,7 @@ def _serve() -> None:
             _bound(most)
             answer["problem"] = _too_large(Path(name), most)
             if answer["problem"] is None:
-                _decoded(Path(name))
+                _scanned(Path(name)).collect()
         except damage as error:
             answer["problem"] = (str(error).strip() or type(error).__name__).splitlines()[0]
         print(json.dumps(answer), flush=True)

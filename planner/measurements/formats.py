@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import InputError, ReportError
+from planner.lazy import pl
 from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.any_listing import read_tables
@@ -21,8 +22,6 @@ from planner.reports.listing import HEAD as PAGE_HEAD
 from planner.reports.membership import Membership, is_lsdasd
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from planner.reports.volumes import TableHead
 
 NEARLY: Final = (  # how what is no measurement begins, and the way out
@@ -252,10 +251,6 @@ def _schema_of(source: Source) -> str | None:
     return next((name for name, needed in keys.items() if needed <= names), None)
 
 
-def _is_ready(source: Source) -> bool:
-    return _schema_of(source) is not None
-
-
 def _has(*names: str) -> Callable[[Source], bool]:
     return lambda source: source.headings >= {name.lower() for name in names}
 
@@ -288,11 +283,11 @@ def _is_listing(source: Source) -> bool:
 
 # How each format is recognized by content, and what reads it; the first that recognizes a source reads it. A new format
 # is one module of `planner.reports` and one line here.
-READERS: Final[Mapping[Callable[[Source], bool], Reader]] = {
+READERS: Final[Mapping[Callable[[Source], object], Reader]] = {
     _is_archive: _archive,
     _has_page_head: _listings,  # needs no other reader
     _begins("rmf.is_rmf_xml"): _bytes("rmf.read_rmf"),
-    _is_ready: _ready,
+    _schema_of: _ready,
     _has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"): _supply,
     _has("device", "IODDEV_SCGSSCH"): _counters,
     _is_zos: _zos,

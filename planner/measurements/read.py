@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import InputError
+from planner.lazy import pl
 from planner.measurements import choose, formats
 from planner.measurements.columnar import is_columnar, read_columnar
 from planner.measurements.formats import Options, Source, is_folder
@@ -18,8 +19,6 @@ from planner.reports.membership import Membership, is_lsdasd, read_lsdasd, read_
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
-
 STANDARD_INPUT: Final = "-"
 Data = Any
 """A path, ``-`` for standard input, a file object, bytes, a data frame of polars or pandas, or several of these."""
@@ -165,8 +164,6 @@ def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
                 frames["devices"] = with_pools(frames["devices"], known)
                 notes = (*notes, *known.notes)
             if system is not None:
-                import polars as pl
-
                 filled = pl.col("system").fill_null(system)
                 frames = {name: frame.with_columns(filled) for name, frame in frames.items()}
             lost = _lost(tables.missing, frames["devices"], system, known)
@@ -180,8 +177,6 @@ def _lost(
     missing: Sequence[schema.Missing], devices: pl.DataFrame, system: str | None, known: Membership | None
 ) -> pl.DataFrame:
     """Rows that could not be read, with system, first interval and pool where their reader could not say them."""
-    import polars as pl
-
     found = []
     for each in missing:
         lost = replace(each, system=each.system or system)
@@ -232,8 +227,6 @@ def _frame(source: object) -> pl.DataFrame | None:
     """A data frame of polars or pandas as polars; None for anything else."""
     module = type(source).__module__.partition(".")[0]
     if module == "polars":
-        import polars as pl
-
         frame = source.collect() if isinstance(source, pl.LazyFrame) else source
         return frame if isinstance(frame, pl.DataFrame) else None
     return _from_pandas(source) if module == "pandas" else None  # type: ignore[arg-type]
@@ -241,8 +234,6 @@ def _frame(source: object) -> pl.DataFrame | None:
 
 def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     """Columns of pandas, missing ones null; without pyarrow, which polars would ask for."""
-    import polars as pl
-
     columns = []
     if any(name is not None for name in frame.index.names):  # a column that was made the index
         frame = frame.reset_index()

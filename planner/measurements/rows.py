@@ -7,22 +7,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
+from planner.lazy import pl
 from planner.measurements.choose import refuse_twice
 from planner.measurements.read import Measured
 from planner.reports.membership import device_range
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.schema import ALIAS, BASE, VOLUME
 from planner.results import Array
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Kept = TypeVar("Kept")
 Words = NDArray[Any]

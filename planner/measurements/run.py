@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InputError
 from planner.interval import Interval
+from planner.lazy import pl
 from planner.measurements.read import Measured
 from planner.results import Array
 from planner.units import ADDRESSES, MILLISECOND, readable
@@ -337,8 +338,6 @@ def service_bracket(
 
 def with_service(measured: Measured, service: Interval) -> Measured:
     """Give the rows without a service time one that is known otherwise; of a shorter response all is service."""
-    import polars as pl
-
     missing = pl.col("service").is_null() & pl.col("response").is_not_null()
     devices = measured.devices
     if not devices.select(missing.any()).item():

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from planner.errors import InputError
-from planner.published.board import reports
+from planner.published.board import Scoreboard, reports
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.library import Model
-    from planner.published.board import Scoreboard
 
 __all__ = [
-    "calibrate_all", "calibrate_left_out", "draw", "figures", "save_figures", "scoreboard", "write_left_out",
+    "calibrate_all", "draw", "figures", "save_figures", "scoreboard", "write_left_out",
     "write_models",
 ]  # fmt: skip
 
@@ -39,9 +38,12 @@ def scoreboard(done: Callable[[int], None] | None = None) -> Scoreboard:
     ReportError
         A shipped file is missing.
     """
-    from planner.published.board import compare
-
-    return compare(done)
+    found = []
+    for figure in (figure for report in reports() for figure in report.cells()):
+        found.append(figure)
+        if done is not None:
+            done(1)
+    return Scoreboard(figures=tuple(found))
 
 
 def figures() -> dict[str, Callable[[], Axes]]:
@@ -135,28 +137,7 @@ def calibrate_all() -> dict[str, Model]:
     CalibrationError
         A fit did not converge.
     """
-    found: list[Mapping[str, Any]] = [report.models() for report in reports()]
-    return {name: model for models in found for name, model in models.items()}
-
-
-def calibrate_left_out() -> dict[str, dict[str, dict[str, float]]]:
-    """Fit every law again that is judged by runs it has not seen.
-
-    Returns
-    -------
-    dict
-        By report and by what was left out: values, SI.
-
-    Raises
-    ------
-    CalibrationError
-        A fit did not converge.
-    """
-    return {
-        report.folder: {name: dict(law) for name, law in laws.items()}
-        for report in reports()
-        if (laws := report.left_out())
-    }
+    return {name: model for report in reports() for name, model in report.models().items()}
 
 
 def write_models(folder: Path) -> None:
@@ -184,5 +165,6 @@ def write_left_out(folder: Path) -> None:
     from planner import files, library
 
     files.make_folder(folder)
-    for name, laws in calibrate_left_out().items():
-        library.write_laws(laws, folder / f"{name}.toml", force=True)
+    for report in reports():
+        if laws := report.left_out():
+            library.write_laws(laws, folder / f"{report.folder}.toml", force=True)

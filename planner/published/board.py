@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -164,12 +163,14 @@ class Scoreboard(Answer):
     def sections(self) -> tuple[render.Section, ...]:
         """The summary, the figures that are furthest off, the stated accuracies."""
         outliers = list(dict.fromkeys(f.row for f in self.figures if f.outlier and f.group == "throughput"))
+        rows = [(name, readable(value), readable(limit)) for name, value, limit in self.promises()]
+        promises = tabled(rows, map(column, ("accuracy", "reached", "at most")))
         return (
             render.Section(
                 table=self.summary(), caption=f"Named outlier, in the summary: {', '.join(outliers)}."
             ),
             render.Section(table=self._worst_table(), title="Furthest off besides, identities apart:"),
-            render.Section(table=self._promise_table(), title="Stated accuracy:"),
+            render.Section(table=promises, title="Stated accuracy:"),
         )
 
     @property
@@ -200,10 +201,6 @@ class Scoreboard(Answer):
         error = column("error", "percent", "", 1)
         return tabled(rows, (*map(column, ("figure", "kind", "published", "predicted")), error))
 
-    def _promise_table(self) -> render.Table:
-        rows = [(name, readable(value), readable(limit)) for name, value, limit in self.promises()]
-        return tabled(rows, map(column, ("accuracy", "reached", "at most")))
-
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the share of the figures that are within each error, one line a kind of prediction."""
         (axes,) = style.begin(axes, self.headline)
@@ -228,13 +225,3 @@ class Scoreboard(Answer):
         )
         axes.legend(frameon=False, loc="lower right")
         return axes
-
-
-def compare(done: Callable[[int], None] | None = None) -> Scoreboard:
-    """Put every published figure beside what the planner says of it; `done` is given one a figure."""
-    figures = []
-    for figure in chain.from_iterable(report.cells() for report in reports()):
-        figures.append(figure)
-        if done is not None:
-            done(1)
-    return Scoreboard(figures=tuple(figures))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import library, style
@@ -75,13 +76,12 @@ def _xedit_model(kind: str) -> library.Model:
         rows.append(report.run(name, found, words, hit_ratio=hits, rate=rate, read_kb=read, **_costs(found, name),
                         channel_mb_per_s=_channel(kind)))  # fmt: skip
     held = {f"{part}_wait_time": 0.0 for part in NO_WAIT[kind]}
-    path = fit_disk(rows, held)
-    model = _disk_model("xedit", kind, found, path, [])
-    law = DiskPath.from_model(model)
-    names = XEDIT_RUNS[kind]
-    runs = [report.compared(names[part], "rate", found.printed("Tx/sec", names[part]), _rate(law, part))
-            for part in ("off", "miss", "hit")]  # fmt: skip
-    return _disk_model("xedit", kind, found, path, runs)
+    names = [(part, XEDIT_RUNS[kind][part]) for part in ("off", "miss", "hit")]
+    return _disk_model(
+        "xedit", kind, found, fit_disk(rows, held), lambda law: [
+            report.compared(name, "rate", found.printed("Tx/sec", name), _rate(law, part)) for part, name in names
+        ],
+    )  # fmt: skip
 
 
 def _rate(path: DiskPath, part: str) -> float:
@@ -94,9 +94,7 @@ def _iozone(kind: str) -> library.Model:
     found = report.table(FOLDER, "table-1")
     off, on = IOZONE_RUNS[kind]
     rows = _phases(found, kind, off, "off") + ([] if on is None else _phases(found, kind, on, "on"))
-    path = fit_disk(rows)
-    law = DiskPath.from_model(_disk_model("iozone", kind, found, path, []))
-    return _disk_model("iozone", kind, found, path, _phase_rates(found, kind, law))
+    return _disk_model("iozone", kind, found, fit_disk(rows), partial(_phase_rates, found, kind))
 
 
 def _phases(found: PublishedTable, kind: str, name: str, cache: str) -> list[Measurements]:
@@ -159,9 +157,12 @@ def _phase_rates(found: PublishedTable, kind: str, path: DiskPath) -> list[libra
 
 
 def _disk_model(
-    workload: str, kind: str, found: PublishedTable, path: CostFit, runs: Sequence[library.ComparedRun]
-) -> library.Model:
+    workload: str, kind: str, found: PublishedTable, path: CostFit,
+    compared: Callable[[DiskPath], Sequence[library.ComparedRun]],
+) -> library.Model:  # fmt: skip
+    """The model of a path; `compared` puts its runs beside what the path, in the digits of its file, says of them."""
     facts = library.read_source(FOLDER)
+    runs = compared(DiskPath.from_values({key: library.rounded(path.value(key)) for key in path.estimates}))
     return report.published_model(
         path,
         title=f"Disk path {kind}, workload {workload}: {facts['title']}",
@@ -294,11 +295,6 @@ def page_fault_cost() -> Axes:
     )
 
 
-def rates_over_hit_ratio() -> Axes:
-    """Transactions of the XEDIT loop over the hit ratio of the minidisk cache."""
-    return disk_rates(Setting(workload="xedit", hit_ratio=0.5)).plot()
-
-
 def _stacked(name: str, rows: tuple[str, str], title: str) -> Axes:
     """Bars of CP time with virtual time on top, the sum and the part of CP written above each."""
     found = report.table(FOLDER, name)
@@ -342,5 +338,5 @@ REPORT: Final = PublishedReport(
         "scsixt": xedit_per_transaction,
         "scsipt": page_fault_cost,
     },
-    pictures={"emulated-fba": rates_over_hit_ratio},
+    pictures={"emulated-fba": lambda: disk_rates(Setting(workload="xedit", hit_ratio=0.5)).plot()},
 )

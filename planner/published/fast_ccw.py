@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from planner import library
 from planner.advice.channel_program import WAYS, channel_programs, token
 from planner.calibrate.processor_time import fit_channel_program
 from planner.published import report
-from planner.published.report import Cell, PublishedFigure, PublishedReport, Said
+from planner.published.report import PublishedFigure, PublishedReport, Rule
 from planner.reports import Printed
 from planner.units import MEGABYTE, MILLISECOND
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FOLDER: Final = "fast-ccw"
 
@@ -46,20 +43,17 @@ def models() -> dict[str, library.Model]:
 def cells() -> Iterator[PublishedFigure]:
     """Every number of the table of results."""
     rates = report.not_modelled("data rate of disks that the report does not describe")
-    rules = {"cp_ms_per_mb": _cp_time, "read_kb_per_s": rates, "write_kb_per_s": rates}
+    rules: dict[str, Rule] = {
+        "cp_ms_per_mb": lambda at: report.fitted("channel-program", at.row, "CP time"),
+        "read_kb_per_s": rates,
+        "write_kb_per_s": rates,
+    }
     yield from report.table_figures(FOLDER, "results", rules, by_row=False)
 
 
-def _cp_time(at: Cell) -> Said:
-    """CP time per MB of file, fitted to all sixteen runs by three combinations of costs."""
-    return report.fitted("channel-program", at.row, "CP time")
-
-
-def cp_time_per_mb() -> Axes:
-    """CP time per MB of each width and way of translation: bars of the law, points of the runs."""
-    return channel_programs(31, 0.0).plot()
-
-
 REPORT: Final = PublishedReport(
-    folder=FOLDER, cells=cells, models=models, pictures={"fast-ccw": cp_time_per_mb}
+    folder=FOLDER,
+    cells=cells,
+    models=models,
+    pictures={"fast-ccw": lambda: channel_programs(31, 0.0).plot()},
 )

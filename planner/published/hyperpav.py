@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -31,11 +31,8 @@ COUNTS: Final = ("links", "paths")
 QUEUES_AT_BASES: Final = "I/Os queue at bases only"
 
 Values = dict[str, float]
-# Each system is judged by a law that was fitted to the other one.
 VOLUME: Final = ("522A-0-aliases", "522A-1-alias", "522A-2-aliases")
-VOLUME_LAW: Final = "hyperpav-pool-runs"
 POOL: Final = ("pool-0-aliases", "pool-8-aliases", "pool-16-aliases")
-POOL_LAW: Final = "hyperpav-volume-runs"
 REQUESTERS: Final = 3  # of each volume, as utilization + queue says of every run
 FITTED: Final = {  # model: kind, listings, what it was fitted to
     "hyperpav": ("pool", (*VOLUME, *POOL), "522A and the pool of eight volumes"),
@@ -208,17 +205,8 @@ def _total(run: Run, law: Values, kind: Origin, note: str) -> PublishedFigure:
     )  # fmt: skip
 
 
-def volume_over_aliases() -> Axes:
-    """I/O rate of volume 522A over its classic PAV aliases."""
-    return _over_aliases(VOLUME, VOLUME_LAW, "Volume 522A by a law fitted to the pool alone")
-
-
-def pool_over_aliases() -> Axes:
-    """I/O rate of the pool of eight volumes over its HyperPAV aliases."""
-    return _over_aliases(POOL, POOL_LAW, "Pool 522A-5231 by a law fitted to volume 522A alone")
-
-
 def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
+    """I/O rate of a volume or a pool over its aliases, predicted from its run without any and measured."""
     runs = [_run(f"{name}.listing") for name in names]
     answer = sizing.aliases(runs[0], Law.from_model(law))
     most = max(runs, key=lambda run: run.aliases)
@@ -261,5 +249,12 @@ REPORT: Final = PublishedReport(
     cells=cells,
     models=models,
     left_out=fit_left_out,
-    pictures={"hyperpav-volume": volume_over_aliases, "hyperpav-pool": pool_over_aliases},
+    pictures={  # each system by a law that was fitted to the other one
+        "hyperpav-volume": partial(
+            _over_aliases, VOLUME, "hyperpav-pool-runs", "Volume 522A by a law fitted to the pool alone"
+        ),
+        "hyperpav-pool": partial(
+            _over_aliases, POOL, "hyperpav-volume-runs", "Pool 522A-5231 by a law fitted to volume 522A alone"
+        ),
+    },
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "real-storage"
 RELEASE: Final = "5.3"
-GAIN: Final = "what a release brings is measured, no law"
+GAIN: Final = Said("not modelled", note="what a release brings is measured, no law")
 # Configuration: runs of 5.2 and 5.3.
 PAIRS: Final = {"3": ("APT064G1", "APU064G1"), "4": ("APT128G0", "APU128G0")}
 SPLIT: Final = {"3": "split-5.2", "4": "split-5.2"}
@@ -68,31 +68,29 @@ def _gains() -> dict[str, Rule]:
     config = ("Real Storage", "Expanded Storage", "Processors", "Apache Server Virtual Size", "Apache Files",
               "Apache File Size")  # fmt: skip
 
-    def change(row: str) -> Callable[[Cell], Interval]:
+    def paired(rule: Rule, otherwise: Said = GAIN) -> Rule:
+        return lambda at: rule(at) if at.column in PAIRS else otherwise
+
+    def change(row: str, errata: Mapping[str, str] | None = None) -> Rule:
         def follows(at: Cell) -> Interval:
             before, after = PAIRS[at.column]
-            return (report.cell(_table(4), row, after) / report.cell(_table(3), row, before) - 1.0) * (
-                1 / PERCENT
-            )
+            ratio = report.cell(_table(4), row, after) / report.cell(_table(3), row, before)
+            return (ratio - 1.0) * (1 / PERCENT)
 
-        return follows
-
-    def paired(rule: Rule) -> Rule:
-        return lambda at: rule(at) if at.column in PAIRS else Said("not modelled", note=GAIN)
+        return paired(report.identity(follows, "Table 4 over Table 3, same runs", errata))
 
     pageins = report.identity(
         lambda at: report.cell(_table(3), "Pageins/CPU-sec (p)", PAIRS[at.column][0]), "Table 3, same run"
     )
-    note = "Table 4 over Table 3, same runs"
     return {
         **dict.fromkeys(config, report.given()),
-        "Contention (z/VM 5.2 Pageins/CPU-sec)": lambda at: (
-            pageins(at) if at.column in PAIRS else Said("input", note="how the workload was set up")
+        "Contention (z/VM 5.2 Pageins/CPU-sec)": paired(
+            pageins, otherwise=Said("input", note="how the workload was set up")
         ),
-        "Throughput": paired(report.identity(change("Tx/sec (p)"), note, {"4": "throughput-21.6"})),
-        "Total CPU/tx": paired(report.identity(change("Total CPU/Tx (p)"), note)),
-        "Virtual CPU/tx": paired(report.identity(change("Emul CPU/Tx (p)"), note, SPLIT)),
-        "CP CPU/tx": paired(report.identity(change("CP CPU/Tx (p)"), note, SPLIT)),
+        "Throughput": change("Tx/sec (p)", {"4": "throughput-21.6"}),
+        "Total CPU/tx": change("Total CPU/Tx (p)"),
+        "Virtual CPU/tx": change("Emul CPU/Tx (p)", SPLIT),
+        "CP CPU/tx": change("CP CPU/Tx (p)", SPLIT),
     }
 
 
@@ -278,15 +276,10 @@ def scaling_over_storage() -> Axes:
     return axes
 
 
-def rate_over_processors() -> Axes:
-    """Internal throughput rate over processors, z/VM 5.3."""
-    return scaling(published(), counts=[16]).plot()
-
-
 REPORT: Final = PublishedReport(
     folder=FOLDER,
     cells=cells,
     models=models,
     figures={"530stgf1": scaling_over_storage},
-    pictures={"real-storage": rate_over_processors},
+    pictures={"real-storage": lambda: scaling(published(), counts=[16]).plot()},
 )

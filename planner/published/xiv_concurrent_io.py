@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -254,6 +254,10 @@ def calibrate_whole_system() -> library.Model:
     of the law is what it is off by there at worst.
     """
     figures = measured(SERIALIZED)
+    the_one_system = {
+        "guests": GUESTS, "devices": DEVICES, "queue_depth": 1, "processors": PROCESSORS, "real_storage_gib": REAL_GIB,
+        "virtual_storage_gib": GUEST_GIB, "instantiated": INSTANTIATED,
+    }  # fmt: skip
     law = CostLaw(
         kind=SYSTEM_KIND,
         parameters=SYSTEM_PARAMETERS,
@@ -263,7 +267,7 @@ def calibrate_whole_system() -> library.Model:
         ),
         predict=lambda values: [predicted(values, 1)[name] for name in FIGURES],
         held=(),
-        validity=_validity(),
+        validity={key: (float(value), float(value)) for key, value in the_one_system.items()},
         population=GUESTS,
     )  # fmt: skip
     found = fit_costs(
@@ -393,15 +397,6 @@ def miss_ratio() -> float:
     )
     frames = REAL_GIB * 2**30 / FRAME - need.pgmbk_frames
     return 1 - frames / need.page_frames
-
-
-def _validity() -> dict[str, Any]:
-    """The one system that was measured."""
-    exact = {
-        "guests": GUESTS, "devices": DEVICES, "queue_depth": 1, "processors": PROCESSORS, "real_storage_gib": REAL_GIB,
-        "virtual_storage_gib": GUEST_GIB, "instantiated": INSTANTIATED,
-    }  # fmt: skip
-    return {key: (float(value), float(value)) for key, value in exact.items()}
 
 
 REPORT: Final = PublishedReport(

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner import units
 from planner.errors import MissingExtraError
+from planner.lazy import pl
 from planner.render import safe
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
-
 FIGURE_SPACE: Final = "\N{FIGURE SPACE}"  # as wide as a digit
 NUMBER: Final = re.compile(
     r"[-+<]?\d[\d.,]*(?:e[-+]?\d+)?(?: ?%|/s| [A-Za-z]+)?(?: ?(?:\(.*\)|(?:to|-) ?\S+))?$"
@@ -296,8 +295,6 @@ def to_polars(table: Table) -> pl.DataFrame:
     polars.DataFrame
         One row a row, columns named ``name [unit]``.
     """
-    import polars as pl
-
     return pl.DataFrame([pl.Series(name, values, strict=False) for name, values in _named(table).items()])
 
 

@@ -1,8 +1,8 @@
 """Readers of what users have: Performance Toolkit listings, and numbers with their printed resolution."""
 
-from planner.reports.any_listing import DeviceListing, device_table, read_devices
+from planner.reports.any_listing import DeviceListing, read_devices
 from planner.reports.device_rows import Device
-from planner.reports.dspacesh import DataSpace, DataSpaceListing, data_space_table, read_data_spaces
+from planner.reports.dspacesh import DataSpace, DataSpaceListing, read_data_spaces
 from planner.reports.printed import Printed, PublishedTable, read_table
 
 __all__ = [
@@ -12,8 +12,6 @@ __all__ = [
     "DeviceListing",
     "Printed",
     "PublishedTable",
-    "data_space_table",
-    "device_table",
     "read_data_spaces",
     "read_devices",
     "read_table",

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from planner import render
+from planner.lazy import pl
 from planner.reports import schema
 from planner.reports.device_rows import MEASURED, ColumnRows, Device
 from planner.reports.dspacesh import DataSpaceListing, data_spaces_of, storage_frame
@@ -24,13 +25,9 @@ from planner.reports.listing import (
     PrintedListing,
     head_columns,
     nothing_of,
-    printed_table,
 )
 from planner.reports.listing_scan import Scanned, scan
 from planner.reports.printed import Printed
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,30 +113,6 @@ def _devices(rows: ColumnRows, scanned: Scanned) -> Iterator[Device]:
         )  # fmt: skip
 
 
-def device_table(listings: Sequence[DeviceListing], *, resolution: bool = True) -> render.Table:
-    """Lay out DEVICE listings as columns, each measured number with the decimals it was printed with.
-
-    Parameters
-    ----------
-    listings : sequence of DeviceListing
-        What `read_devices` returns.
-    resolution : bool, optional
-        Whether a column with half a unit of the last printed digit follows each measured number.
-
-    Returns
-    -------
-    render.Table
-        One row a device, listings one below the other: run, interval, device, then I/O rates [1/s], times
-        [ms] and counts. None where the listing prints dots or says nothing.
-
-    Examples
-    --------
-    >>> device_table([]).columns[0].name
-    'run'
-    """
-    return printed_table(DeviceListing, listings, resolution=resolution)
-
-
 Listing = DeviceListing | DataSpaceListing
 
 
@@ -219,8 +192,6 @@ def _head_notes(scanned: Scanned) -> list[str]:
 
 def _role_notes(path: Path, devices: pl.DataFrame) -> list[str]:
     """Name rows whose role their numbers contradict: a base that lost its label would be taken for an alias."""
-    import polars as pl
-
     alias = pl.col("kind") == schema.ALIAS
     lost = {
         "has no label, as HyperPAV aliases have none, but a queue or links: is its label lost?": (
@@ -241,8 +212,6 @@ def _role_notes(path: Path, devices: pl.DataFrame) -> list[str]:
 
 def _devices_frame(scanned: Scanned, parts: list[list[pl.Series]]) -> pl.DataFrame:
     """Make the table of all parts, which are let go; columns that say one thing of all rows take no memory."""
-    import polars as pl
-
     found = _heads(scanned)
     for pieces in zip(*parts, strict=True):
         found[pieces[0].name] = pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=False)
@@ -255,8 +224,6 @@ def _devices_frame(scanned: Scanned, parts: list[list[pl.Series]]) -> pl.DataFra
 
 def _heads(scanned: Scanned) -> dict[str, Any]:
     """What the head of each listing says: one value where all say the same, else a column."""
-    import polars as pl
-
     types = schema.dtypes(schema.DEVICES)
     of_row = np.repeat(np.arange(len(scanned.listings)), [listing.rows for listing in scanned.listings])
     found: dict[str, Any] = {"file": str(scanned.path)}
@@ -268,8 +235,6 @@ def _heads(scanned: Scanned) -> dict[str, Any]:
 
 def _columns(rows: ColumnRows, scanned: Scanned) -> Iterator[pl.Series]:
     """Columns of some rows."""
-    import polars as pl
-
     addresses, places = np.unique(rows.address, return_inverse=True)
     yield pl.Series("device", [f"{number:04X}" for number in addresses.tolist()]).gather(places)
     types, labels = scanned.types.words, scanned.labels.words

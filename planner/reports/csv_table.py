@@ -11,21 +11,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Never
+from typing import Any, Final, Never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ReportError
+from planner.lazy import pl
 from planner.render import safe
 from planner.render.text import counted
 from planner.reports.lines import read_bytes
 from planner.reports.moments import read_moment
 from planner.results import Array
 from planner.units import half_digit
-
-if TYPE_CHECKING:
-    import polars as pl
 
 COUNTER_SIZE: Final = 2**32  # monitor counters have 32 bits
 SEPARATORS: Final = {";": "semicolons", "\t": "tabs"}  # of what spreadsheets call CSV, too
@@ -223,8 +221,6 @@ class CsvTable:
 
     def counts(self, name: str, most: int = COUNTER_SIZE - 1) -> NDArray[np.int64]:
         """Read a column of whole numbers from 0 to `most`."""
-        import polars as pl
-
         column = self.series(name)
         values = column.cast(pl.Int64, strict=False)
         bad = first_true(~column.str.contains(r"^[0-9]+$") | values.is_null() | (values > most))
@@ -242,8 +238,6 @@ class CsvTable:
 
     def printed(self, name: str, allowed: Allowed = ZERO_OR_ABOVE) -> tuple[pl.Series, pl.Series]:
         """Read a column of numbers or nothing, and half a unit of the last digit of each, in the unit of the column."""
-        import polars as pl
-
         if not self.has(name):
             nothing = pl.Series(name, [None], dtype=pl.Float64).new_from_index(0, len(self))
             return nothing, nothing
@@ -296,8 +290,6 @@ def first_true(mask: pl.Series) -> int | None:
 
 def _halves(column: pl.Series) -> pl.Series:
     """Half a unit of the last digit of numbers in a column of strings, some of which may be empty."""
-    import polars as pl
-
     point = column.str.find(".", literal=True)
     decimals = (column.str.len_bytes() - point - 1).fill_null(0).to_numpy()
     halves = pl.Series(column.name, _HALVES[np.minimum(decimals, _HALVES.size - 1)])
@@ -349,8 +341,6 @@ def normal(path: Path, expected: str, data: bytes | None) -> bytes:
 
 def _by_columns(path: Path, data: bytes) -> CsvTable | None:
     """Take a plain table apart by polars; None where it is not plain."""
-    import polars as pl
-
     content = data.strip(b"\n")
     if not _is_plain(data, content):
         return None
@@ -407,8 +397,6 @@ def by_lines(
 
 def frame_of(rows: Sequence[Sequence[str]], width: int) -> pl.DataFrame:
     """Cells of rows of one width as a frame."""
-    import polars as pl
-
     return pl.DataFrame(rows, schema=[(f"{k}", pl.String) for k in range(width)], orient="row")
 
 
@@ -468,8 +456,6 @@ class FrameTable(CsvTable):
 
     def series(self, name: str) -> pl.Series:
         """Take a column as strings, empty where a value is missing."""
-        import polars as pl
-
         column = super().series(name)
         if column.dtype == pl.Datetime:
             column = column.dt.to_string("iso:strict")
@@ -479,8 +465,6 @@ class FrameTable(CsvTable):
 
     def printed(self, name: str, allowed: Allowed = ZERO_OR_ABOVE) -> tuple[pl.Series, pl.Series]:
         """Read a column of numbers; what is no text is exact."""
-        import polars as pl
-
         if not self.has(name) or not (column := super().series(name)).dtype.is_numeric():
             return super().printed(name, allowed)
         values = column.cast(pl.Float64).fill_nan(None)

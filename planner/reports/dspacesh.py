@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from planner import render
 from planner.errors import ReportError
+from planner.lazy import pl
 from planner.reports import schema
 from planner.reports.device_rows import APART, may_be_row
 from planner.reports.lines import Line
@@ -27,13 +27,9 @@ from planner.reports.listing import (
     has_headings,
     head_columns,
     nothing_of,
-    printed_table,
 )
 from planner.reports.listing_scan import scan
 from planner.reports.printed import SUFFIXES, Columns, Printed, is_number
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # Headings by field.
 RATES: Final = dict(zip(schema.STORAGE_RATES, LEFT[-len(schema.STORAGE_RATES) :], strict=True))
@@ -283,27 +279,3 @@ def _check_pages(path: Path, line: Line, name: str, counts: dict[str, Any]) -> N
         if small is not None and large is not None and small.low > large.high:
             shown = f"{PAGES[part]} {small.value:.0f} is above {PAGES[whole]} {large.value:.0f}"
             raise line.error(path, f"{name}: {shown}; expected no more")
-
-
-def data_space_table(listings: Sequence[DataSpaceListing], *, resolution: bool = True) -> render.Table:
-    """Lay out DSPACESH listings as columns, every number of pages beside its printed resolution.
-
-    Parameters
-    ----------
-    listings : sequence of DataSpaceListing
-        What `read_data_spaces` returns.
-    resolution : bool, optional
-        Whether a column with half a unit of the last printed digit follows each number.
-
-    Returns
-    -------
-    render.Table
-        One row a data space, listings one below the other: run, interval, names, then rates [1/s] and
-        pages. None where the listing prints dots or says nothing.
-
-    Examples
-    --------
-    >>> data_space_table([]).columns[0].name
-    'run'
-    """
-    return printed_table(DataSpaceListing, listings, resolution=resolution)

@@ -163,7 +163,7 @@ class _TextReader:
             pass
         elif _heading(words):
             self._begin(number, text, words)
-        elif is_time(text):
+        elif _iso(text) is not None or _FORM.fullmatch(_plain(text)) is not None:  # a time and nothing else
             self._close()
             if self.time is not None:
                 self._without_table(number)
@@ -321,11 +321,6 @@ class _TextReader:
             raise self.error(f"the file is cut off in its only report; {WANTED}", line)
         reports.pop()
         notes.append(f"{where}, which is left out; the reports before it are whole")
-
-
-def is_time(text: str) -> bool:
-    """Tell a line that holds a time and nothing else."""
-    return _iso(text) is not None or _FORM.fullmatch(_plain(text)) is not None
 
 
 def _plain(text: str) -> str:

@@ -113,17 +113,16 @@ class PrintedListing(PageHead, Tabular):
 
     def everything(self) -> render.Table:
         """Lay out every number, without resolutions."""
-        return printed_table(type(self), [self], resolution=False)
+        return printed_table([self], resolution=False)
 
     def to_frame(self) -> pd.DataFrame:
         """Return every number of the listing as a pandas data frame."""
         return render.to_frame(self.everything())
 
 
-def printed_table(
-    kind: type[PrintedListing], listings: Sequence[PrintedListing], *, resolution: bool = True
-) -> render.Table:
-    """Lay out listings of one kind one below the other."""
+def printed_table(listings: Sequence[PrintedListing], *, resolution: bool = True) -> render.Table:
+    """Lay out listings of one kind, one at least, one below the other."""
+    kind = type(listings[0])
     pairs = [(listing, row) for listing in listings for row in listing.rows]
     values: dict[str, list[Any]] = {
         "run": [listing.run or None for listing, _ in pairs],

@@ -7,17 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from planner import units
 from planner.errors import InputError, ReportError
+from planner.lazy import pl
 from planner.render.text import counted
 from planner.reports import schema
 from planner.reports.csv_table import CsvTable, read_cells, shown
 from planner.reports.lines import read_text
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Role = Literal["base", "alias"]
 ROLES: Final = ("device", "role", "pool")
@@ -167,8 +165,6 @@ def _devices(table: CsvTable) -> Iterator[Sequence[str]]:
 
 def with_pools(frame: pl.DataFrame, membership: Membership | None) -> pl.DataFrame:
     """Set pool, aliases of the pool and role of each device that is a member."""
-    import polars as pl
-
     if isinstance(membership, LinuxDevices):
         frame = name_devices(frame, membership)
     if membership is None or not membership.members:
@@ -335,8 +331,6 @@ def _listed(number: int, line: str) -> _Device | None:
 
 def name_devices(frame: pl.DataFrame, devices: LinuxDevices) -> pl.DataFrame:
     """Set the device number of rows that have the name of a block device only; one without a pool is no volume."""
-    import polars as pl
-
     if not devices.names:
         return frame
     named = pl.col("label").replace_strict(devices.names, default=None, return_dtype=pl.String)

@@ -10,10 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    import polars as pl
+from planner.lazy import pl
 
 MOMENT: Final = "_moment"
 MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -55,16 +54,12 @@ def moment_of(row: Mapping[str, Any]) -> datetime:
 
 def clock_of_zone(column: pl.Series) -> tuple[pl.Series, pl.Series]:
     """The same of a column of times in a time zone, as polars keeps them."""
-    import polars as pl
-
     offset = column.dt.base_utc_offset() + column.dt.dst_offset()
     return column.dt.replace_time_zone(None), offset.dt.total_seconds().cast(pl.Int32)
 
 
 def shown_by(bound: datetime) -> pl.Expr:
     """`start` by the clock that a moment is given in; by its own where either says no offset."""
-    import polars as pl
-
     offset = bound.utcoffset()
     if offset is None:
         return pl.col("start")
@@ -80,8 +75,6 @@ def before(bound: datetime) -> pl.Expr:
 
 def with_moments(frame: pl.DataFrame, *over: str) -> pl.DataFrame:
     """Add the column `MOMENT`: `start` in UTC where all rows of a group say their offset, else as it is."""
-    import polars as pl
-
     known = pl.col("utc_offset").is_not_null().all()
     utc = pl.col("start") - pl.duration(seconds=pl.col("utc_offset"))
     known = known.over(over) if over else known

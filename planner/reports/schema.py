@@ -11,16 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from planner.errors import ReportError
+from planner.lazy import pl
 from planner.quantity import Quantity
 from planner.reports.moments import clock_of_zone
-
-if TYPE_CHECKING:
-    import polars as pl
 
 BASE: Final = "base"
 ALIAS: Final = "alias"
@@ -208,23 +206,17 @@ def refuse_implausible(columns: Sequence[Quantity], found: pl.DataFrame) -> None
 
 def damage() -> tuple[type[BaseException], ...]:
     """What polars raises at a damaged Parquet or Arrow file; at some it panics, which is no `Exception`."""
-    import polars as pl
-
     return OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException
 
 
 def dtypes(columns: Sequence[Quantity]) -> dict[str, Any]:
     """Types of columns for polars, by name."""
-    import polars as pl
-
     special = {"Datetime": pl.Datetime("us"), "Enum": pl.Enum(KINDS)}
     return {column.key: special.get(column.dtype) or getattr(pl, column.dtype) for column in columns}
 
 
 def frame(columns: Sequence[Quantity], data: Mapping[str, Any], height: int | None = None) -> pl.DataFrame:
     """Make a table of columns: lists, arrays, series, or one value for all; null where `data` lacks one or is nan."""
-    import polars as pl
-
     wanted = dtypes(columns)
     unknown = data.keys() - wanted.keys()
     assert not unknown, f"not in the schema: {unknown}"
@@ -247,8 +239,6 @@ def frame(columns: Sequence[Quantity], data: Mapping[str, Any], height: int | No
 
 def kind_of(type_: pl.Series, label: pl.Series) -> pl.Series:
     """Tell what each device of a DEVICE listing is by its type and label, strings or null."""
-    import polars as pl
-
     disk = type_.str.slice(0, 4).is_in(list(ECKD_DISKS)).fill_null(False)
     kind = (
         pl.when(type_.str.starts_with("->")).then(pl.lit(CLASSIC_ALIAS))
@@ -277,15 +267,11 @@ def lost_rows(found: pl.DataFrame) -> tuple[Missing, ...]:
 
 def empty(columns: Sequence[Quantity]) -> pl.DataFrame:
     """Make a table without rows."""
-    import polars as pl
-
     return pl.DataFrame(schema=dtypes(columns))
 
 
 def join(columns: Sequence[Quantity], parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Join tables of the same columns, one below the other, without copying them."""
-    import polars as pl
-
     parts = [part for part in parts if part.height]
     if not parts:
         return empty(columns)
@@ -294,8 +280,6 @@ def join(columns: Sequence[Quantity], parts: Sequence[pl.DataFrame]) -> pl.DataF
 
 def conform(columns: Sequence[Quantity], found: pl.DataFrame, path: Path) -> pl.DataFrame:
     """Give a table that has these columns, or some of them, their order and types; others are ignored."""
-    import polars as pl
-
     names = {column.key for column in columns} & set(found.columns)
     try:
         if getattr(found.schema.get("start"), "time_zone", None):

@@ -22,7 +22,8 @@ from planner.errors import InputError, ReportError
 from planner.measurements import read
 from planner.measurements.read import membership
 from planner.reports import schema
-from planner.reports.any_listing import device_table, read_devices
+from planner.reports.any_listing import read_devices
+from planner.reports.listing import printed_table
 from planner.units import half_digit
 from tests.checkout import ROOT
 from tests.reports.printing import HEAD, page, row
@@ -229,7 +230,7 @@ def test_kinds_of_devices() -> None:
 def test_the_table_says_what_the_listing_says() -> None:
     """Two ways from the same rows: the objects, one by one, and the columns."""
     devices = read(LISTING).devices
-    records = device_table(read_devices(LISTING)).records()
+    records = printed_table(read_devices(LISTING)).records()
     for name in ("io_rate", "queued"):
         assert devices[name].to_list() == [record[name] for record in records]
     assert devices["service"].to_list() == pytest.approx([record["service_ms"] / 1000 for record in records])

@@ -10,7 +10,8 @@ import pytest
 from planner import render
 from planner.errors import ReportError
 from planner.reports import device_rows
-from planner.reports.any_listing import MEASURED, Device, DeviceListing, device_table, read_devices
+from planner.reports.any_listing import MEASURED, Device, DeviceListing, read_devices
+from planner.reports.listing import printed_table
 from planner.reports.printed import Printed
 from planner.units import MILLISECOND
 from tests.reports.printing import HEAD, HEADING, SCREEN, page, row
@@ -268,7 +269,7 @@ def test_a_damaged_listing_is_refused_with_the_place(
 
 
 def test_the_table_for_csv_and_json() -> None:
-    table = device_table(read_devices(FOLDER / "522A-1-alias.listing"))
+    table = printed_table(read_devices(FOLDER / "522A-1-alias.listing"))
     base, alias = json.loads(render.to_json(table.records()))
     assert (base["run"], base["start"], base["interval_s"]) == ("Y040181P", "2007-05-27T14:48:26", 600)
     assert (alias["device"], alias["type"], alias["alias_of"]) == ("5249", "->522A", "522A")
@@ -285,14 +286,14 @@ def test_the_table_for_csv_and_json() -> None:
 
 
 def test_people_see_the_printed_digits() -> None:
-    table = device_table(read_devices(FOLDER / "522A-0-aliases.listing"), resolution=False)
+    table = printed_table(read_devices(FOLDER / "522A-0-aliases.listing"), resolution=False)
     shown = [text for column in table.columns for text in column.texts()]
     digits = shown[shown.index("BWPVS0") + 1 :]
     assert digits == ["0", "4", "755", "0.0", "0.2", "0.2", "0.9", "1.3", "3.7", "0.0", "1.84"]
 
 
 def test_what_is_not_available_stays_so_in_the_table(file: Path) -> None:
-    (record,) = device_table(read(file, page(row(qued="....")))).records()
+    (record,) = printed_table(read(file, page(row(qued="....")))).records()
     assert record["queued"] is None and record["queued_resolution"] is None
 
 

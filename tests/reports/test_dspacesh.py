@@ -21,10 +21,10 @@ from planner.library import data_path
 from planner.reports.dspacesh import (
     DataSpace,
     DataSpaceListing,
-    data_space_table,
     listings_of_frame,
     read_data_spaces,
 )
+from planner.reports.listing import printed_table
 from planner.reports.printed import Printed
 
 SPLIT = data_path("real-storage", "128-users.listing").read_text(encoding="utf-8")
@@ -223,7 +223,7 @@ def test_rounding_is_no_contradiction(file: Path) -> None:
 
 
 def test_the_table_for_csv_and_json() -> None:
-    table = data_space_table(read_data_spaces(data_path("real-storage", "5-users.listing")))
+    table = printed_table(read_data_spaces(data_path("real-storage", "5-users.listing")))
     (row,) = json.loads(render.to_json(table.records()))
     assert (row["run"], row["release"], row["owner"], row["name"]) == ("GDLS", "5.3", "SYSTEM", "PTRM0000")
     assert (row["resident_pages"], row["resident_resolution_pages"]) == (635_000, 500)

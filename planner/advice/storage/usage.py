@@ -225,7 +225,12 @@ def storage_usage(
         raise InputError("release", None, "the z/VM release (--release); the listing does not show it")
     row = storage.release(name, ptrm_spaces)
     snapshots = [_snapshot(listing) for listing in ordered]
-    limits = _limits(row, real_storage, resident_pages, ptrm_spaces)
+    if (real_storage is None) != (resident_pages is None):
+        wanted = "both, for the limit of real storage, or none"
+        raise InputError("real_storage, resident_pages", "one of them", wanted)
+    real = None if real_storage is None else storage.size("real_storage", real_storage)
+    pages = None if resident_pages is None else storage.pages_per_segment(resident_pages)
+    limits = limits_of(row, real, pages, spaces_of(row, ptrm_spaces))
     in_use = round(snapshots[-1].in_use.value)
     return StorageUsage(
         latest=snapshots[-1],
@@ -303,22 +308,6 @@ def _growth(snapshots: Sequence[Snapshot]) -> Interval:
         weight = (day - mean) / spread
         slope = slope + one.in_use * weight if weight > 0 else slope - one.in_use * -weight
     return slope
-
-
-def _limits(
-    row: storage.Release,
-    real_storage: float | str | None,
-    resident_pages: float | None,
-    ptrm_spaces: int | None,
-) -> list[storage.StorageLimit]:
-    """Every limit that follows from the given numbers."""
-    if (real_storage is None) != (resident_pages is None):
-        raise InputError(
-            "real_storage, resident_pages", "one of them", "both, for the limit of real storage, or none"
-        )
-    real = None if real_storage is None else storage.size("real_storage", real_storage)
-    pages = None if resident_pages is None else storage.pages_per_segment(resident_pages)
-    return limits_of(row, real, pages, spaces_of(row, ptrm_spaces))
 
 
 def _remarks(listings: Sequence[DataSpaceListing], row: storage.Release, *, assumed: bool) -> list[str]:

@@ -43,12 +43,6 @@ EXACT: Final = ("io_rate", "alias_rate", "queued")
 ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint32)
 
 
-def widen(rows: Rows) -> None:
-    """Let the 16-bit counts of a format-0 system stand in the upper half of 32 bits: they wrap at the same place."""
-    for narrow, wide in (("SCMSSCH", "SCGSSCH"), ("SCMCOUNT", "SCGCOUNT")):
-        rows[wide] = np.left_shift(rows[narrow], 16, dtype=np.uint32)
-
-
 def rises(
     rows: Rows, pairs: Pairs, elapsed: Array, *, wide: bool
 ) -> tuple[dict[str, Words], NDArray[np.bool_]]:
@@ -140,7 +134,9 @@ def prepare(rows: Columns, span: SampleSpan, notes: Notes) -> Columns:
             f"{system.name or 'the system'} counts I/Os modulo 65,536 (format-0 measurement blocks): more in an "
             "interval cannot be seen"
         )
-    widen(rows)
+    # In the upper half of 32 bits, counts of 16 bits wrap at the same place.
+    for narrow, wide in (("SCMSSCH", "SCGSSCH"), ("SCMCOUNT", "SCGCOUNT")):
+        rows[wide] = np.left_shift(rows[narrow], 16, dtype=np.uint32)
     return rows
 
 
