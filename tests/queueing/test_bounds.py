@@ -186,7 +186,7 @@ def test_every_imbalance_is_found():
         "base_in_service": steady.base_in_service,
         "alias_in_service": steady.alias_in_service,
     }
-    laws = {"free_law": steady.free_alias_law, "tries_by_free": steady.tries_by_free, "residual": np.zeros(1)}
+    laws = {"free_law": steady.free_alias_law, "residual": np.zeros(1)}
     laws["stable"] = np.ones(1, dtype=bool)
     assert imbalance(pool, Outcome(**good, **laws)) <= 1e-9
     for name, change in product(good, (1.0 + 20 * TOLERANCE, -1.0, NAN)):

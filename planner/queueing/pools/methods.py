@@ -107,7 +107,7 @@ def _field(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
         of = np.flatnonzero(numbers == classes)
         part = here.take(of)
         order = np.argsort(part.volumes <= 0.0, axis=-1, kind="stable")[:, :classes]
-        found, settled, _ = solve_field(part.with_classes(order))
+        found, settled = solve_field(part.with_classes(order))
         outcome.write(of, found.spread(order, here.volumes.shape[-1]))
         converged[of] = settled
     outcome = with_gap_wait(here, outcome)

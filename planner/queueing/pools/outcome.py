@@ -43,7 +43,6 @@ class Outcome:
     base_in_service: Array  # Mean number in service on the base, on aliases [1]
     alias_in_service: Array
     free_law: Array  # Probability of 0, 1, ... free aliases, shape (elements, largest count + 1) [1]
-    tries_by_free: Array  # Rate of tries that find 0, 1, ... free aliases, of the same shape [1/service time]
     residual: float | Array  # What the solver left, shape (elements,) [1]
     stable: bool | NDArray[np.bool_] = True  # False where a queue grows without bound, shape (elements,)
 
@@ -52,11 +51,9 @@ class Outcome:
         """Room for the outcome of the elements; nothing arrives."""
         count = elements.aliases.size
         values: dict[str, Any] = {name: np.zeros(elements.volumes.shape) for name in PER_CLASS}
-        laws = np.zeros((2, count, int(elements.aliases.max(initial=0.0)) + 1))
         return cls(
             **values,
-            free_law=laws[0],
-            tries_by_free=laws[1],
+            free_law=np.zeros((count, int(elements.aliases.max(initial=0.0)) + 1)),
             residual=np.zeros(count),
             stable=np.ones(count, dtype=bool),
         )
@@ -69,7 +66,7 @@ class Outcome:
             whole, values = getattr(self, item.name), np.asarray(getattr(part, item.name))
             if item.name in PER_CLASS:
                 whole[which, classes] = values
-            elif item.name in ("free_law", "tries_by_free"):
+            elif item.name == "free_law":
                 whole[which, : values.shape[-1]] = values
             else:
                 whole[which] = values
@@ -92,7 +89,7 @@ class Outcome:
 
     def in_units_of(self, pool: CheckedPool, k: int) -> Outcome:
         """What `CheckedPool.of_one` came to for class k, in the units of time of its pool."""
-        rates = ("throughput", "tries", "fails", "base_pickups", "alias_pickups", "tries_by_free")
+        rates = ("throughput", "tries", "fails", "base_pickups", "alias_pickups")
         changed: dict[str, Any] = {name: getattr(self, name) / pool.service[k] for name in rates}
         return replace(self, **changed)
 

@@ -91,11 +91,7 @@ def solve_saturated(pools: Elements) -> Outcome:
     joined = {name: np.where(over, saturated[name], getattr(alone, name)) for name in PER_CLASS}
     free_law = np.zeros_like(alone.free_law)
     free_law[:, 0] = 1.0
-    tries = pools.over_volumes(joined["tries"])
-    return replace(
-        alone, free_law=free_law, tries_by_free=free_law * tries[:, None],
-        stable=np.zeros(pools.aliases.size, dtype=bool), **joined,
-    )  # fmt: skip
+    return replace(alone, free_law=free_law, stable=np.zeros(pools.aliases.size, dtype=bool), **joined)
 
 
 class OneVolume(NamedTuple):

@@ -249,9 +249,6 @@ def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Out
         base_in_service=law @ states.base_serves * per_volume,
         alias_in_service=law @ states.alias_serves * per_volume,
         free_law=np.bincount(states.free, weights=law, minlength=aliases + 1).astype(np.float64),
-        tries_by_free=np.bincount(
-            states.free, weights=law * at_busy.sum(axis=1), minlength=aliases + 1
-        ).astype(np.float64),
         residual=residual,
     )
 
@@ -415,8 +412,5 @@ def _outcome(
         base_in_service=law @ states.base_serves,
         alias_in_service=law @ states.alias_serves,
         free_law=np.bincount(states.free, weights=law, minlength=aliases + 1).astype(np.float64),
-        tries_by_free=np.bincount(
-            states.free, weights=law * busy * pool.arrival_rate[0], minlength=aliases + 1
-        ).astype(np.float64),
         residual=residual,
     )
