@@ -94,7 +94,6 @@ ARGUMENTS: Final = {
     "wait_time": Argument(positive, "s", "Largest mean wait"),
     "blocking_probability": Argument(probability, "", "Erlang's B, inside (0, 1)"),
     "delay_probability": Argument(probability, "", "Delay probability (Erlang's C), inside (0, 1)"),
-    "demands": Argument(nonnegative, "s", "Visits times service time at each single-server station (last axis)"),
     "n": Argument(positive, "", "Concurrency (processors, requesters), above 0"),
     "gamma": Argument(positive, "1/s", "Throughput at n = 1"),
     "alpha": Argument(nonnegative, "", "Contention: share of the work that is serial"),
