@@ -16,7 +16,7 @@ from planner.queueing.pools.pool import check_pools
 def pool_of(volumes, population=None, think_time=None, arrival_rate=None):
     return check_pools(
         volumes=volumes, service_time=1.0, population=population, think_time=think_time, arrival_rate=arrival_rate,
-        inflation=0.0, redrive_time=0.0, alias_redrive_time=None,
+        inflation=0.0, redrive_time=0.0,
     ).pool(0)  # fmt: skip
 
 

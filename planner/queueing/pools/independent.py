@@ -78,5 +78,5 @@ def solve_independent(pool: CheckedPool, aliases: int) -> Outcome:
 def states_of_one(pool: CheckedPool, aliases: int) -> float:
     """Upper bound on the states of a single closed volume: requesters present, state of the base, aliases in a gap."""
     bases = 2 + (pool.redrive_time > 0.0)
-    in_gap = 1 + min(aliases, int(pool.population[0])) * (pool.alias_redrive_time > 0.0)
+    in_gap = 1 + min(aliases, int(pool.population[0])) * (pool.redrive_time > 0.0)
     return float((pool.population[0] + 1.0) * bases * in_gap)

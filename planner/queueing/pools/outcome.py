@@ -95,10 +95,8 @@ class Outcome:
 
     def in_gap(self, pool: Elements | CheckedPool) -> Array:
         """Mean number of I/Os of one volume in the gap of their device, of the shape of `queue` [1]."""
-        gap, alias_gap = (
-            np.asarray(each)[..., None] for each in (pool.redrive_time, pool.alias_redrive_time)
-        )
-        return np.asarray(gap * self.base_pickups + alias_gap * self.alias_pickups)
+        gap = np.asarray(pool.redrive_time)[..., None]
+        return np.asarray(gap * (self.base_pickups + self.alias_pickups))
 
     @property
     def free_aliases(self) -> Array:
@@ -126,9 +124,7 @@ def imbalance(elements: Elements, outcome: Outcome) -> Array:
         most = 1.0 + elements.inflation[:, None] * np.maximum(limit - 1.0, 0.0)
         arrivals = np.where(stable[:, None], through, np.maximum(through, values["tries"]))
         on_base = arrivals - values["tries"] + values["base_pickups"]
-        in_service = (
-            values["alias_in_service"] + elements.alias_redrive_time[:, None] * values["alias_pickups"]
-        )
+        in_service = values["alias_in_service"] + elements.redrive_time[:, None] * values["alias_pickups"]
         held, devices = ((elements.volumes * each).sum(axis=-1) for each in (in_service, serving))
         in_use = elements.aliases - outcome.free_aliases
         sizes = {"queue": work, "base_in_service": work, "alias_in_service": work}

@@ -282,7 +282,7 @@ def _averages(
     throughput = np.where(elements.closed, mean((1.0 - busy) * flows.arrivals) + tries, elements.arrival_rate)
     held, ended = mean(parts.held) / count, mean(flows.alias_ends)
     each = ratio(held, ended, elements.service)
-    gap, alias_gap = elements.redrive_time[:, None], elements.alias_redrive_time[:, None]
+    gap = elements.redrive_time[:, None]
     served = tries - fails + alias_pickups
     outcome = Outcome(
         throughput=throughput,
@@ -292,7 +292,7 @@ def _averages(
         base_pickups=base_pickups,
         alias_pickups=alias_pickups,
         base_in_service=mean(busy) - gap * base_pickups,
-        alias_in_service=served * each - alias_gap * alias_pickups,
+        alias_in_service=served * each - gap * alias_pickups,
         free_law=law,
         residual=np.full(law.shape[0], np.inf),
         stable=np.ones(law.shape[0], dtype=bool),
@@ -311,7 +311,7 @@ def _averages(
         answer=answer,
         change=change,
         base_gap=gap * base_pickups / np.maximum(throughput - tries + base_pickups, TINY),
-        alias_gap=alias_gap * alias_pickups / np.maximum(served, TINY),
+        alias_gap=gap * alias_pickups / np.maximum(served, TINY),
         mean_total=(law * total).sum(axis=-1),
         least_total=np.fmin.reduce(reach, axis=-1),
         largest_total=np.fmax.reduce(reach, axis=-1),
