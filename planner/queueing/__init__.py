@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 from planner import door
 
 if TYPE_CHECKING:
-    from planner.queueing.erlang import (
-        erlang_b,
-        erlang_b_load,
-        erlang_c,
-        erlang_c_load,
-        log_erlang_b,
-        log_erlang_c,
-    )
+    from planner.queueing.erlang import erlang_b, erlang_c
     from planner.queueing.general_service import GeneralSteady, mgc
     from planner.queueing.multiclass import MulticlassSteady, closed_network
     from planner.queueing.network import NetworkSteady, mva
@@ -26,9 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GeneralSteady", "LimitedSteady", "MulticlassSteady", "NetworkSteady", "OverflowGroup", "PoolSteady",
-    "Scalability", "Steady", "alias_pool", "closed_network", "erlang_b", "erlang_b_load", "erlang_c", "erlang_c_load",
-    "finite_source", "fit_usl", "log_erlang_b", "log_erlang_c", "max_load", "mgc", "min_servers", "mmc", "mmck", "mva",
-    "overflow_group", "usl",
+    "Scalability", "Steady", "alias_pool", "closed_network", "erlang_b", "erlang_c", "finite_source", "fit_usl",
+    "max_load", "mgc", "min_servers", "mmc", "mmck", "mva", "overflow_group", "usl",
 ]  # fmt: skip
 
 __getattr__, __dir__ = door(__name__)

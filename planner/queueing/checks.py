@@ -92,7 +92,6 @@ ARGUMENTS: Final = {
     "inflation": Argument(nonnegative, "", _CONCURRENCY),
     "redrive_time": Argument(nonnegative, "s", "Mean gap before a server starts a request that had to wait"),
     "wait_time": Argument(positive, "s", "Largest mean wait"),
-    "blocking_probability": Argument(probability, "", "Erlang's B, inside (0, 1)"),
     "delay_probability": Argument(probability, "", "Delay probability (Erlang's C), inside (0, 1)"),
     "n": Argument(positive, "", "Concurrency (processors, requesters), above 0"),
     "gamma": Argument(positive, "1/s", "Throughput at n = 1"),
