@@ -86,7 +86,6 @@ MADE = {
     "AliasAnswer": lambda: sizing.aliases(volume_runs(rows_of_listing())[0], Law.from_model("hyperpav")),
     "Prediction": lambda: predict(read_model("hyperpav"), {"volumes": 1}, {"aliases": [0.0, 1.0, 2.0]}),
     "ArchiveAnswer": lambda: overview(open_archive(archived().archive)),
-    "Bounds": lambda: queueing.asymptotic_bounds([1e-3, 2e-3], [1, 2, 3]),
     "CcwAnswer": lambda: channel_programs(64, 0.3),
     "Collected": archived,
     "CostFit": lambda: calibrated("channel-program", "docs/examples/fast-ccw.csv"),

@@ -7,23 +7,10 @@ from typing import TYPE_CHECKING
 from planner import door
 
 if TYPE_CHECKING:
-    from planner.queueing.erlang import (
-        erlang_b,
-        erlang_b_load,
-        erlang_c,
-        erlang_c_load,
-        log_erlang_b,
-        log_erlang_c,
-    )
+    from planner.queueing.erlang import erlang_b, erlang_c
     from planner.queueing.general_service import GeneralSteady, mgc
     from planner.queueing.multiclass import MulticlassSteady, closed_network
-    from planner.queueing.network import (
-        Bounds,
-        NetworkSteady,
-        asymptotic_bounds,
-        balanced_job_bounds,
-        mva,
-    )
+    from planner.queueing.network import NetworkSteady, mva
     from planner.queueing.overflow import OverflowGroup, overflow_group
     from planner.queueing.pools import PoolSteady, alias_pool
     from planner.queueing.scalability import Scalability, fit_usl, usl
@@ -31,9 +18,8 @@ if TYPE_CHECKING:
     from planner.queueing.single_station import LimitedSteady, Steady, finite_source, mmc, mmck
 
 __all__ = [
-    "Bounds", "GeneralSteady", "LimitedSteady", "MulticlassSteady", "NetworkSteady", "OverflowGroup", "PoolSteady",
-    "Scalability", "Steady", "alias_pool", "asymptotic_bounds", "balanced_job_bounds", "closed_network", "erlang_b",
-    "erlang_b_load", "erlang_c", "erlang_c_load", "finite_source", "fit_usl", "log_erlang_b", "log_erlang_c",
+    "GeneralSteady", "LimitedSteady", "MulticlassSteady", "NetworkSteady", "OverflowGroup", "PoolSteady",
+    "Scalability", "Steady", "alias_pool", "closed_network", "erlang_b", "erlang_c", "finite_source", "fit_usl",
     "max_load", "mgc", "min_servers", "mmc", "mmck", "mva", "overflow_group", "usl",
 ]  # fmt: skip
 

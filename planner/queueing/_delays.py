@@ -41,18 +41,16 @@ class ExponentialDelay:
     service: Array
     plain: bool
 
-    def wait_quantile(self, p: Array) -> Array:
-        """Time t at which delay exp(-t delay / wait) = 1 - p."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            excess = np.log(self.delay) - np.log1p(-p)
-            quantile = np.where(excess > 0, excess * self.wait / self.delay, 0.0)
-        return np.where(np.isinf(self.wait), np.inf, quantile)
-
-    def response_quantile(self, p: Array) -> Array | None:
-        """Time at which the tail of wait plus exponential service is 1 - p."""
+    def quantile(self, p: Array, *, own_service: bool) -> Array | None:
+        """Time t at which delay exp(-t delay / wait), or the tail of wait plus exponential service, is 1 - p."""
+        saturated = np.isinf(self.wait)
+        if not own_service:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                excess = np.log(self.delay) - np.log1p(-p)
+                wait = np.where(excess > 0, excess * self.wait / self.delay, 0.0)
+            return np.where(saturated, np.inf, wait)
         if not self.plain:
             return None
-        saturated = np.isinf(self.wait)
         with np.errstate(divide="ignore", invalid="ignore"):
             spare = np.where((self.delay > 0) & ~saturated, self.delay * self.service / self.wait, 1.0)
         shape = np.broadcast_shapes(p.shape, spare.shape)
@@ -88,13 +86,10 @@ class FiniteSourceDelay:
     inflation: Array
     delay: Array
 
-    def wait_quantile(self, p: Array) -> Array:
-        """Exact also with inflation: while anyone waits, all servers are busy."""
-        return _quantiles(p, self, own_service=False)
-
-    def response_quantile(self, p: Array) -> Array | None:
-        """Exact without inflation, where service does not depend on who comes later."""
-        return None if (self.inflation > 0).any() else _quantiles(p, self, own_service=True)
+    def quantile(self, p: Array, *, own_service: bool) -> Array | None:
+        """Of waits also with inflation: while anyone waits, all servers are busy; own service depends on who comes."""
+        known = not own_service or not (self.inflation > 0).any()
+        return _quantiles(p, self, own_service=own_service) if known else None
 
     def waiting_room(self) -> Array:
         """Largest number of stages of a wait."""
@@ -124,13 +119,9 @@ class LimitedRoomDelay:
     capacity: Array
     delay: Array
 
-    def wait_quantile(self, p: Array) -> Array:
+    def quantile(self, p: Array, *, own_service: bool) -> Array:
         """Of the admitted requests."""
-        return _quantiles(p, self, own_service=False)
-
-    def response_quantile(self, p: Array) -> Array:
-        """Of the admitted requests."""
-        return _quantiles(p, self, own_service=True)
+        return _quantiles(p, self, own_service=own_service)
 
     def waiting_room(self) -> Array:
         """Largest number of stages of a wait."""
@@ -234,15 +225,8 @@ class GeneralDelay:
     scv: Array
     service: Array
 
-    def wait_quantile(self, p: Array) -> Array:
-        """Wait [s]."""
-        return self._quantile(p, own_service=False)
-
-    def response_quantile(self, p: Array) -> Array:
-        """Response time [s]."""
-        return self._quantile(p, own_service=True)
-
-    def _quantile(self, p: Array, *, own_service: bool) -> Array:
+    def quantile(self, p: Array, *, own_service: bool) -> Array:
+        """Wait, or response time [s]."""
         given = np.broadcast_arrays(-np.log1p(-p), self.load, self.servers, self.scv, self.service)
         aim, load, servers, scv, service = (a.ravel() for a in given)
         result = np.where(load < servers, 0.0, np.inf)

@@ -1,4 +1,4 @@
-"""Erlang's formulas of loss (B) and delay (C), their logarithms, and the loads that lead to a given probability.
+"""Erlang's formulas of loss (B) and delay (C).
 
 1/B(c, a) = sum over j of c!/(c - j)! a^-j. Three ways, each where it is exact to working precision:
 
@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaincc, gammaln
 
 from planner.queueing import checks
-from planner.queueing._roots import increasing_root
 from planner.results import Array
 
 FEW: Final = 128  # servers; their factorial stays within float64
@@ -127,9 +126,6 @@ def _stirling_error(k: Array) -> Array:
     return (1 / 12 - (1 / 360 - 1 / 1260 / (k * k)) / (k * k)) / k
 
 
-WIDENING: Final = 1e-9  # by which the ends of a bracket are moved apart against rounding, in ln of the load
-
-
 @checks.law
 def erlang_b(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     """Probability that a request finds all servers busy and is lost (M/M/c/c).
@@ -144,7 +140,7 @@ def erlang_b(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     Returns
     -------
     ndarray
-        Blocking probability in the broadcast shape; 0 where it underflows (see `log_erlang_b`).
+        Blocking probability in the broadcast shape; 0 where it underflows.
 
     References
     ----------
@@ -155,34 +151,9 @@ def erlang_b(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     >>> float(erlang_b(2.0, 3).round(4))
     0.2105
     """
-    a, c = _with_none(offered_load, servers)
-    return 1 / inverse_blocking(a, c)
-
-
-@checks.law
-def log_erlang_b(offered_load: ArrayLike, servers: ArrayLike) -> Array:
-    """Natural logarithm of Erlang's B, which itself underflows at light load.
-
-    Parameters
-    ----------
-    servers : array_like
-        Servers c, 0 or more.
-
-    Returns
-    -------
-    ndarray
-        ln B in the broadcast shape; -inf at no load.
-
-    References
-    ----------
-    Erlang (1917); the Poisson law by Loader, Fast and Accurate Computation of Binomial Probabilities (2000).
-
-    Examples
-    --------
-    >>> float(log_erlang_b(1e3, 1e5).round(3))
-    -361523.694
-    """
-    return -log_inverse_blocking(*_with_none(offered_load, servers))
+    # there may be no servers at all
+    given = checks.checked(offered_load=offered_load) | {"servers": checks.count("servers", servers, least=0)}
+    return 1 / inverse_blocking(*checks.broadcast(**given))
 
 
 @checks.law
@@ -208,96 +179,3 @@ def erlang_c(offered_load: ArrayLike, servers: ArrayLike) -> Array:
     a, c = checks.arguments(offered_load=offered_load, servers=servers)
     with np.errstate(over="ignore"):
         return c / (np.maximum(c - a, 0) * inverse_blocking(np.minimum(a, c), c) + np.minimum(a, c))
-
-
-@checks.law
-def log_erlang_c(offered_load: ArrayLike, servers: ArrayLike) -> Array:
-    """Natural logarithm of Erlang's C, which itself underflows at light load.
-
-    Returns
-    -------
-    ndarray
-        ln C in the broadcast shape; -inf at no load, 0 where the load reaches the servers.
-
-    References
-    ----------
-    Erlang (1917); Cooper, Introduction to Queueing Theory (1981), eq. 3.4.8.
-
-    Examples
-    --------
-    >>> float(log_erlang_c(1e3, 1e5).round(3))
-    -361523.684
-    """
-    a, c = checks.arguments(offered_load=offered_load, servers=servers)
-    return _log_c(np.minimum(a, c), c)
-
-
-@checks.law
-def erlang_b_load(blocking_probability: ArrayLike, servers: ArrayLike) -> Array:
-    """Offered load at which a given share of the requests is lost: the inverse of `erlang_b`.
-
-    Returns
-    -------
-    ndarray
-        Offered load in the broadcast shape [erlang].
-
-    References
-    ----------
-    Jagerman, Bell System Technical Journal 53 (1974), section VI.
-
-    Examples
-    --------
-    >>> float(erlang_b_load(0.01, 10).round(3))
-    4.461
-    """
-    target, c = checks.arguments(blocking_probability=blocking_probability, servers=servers)
-    wanted = np.log(target)
-    # B <= a^c / c! and the carried load a (1 - B) < c enclose the root; the widening covers their rounding.
-    low = (wanted + gammaln(c + 1)) / c - WIDENING
-    high = np.log(c) - np.log1p(-target) + WIDENING
-    return np.exp(
-        increasing_root(lambda x, goal, k: -log_inverse_blocking(np.exp(x), k) - goal, low, high, (wanted, c))
-    )
-
-
-@checks.law
-def erlang_c_load(delay_probability: ArrayLike, servers: ArrayLike) -> Array:
-    """Offered load at which a given share of the requests has to wait: the inverse of `erlang_c`.
-
-    Returns
-    -------
-    ndarray
-        Offered load in the broadcast shape [erlang], below the servers.
-
-    References
-    ----------
-    Cooper, Introduction to Queueing Theory (1981), eq. 3.4.8, solved for the load.
-
-    Examples
-    --------
-    >>> float(erlang_c_load(0.1, 10).round(3))
-    5.986
-    """
-    target, c = checks.arguments(delay_probability=delay_probability, servers=servers)
-    wanted = np.log(target)
-    # C <= a / c bounds the root below.
-    return np.exp(increasing_root(_excess_c, np.log(c) + wanted - WIDENING, np.log(c), (wanted, c)))
-
-
-def _excess_c(log_load: Array, wanted: Array, c: Array) -> Array:
-    return _log_c(np.minimum(np.exp(log_load), c), c) - wanted
-
-
-def _log_c(a: Array, c: Array) -> Array:
-    """Ln C = ln c - ln((c - a)/B + a), a <= c; where 1/B overflows the second term is nothing."""
-    log_inverse = log_inverse_blocking(a, c)
-    with np.errstate(over="ignore", divide="ignore"):
-        spare = np.log(c - a) + log_inverse
-        return np.log(c) - np.where(np.isneginf(spare), np.log(a), np.logaddexp(spare, np.log(a)))
-
-
-def _with_none(offered_load: ArrayLike, servers: ArrayLike) -> list[Array]:
-    """Checked arguments of Erlang's B, which may have no servers."""
-    return checks.broadcast(
-        **checks.checked(offered_load=offered_load), servers=checks.count("servers", servers, least=0)
-    )

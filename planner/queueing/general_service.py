@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -260,35 +260,31 @@ def mgc(
     rate, s, c, v = checks.arguments(
         arrival_rate=arrival_rate, service_time=service_time, servers=servers, scv=scv
     )
-    shape = rate.shape
     if method == "cosmetatos_1975" and (v > 1).any():
         raise InputError(
             "scv", float(v.max()), "at most 1 for cosmetatos_1975, whose waits turn negative above"
         )
-    rate, s, c, v = (a.ravel() for a in (rate, s, c, v))
     load = rate * s
-    wait, delay, name = normalized_wait(load, c, v, method)
-    stable = load < c
-    throughput = np.minimum(rate, c / s)
-    queue = np.where(stable, wait * load, np.inf)
-    busy = np.minimum(load, c)
-    fields = {
-        "throughput": throughput,
-        "utilization": busy / c,
-        "delay_probability": delay,
-        "queue_length": queue,
-        "in_gap": np.zeros_like(load),
-        "in_service": busy,
-        "wait_time": wait * s,
-        "service_time": s.copy(),
-        "known_error": known_error(name, load / c, c, v),
-    }
-    shaped: dict[str, Any] = {key: value.reshape(shape) for key, value in fields.items()}
+    wait, delay, name = normalized_wait(load.ravel(), c.ravel(), v.ravel(), method)
+    wait, delay, name = wait.reshape(load.shape), delay.reshape(load.shape), name.reshape(load.shape)
+    stable, busy = load < c, np.minimum(load, c)
     law = None
     if (name == "exact").all():
-        given = {"load": load, "servers": c, "scv": v, "service": s}
-        law = GeneralDelay(**{key: np.array(value).reshape(shape) for key, value in given.items()})
-    return GeneralSteady(**shaped, stable=stable.reshape(shape), method=name.reshape(shape), law=law)
+        law = GeneralDelay(load=load, servers=c.copy(), scv=v.copy(), service=s.copy())
+    return GeneralSteady(
+        throughput=np.minimum(rate, c / s),
+        utilization=busy / c,
+        delay_probability=delay,
+        queue_length=np.where(stable, wait * load, np.inf),
+        in_gap=np.zeros_like(load),
+        in_service=busy,
+        wait_time=wait * s,
+        service_time=s.copy(),
+        known_error=known_error(name, load / c, c, v),
+        stable=stable,
+        method=name,
+        law=law,
+    )
 
 
 def normalized_wait(

@@ -125,15 +125,19 @@ def closed_network(
     )
 
 
+def small_enough(full: Array) -> bool:
+    """Whether the exact solution is small enough for every scenario, `full` (scenarios, classes)."""
+    points = math.prod(int(n) + 1 for n in full.max(axis=0))
+    return bool(points <= LARGEST_EXACT and full.sum(-1).max() <= LARGEST_POPULATION)
+
+
 def _choose(full: Array, method: Method) -> bool:
-    """Whether the exact solution is small enough for every scenario."""
-    largest = full.max(axis=0)
-    size = math.prod(int(n) + 1 for n in largest)
-    small = size <= LARGEST_EXACT and full.sum(-1).max() <= LARGEST_POPULATION
+    """Whether to take the exact solution."""
+    small = small_enough(full)
     if method == "exact" and not small:
         raise InputError(
             "population",
-            largest.tolist(),
+            full.max(axis=0).tolist(),
             f"at most {LARGEST_EXACT} populations and {LARGEST_POPULATION} requesters",
         )
     return small and method != "linearizer"
@@ -172,30 +176,27 @@ class _Case:
         load = checks.nonnegative("open_load", open_load, "erlang")
         think = checks.nonnegative("think_time", think_time, "s")
         classes, stations = work.shape[-2:]
+        rows = {
+            "demands": (work, (classes, stations)), "full": (counts, (classes,)), "think": (think, (classes,)),
+            "servers": (given, (stations,)), "copies": (many, (stations,)), "load": (load, (stations,)),
+        }  # fmt: skip
         try:
-            per_class = np.broadcast_shapes(counts.shape, (classes,))
-            shape = np.broadcast_shapes(
-                work.shape[:-2], per_class[:-1], *(a.shape[:-1] for a in (think, given, many, load))
-            )
-            spread = [
-                np.broadcast_to(a, (*shape, stations)).reshape(-1, stations) for a in (given, many, load)
-            ]
-            people = np.broadcast_to(counts, (*shape, classes)).reshape(-1, classes)
-            pause = np.broadcast_to(think, (*shape, classes)).reshape(-1, classes)
+            shape = np.broadcast_shapes(*(a.shape[: -len(own)] for a, own in rows.values()))
+            flat = {
+                name: np.broadcast_to(a, (*shape, *own)).reshape(-1, *own) for name, (a, own) in rows.items()
+            }
         except ValueError as error:
             raise InputError(
                 "shapes", list(work.shape), "arguments that broadcast against each other"
             ) from error
-        full = np.broadcast_to(work, (*shape, classes, stations)).reshape(-1, classes, stations)
         if (finite < 1).any():
             raise InputError("servers", float(finite.min()), "at least 1")
-        if ((full.sum(-1) + pause <= 0) & (people > 0)).any():
+        if ((flat["demands"].sum(-1) + flat["think"] <= 0) & (flat["full"] > 0)).any():
             raise InputError(
                 "demands", 0.0, "some demand or think time in every class that has requesters", "s"
             )
-        _check_open(spread[0], spread[2])
-        return cls(demands=full, full=people.astype(np.float64), think=pause, servers=spread[0], copies=spread[1],
-                   load=spread[2], shape=shape)  # fmt: skip
+        _check_open(flat["servers"], flat["load"])
+        return cls(shape=shape, **flat)
 
     def groups(self, at: slice) -> list[StationGroup]:
         """The groups of some scenarios."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from planner.queueing.general_service import normalized_wait
 from planner.results import Array
 
 Counts = NDArray[np.int64]
+Kind = Literal["wait_time", "delay_probability", "response_quantile"]
 
 
 @checks.law
@@ -122,7 +123,7 @@ def max_load(
 class _Target:
     """What is to be met: `kind`, its limit, and for a quantile the goal -ln(1 - p) of the logarithm of the tail."""
 
-    kind: Literal["wait_time", "delay_probability", "response_quantile"]
+    kind: Kind
     limit: Array
     goal: Array
 
@@ -190,7 +191,7 @@ def _prepared(
             limit=flat[kind],
             goal=-np.log1p(-flat["p"]) if kind == "response_quantile" else 0 * flat[kind],
         )
-        for kind in _KINDS
+        for kind in get_args(Kind)
         if kind in flat
     ]
     return (
@@ -198,11 +199,6 @@ def _prepared(
         [flat[name] for name in given],
         [_reachable(t, flat["service_time"]) for t in targets],
     )
-
-
-_KINDS: Final[tuple[Literal["wait_time", "delay_probability", "response_quantile"], ...]] = (
-    "wait_time", "delay_probability", "response_quantile",
-)  # fmt: skip
 
 
 def _pair(response_quantile: tuple[ArrayLike, ArrayLike]) -> tuple[ArrayLike, ArrayLike]:

@@ -18,13 +18,10 @@ from planner.results import Array, Result, quantity
 
 
 class DelayLaw(Protocol):
-    """Distribution of the wait and of the response of a station; None where that one is not known."""
+    """Distribution of the wait and of the response of a station."""
 
-    def wait_quantile(self, p: Array) -> Array | None:
-        """Wait that a share p of the requests does not exceed [s]."""
-
-    def response_quantile(self, p: Array) -> Array | None:
-        """Response time that a share p of the requests does not exceed [s]."""
+    def quantile(self, p: Array, *, own_service: bool) -> Array | None:
+        """Wait, or response, that a share p of the requests does not exceed [s]; None where it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,8 +76,7 @@ class Steady(Result):
         InputError
             p outside (0, 1), or the law of the wait is not known for this model.
         """
-        share = self._checked_share(p)
-        return _known(self.law.wait_quantile(share) if self.law else None, "wait_quantile")
+        return self._quantile(p, "wait_quantile", own_service=False)
 
     def response_quantile(self, p: ArrayLike) -> Array:
         """Time within which a share p of the requests is answered.
@@ -100,11 +96,15 @@ class Steady(Result):
         InputError
             p outside (0, 1), or the law of the response is not known for this model.
         """
-        share = self._checked_share(p)
-        return _known(self.law.response_quantile(share) if self.law else None, "response_quantile")
+        return self._quantile(p, "response_quantile", own_service=True)
 
-    def _checked_share(self, p: ArrayLike) -> Array:
-        return checks.broadcast(p=checks.probability("p", p), result=self.wait_time)[0]
+    def _quantile(self, p: ArrayLike, name: str, *, own_service: bool) -> Array:
+        share = checks.broadcast(p=checks.probability("p", p), result=self.wait_time)[0]
+        found = self.law.quantile(share, own_service=own_service) if self.law else None
+        if found is None:
+            known = "a model whose law is known: mmc, mmck, finite_source with scv 1 and no gap, or mgc by 'exact'"
+            raise InputError(name, "mean values only", known)
+        return found
 
 
 def steady_of(sums: Array, servers: Array, law: DelayLaw | None = None) -> Steady:
@@ -122,15 +122,6 @@ def steady_of(sums: Array, servers: Array, law: DelayLaw | None = None) -> Stead
         stable=np.ones(servers.shape, dtype=bool),
         law=law,
     )
-
-
-def _known(quantile: Array | None, name: str) -> Array:
-    if quantile is None:
-        known = (
-            "a model whose law is known: mmc, mmck, finite_source with scv 1 and no gap, or mgc by 'exact'"
-        )
-        raise InputError(name, "mean values only", known)
-    return quantile
 
 
 @checks.law

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.answer import record
 from planner.errors import InputError, PlannerError
 from planner.measurements.over_time import RunsOverTime
 from planner.quantity import column
@@ -171,10 +170,6 @@ class PoolNeed:
         day, hour = divmod(int(np.nanargmax(hours)), 24)
         return f"{WEEKDAYS[day]} {hour:02d}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """One row of ``--json``."""
-        return record(self, FIGURES)
-
 
 COUNTS: Final = tuple(
     column(key, label=label, decimals=0)
@@ -190,11 +185,7 @@ COLUMNS: Final = (
     column("supply", of=lambda need: need.supply or None), column("problem"),
     column("decided_start", of=lambda need: need.decided_start and need.decided_start.isoformat()),
 )  # fmt: skip
-FIGURES: Final = (
-    *COLUMNS,
-    *map(column, ("rules", "shares")),
-    column("notes", of=lambda need: list(need.notes)),
-)
+FIGURES: Final = (*COLUMNS, *map(column, ("rules", "shares", "notes")))
 
 
 BUSY: Final = 0.25  # of the load of the 99th percentile: an interval below it is not busy

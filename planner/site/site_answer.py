@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from planner import render
-from planner.answer import Answer, tabled
+from planner.answer import Answer, record, tabled
 from planner.demand import Target
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, UNKNOWN, counted, first_of, listed
-from planner.site.pool_need import COLUMNS, COUNTS, TOO_MANY, PoolNeed, whole
+from planner.site.pool_need import COLUMNS, COUNTS, FIGURES, TOO_MANY, PoolNeed, whole
 from planner.site.series import WEEKDAYS, began
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import MILLISECOND, percent
@@ -100,7 +100,9 @@ class SiteAnswer(Answer):
                 parts.append(f"{counted(len(found), 'has', 'have')} {words}")
         if self.failed:
             parts.append(f"{counted(len(self.failed), 'part')} of the site failed")
-        return f"{every} in {share(self.meet)} of the busy time: {'; '.join(parts) or 'nothing to tell'}."
+        return (
+            f"{every} in {percent(self.meet, 5)} of the busy time: {'; '.join(parts) or 'nothing to tell'}."
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -133,7 +135,8 @@ class SiteAnswer(Answer):
         """Everything as plain data, as ``--json`` prints it."""
         return {
             "pools": [
-                each.to_dict() | {"volumes_missing": len(self.gaps.get(each.name, NOTHING_MISSING).volumes)}
+                record(each, FIGURES)
+                | {"volumes_missing": len(self.gaps.get(each.name, NOTHING_MISSING).volumes)}
                 for each in self.pools
             ],
             "all": {
@@ -186,14 +189,9 @@ def _alone(need: PoolNeed, meet: float) -> str:
     worst = "" if need.worst_start is None else f", {need.worst_start:%Y-%m-%d %H:%M}"
     count = counted(need.needed, "alias", "aliases")
     return (
-        f"{need.name} needs {count}{ends} in {share(meet)} of the busy time, "
+        f"{need.name} needs {count}{ends} in {percent(meet, 5)} of the busy time, "
         f"{need.needed_worst} in the worst interval{worst}; {need.in_use} in use: {verdicts[need.verdict]}."
     )
-
-
-def share(value: float) -> str:
-    """As people say a share of the time."""
-    return percent(value, 5)
 
 
 def _verdict(need: PoolNeed) -> str:
@@ -228,7 +226,7 @@ def sections(pools: Sequence[PoolNeed], meet: float) -> tuple[render.Section, ..
     more = len(pools) - len(shown)
     caption = (
         f"needed in the worst interval, in 99 % and 95 % of the busy time; range: 90 %, of the count in "
-        f"{share(meet)}; short: share of the busy intervals; most: hour of the week"
+        f"{percent(meet, 5)}; short: share of the busy intervals; most: hour of the week"
     )
     if any(each.name == "rule" for each in table.columns):
         caption += "; rule: in use + queue"

@@ -89,10 +89,6 @@ class PoolAnswer:
         """Aliases that could be taken away with the target still met; 0 where there are none too many."""
         return max(self.aliases - self.aliases_needed, 0) if self.aliases_needed is not None else 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers under the names that JSON has for them."""
-        return {**record(self, FIGURES), "notes": list(self.notes)}
-
 
 FIGURES: Final = (
     *map(column, ("pool", "verdict", "fail_fraction")),
@@ -101,7 +97,7 @@ FIGURES: Final = (
     column("aliases_needed_range", of=lambda p: None if p.needed_low is None else [p.needed_low, p.needed_high]),
     column("removable"), column("removable_without_fails", of="unused"),
     *map(column, ("tries", "fails", "tries_rate", "load")), column("holding_time", "ms", of="holding_time"),
-    column("peakedness"),
+    *map(column, ("peakedness", "notes")),
 )  # fmt: skip
 COLUMNS: Final = (
     column("pool", "", "pool"), column("verdict", "", "verdict"), column("aliases", "", "aliases", 0),
@@ -127,7 +123,7 @@ class SupplyAnswer(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as JSON shows it."""
-        return {"no_alias": self.no_alias, "pools": [pool.to_dict() for pool in self.pools]}
+        return {"no_alias": self.no_alias, "pools": [record(pool, FIGURES) for pool in self.pools]}
 
     @property
     def headline(self) -> str:

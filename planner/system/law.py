@@ -297,7 +297,7 @@ def _figures(
                   "total_busy": own + charged + system}  # fmt: skip
     bounds: Floats = {}
     if throughput is not None:
-        bounds = _bounds(case, moving, loop, rates, transfers, throughput, processors)
+        bounds = _bounds(case, moving, loop, transfers, throughput, processors)
     return SystemFigures(
         storage=storage,
         throughput=throughput,
@@ -347,7 +347,7 @@ def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) 
 
 
 def _bounds(
-    case: SystemScenarios, moving: Sequence[Cycle], loop: Loop, rates: Floats, transfers: Floats, throughput: Array,
+    case: SystemScenarios, moving: Sequence[Cycle], loop: Loop, transfers: Floats, throughput: Array,
     processors: Floats,
 ) -> Floats:  # fmt: skip
     """Throughput that each part alone would allow; stations and processors at the mix of the answer."""

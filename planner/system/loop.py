@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -16,7 +15,7 @@ from planner.errors import ConvergenceError
 from planner.queueing import _linearizer
 from planner.queueing._product_form import Network, Rest, StationGroup, paces
 from planner.queueing._roots import increasing_root
-from planner.queueing.multiclass import LARGEST_EXACT, LARGEST_POPULATION
+from planner.queueing.multiclass import small_enough
 from planner.results import Array
 from planner.system.stations import Cycle, PagingGroup, VolumeGroup, refuse, solve_volumes
 
@@ -51,8 +50,7 @@ class GuestNetwork:
     @cached_property
     def exact(self) -> bool:
         """Whether it is small enough for the exact solution."""
-        points = math.prod(int(n) + 1 for n in self.full.max(axis=0))
-        return points <= LARGEST_EXACT and self.most <= LARGEST_POPULATION
+        return small_enough(self.full)
 
     @cached_property
     def most(self) -> int:

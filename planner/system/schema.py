@@ -85,10 +85,8 @@ class TomlTable:
 
     def find(self, key: str) -> tuple[Key, float] | None:
         """The declaration of a file key and the SI value of one of its unit; None where there is none."""
-        for each in self.keys:
-            if key in each.spellings:
-                return each, each.spellings[key]
-        return None
+        found = ((each, each.spellings[key]) for each in self.keys if key in each.spellings)
+        return next(found, None)
 
     def declaration(self, key: str) -> Key:
         """The declaration of a file key that there is."""

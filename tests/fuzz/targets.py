@@ -406,7 +406,6 @@ def _make_pool(random: Random) -> Case:
             "volumes": volumes, "population": population, "think_time": think, "arrival_rate": rate,
             "service_time": random.choice((1.0, 1.0, 1e-3, [random.choice((0.5, 1.0, 2.0)) for _ in range(many)])),
             "inflation": random.choice((0.0, 0.0, 0.16, 1.0)), "redrive_time": random.choice((0.0, 0.0, 0.05)),
-            "scv": random.choice((1.0, 1.0, 1.0, 1.0, 0.5, 3.0)),
         },
     }  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.queueing import erlang_b_load, fit_usl
+from planner.queueing import erlang_b, fit_usl
 
 # Collins, Carrier Grade Voice over IP, 2nd edition (2003), appendix A "Table of Erlang B": offered load by channels
 # 1 to 9 (rows) and blocking probability (columns), in erlang with one decimal.
@@ -25,7 +25,9 @@ HALF_DIGIT = 0.05
 
 def test_table_of_erlang_b() -> None:
     channels = np.arange(1, 10)[:, None]
-    assert (np.abs(erlang_b_load(BLOCKING, channels) - OFFERED) <= HALF_DIGIT * (1 + 1e-9)).all()
+    least, most = (np.maximum(OFFERED + half * (1 + 1e-9), 0.0) for half in (-HALF_DIGIT, HALF_DIGIT))
+    assert (erlang_b(least, channels) <= BLOCKING).all()
+    assert (erlang_b(most, channels) >= BLOCKING).all()
 
 
 # Schwartz, Practical Scalability Analysis with the Universal Scalability Law (2015), the benchmark of a Cisco UCS

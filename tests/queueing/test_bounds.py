@@ -173,7 +173,7 @@ def test_a_load_that_just_fills_its_base_is_unstable_where_aliases_bring_nothing
 
 def test_every_imbalance_is_found():
     law = {"volumes": [2, 1], "population": [2, 3], "think_time": [2.0, 1.0], "service_time": 1.0}
-    rest = {"arrival_rate": None, "inflation": 0.0, "redrive_time": 0.0, "alias_redrive_time": None}
+    rest = {"arrival_rate": None, "inflation": 0.0, "redrive_time": 0.0}
     pool = Elements.of(check_pools(**law, **rest), np.zeros(1, dtype=int), np.ones(1))
     steady = alias_pool([1], method="exact", **law)
     good = {
@@ -186,7 +186,7 @@ def test_every_imbalance_is_found():
         "base_in_service": steady.base_in_service,
         "alias_in_service": steady.alias_in_service,
     }
-    laws = {"free_law": steady.free_alias_law, "tries_by_free": steady.tries_by_free, "residual": np.zeros(1)}
+    laws = {"free_law": steady.free_alias_law, "residual": np.zeros(1)}
     laws["stable"] = np.ones(1, dtype=bool)
     assert imbalance(pool, Outcome(**good, **laws)) <= 1e-9
     for name, change in product(good, (1.0 + 20 * TOLERANCE, -1.0, NAN)):
@@ -197,14 +197,13 @@ def test_every_imbalance_is_found():
 
 @pytest.mark.parametrize(("argument", "worst"), [
     ("think_time", 1e-13), ("think_time", 1e13), ("arrival_rate", 1e-13), ("service_time", 1e-14),
-    ("inflation", 1e13), ("redrive_time", 1e13), ("alias_redrive_time", 1e13),
+    ("inflation", 1e13), ("redrive_time", 1e13),
 ])  # fmt: skip
 def test_pools_refuse_what_is_a_million_million_times_off(argument, worst):
     """A ten thousandth of that is answered, or said not to settle; nothing warns."""
     nan = np.nan
     law = {"volumes": [2, 3], "population": [3.0, nan], "think_time": [1.0, nan], "arrival_rate": [nan, 0.3],
-           "service_time": [1.0, 1.0], "scv": 1.0, "inflation": 0.1, "redrive_time": 0.01,
-           "alias_redrive_time": 0.01}  # fmt: skip
+           "service_time": [1.0, 1.0], "inflation": 0.1, "redrive_time": 0.01}  # fmt: skip
 
     def asked(value):
         given = law[argument]

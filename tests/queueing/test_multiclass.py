@@ -1,4 +1,4 @@
-"""Closed networks of several classes: exact fractions, the recursion of `mva`, a whole chain, identities, bad input."""
+"""Closed networks of several classes: exact fractions, a recursion over populations, a whole chain, bad input."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from planner import ConvergenceError, InputError
 from planner.queueing import _linearizer, closed_network, finite_source, mmc, mva
 from planner.queueing._product_form import paces
+from tests.queueing.lattice import by_enumeration, full_population
 
 EXACT = 1e-9  # issue: exact against exact
 APPROXIMATE = 0.05  # issue: the Linearizer against exact
@@ -74,15 +75,33 @@ def test_groups_of_equal_stations_are_the_convolution_in_fractions(seed: int) ->
     assert np.allclose(steady.throughput, expected, rtol=EXACT, atol=0)
 
 
+@pytest.mark.parametrize("servers", [[1, 1, 1], [2, 1, 1], [2, 3, 1], [1, 2, np.inf], [4, 4, 4]])
+@pytest.mark.parametrize("think", [[0.0, 0.0], [2.0, 0.5]])
+def test_two_classes_are_the_product_form(servers: list[float], think: list[float]) -> None:
+    demands = np.array([[0.4, 0.9, 0.2], [0.7, 0.1, 0.5]])
+    throughput, queue = by_enumeration((3, 2), demands, think, servers)
+    steady = closed_network(demands, [3, 2], think_time=think, servers=servers)
+    assert np.allclose(steady.throughput, throughput, rtol=1e-12)
+    assert np.allclose(steady.queue_length, queue, rtol=1e-12)
+
+
+def test_equal_classes_are_one_class() -> None:
+    two = closed_network([[1.0, 0.5, 0.2]] * 2, [3, 4], 2.0, [3, 1, 2])
+    one = mva([1.0, 0.5, 0.2], 7, think_time=2.0, servers=[3, 1, 2])
+    assert np.isclose(two.throughput.sum(), one.throughput[-1], rtol=1e-12)
+    assert np.allclose(two.queue_length.sum(0), one.queue_length[-1], rtol=1e-12)
+
+
+def test_a_class_without_requesters_changes_nothing() -> None:
+    two = closed_network([[1.0, 0.5], [9.0, 9.0]], [4, 0])
+    assert np.isclose(two.throughput[0], mva([1.0, 0.5], 4).throughput[-1], rtol=1e-12)
+    assert two.throughput[1] == two.queue_length[1].sum() == 0
+
+
 def test_a_hundred_random_networks_are_those_of_the_recursion() -> None:
     for seed in range(100):
         demands, population, think, servers = random_network(seed)
-        if len(population) == 1:
-            steady = mva(demands[0], int(population[0]), think[0], servers)
-            throughput, queue = steady.throughput[-1:], steady.queue_length[-1:]
-        else:
-            steady = mva(demands, population, think, servers)
-            throughput, queue = steady.throughput, steady.queue_length
+        throughput, queue = full_population(demands, population, think, servers)
         found = closed_network(demands, population, think, servers, method="exact")
         assert np.allclose(found.throughput, throughput, rtol=EXACT, atol=0)
         assert np.allclose(found.queue_length, queue, rtol=EXACT, atol=1e-9 * queue.max())

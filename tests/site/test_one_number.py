@@ -15,7 +15,9 @@ import polars as pl
 import pytest
 
 import planner
+from planner.answer import record
 from planner.measurements.collect import collect
+from planner.site.pool_need import FIGURES
 from planner.site.question import site
 from planner.site.site_answer import SiteAnswer
 from tests.site.large_site import SORTS, pool_rows
@@ -49,7 +51,7 @@ def drawn(seed: int, pools: int, volumes: int, most: int, saturated: bool) -> pl
 
 def told(answer: SiteAnswer) -> dict[str, Any]:
     """Everything that is said of each pool, by its name."""
-    return {pool.name: json.loads(json.dumps(pool.to_dict())) for pool in answer.pools}
+    return {pool.name: json.loads(json.dumps(record(pool, FIGURES))) for pool in answer.pools}
 
 
 def asked_alone(frame: pl.DataFrame, name: str, kind: str, interval: str) -> tuple[int, tuple[int, int]]:

@@ -40,7 +40,6 @@ def without_aliases(elements: Elements) -> Outcome:
         outcome.base_in_service[some] = steady.in_service
         for name in ("tries", "fails", "base_pickups"):
             getattr(outcome, name)[some] = steady.throughput * steady.delay_probability
-    outcome.tries_by_free[:, 0] = (elements.volumes * outcome.tries).sum(axis=-1)
     return outcome
 
 
@@ -51,11 +50,8 @@ def solve_one(pool: CheckedPool, k: int, aliases: int) -> Outcome:
         return solve_single_open(alone, aliases).in_units_of(pool, k)
     useful = min(aliases, int(pool.population[k]) - 1)
     outcome = solve_lumped(alone, useful)
-    return replace(
-        outcome.in_units_of(pool, k),
-        free_law=np.pad(outcome.free_law, (aliases - useful, 0)),
-        tries_by_free=np.pad(outcome.tries_by_free / pool.service[k], (aliases - useful, 0)),
-    )
+    free_law = np.pad(outcome.free_law, (aliases - useful, 0))
+    return replace(outcome.in_units_of(pool, k), free_law=free_law)
 
 
 def solve_independent(pool: CheckedPool, aliases: int) -> Outcome:
@@ -68,16 +64,12 @@ def solve_independent(pool: CheckedPool, aliases: int) -> Outcome:
     joined: dict[str, Any] = {
         name: np.concatenate([getattr(each, name) for each in alone]) for name in PER_CLASS
     }
-    held, tries = np.ones(1), np.zeros(1)
+    held = np.ones(1)
     for count, outcome in zip(pool.volumes, alone, strict=True):
         for _ in range(int(count)):
-            more = outcome.free_law[::-1]
-            tries = np.convolve(tries, more) + np.convolve(held, outcome.tries_by_free[::-1])
-            held = np.convolve(held, more)
-    unused = (aliases + 1 - held.size, 0)
+            held = np.convolve(held, outcome.free_law[::-1])
     return Outcome(
-        free_law=np.pad(held[::-1], unused),
-        tries_by_free=np.pad(tries[::-1], unused),
+        free_law=np.pad(held[::-1], (aliases + 1 - held.size, 0)),
         residual=max(each.residual for each in alone),
         **joined,
     )
@@ -86,5 +78,5 @@ def solve_independent(pool: CheckedPool, aliases: int) -> Outcome:
 def states_of_one(pool: CheckedPool, aliases: int) -> float:
     """Upper bound on the states of a single closed volume: requesters present, state of the base, aliases in a gap."""
     bases = 2 + (pool.redrive_time > 0.0)
-    in_gap = 1 + min(aliases, int(pool.population[0])) * (pool.alias_redrive_time > 0.0)
+    in_gap = 1 + min(aliases, int(pool.population[0])) * (pool.redrive_time > 0.0)
     return float((pool.population[0] + 1.0) * bases * in_gap)

@@ -107,7 +107,7 @@ def _field(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
         of = np.flatnonzero(numbers == classes)
         part = here.take(of)
         order = np.argsort(part.volumes <= 0.0, axis=-1, kind="stable")[:, :classes]
-        found, settled, _ = solve_field(part.with_classes(order))
+        found, settled = solve_field(part.with_classes(order))
         outcome.write(of, found.spread(order, here.volumes.shape[-1]))
         converged[of] = settled
     outcome = with_gap_wait(here, outcome)
@@ -117,10 +117,10 @@ def _field(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
 def _by_chains_of_one(asked: Asked) -> Mask:
     """Volumes that do not meet, of which some waits for a gap or one is nearly saturated, and few enough states."""
     elements = asked.elements
-    gap = (elements.redrive_time > 0.0) | (elements.alias_redrive_time > 0.0)
     single = elements.volumes.sum(axis=-1) == 1.0
     load = (elements.volumes * elements.arrival_rate * elements.service).sum(axis=-1)
     full = load * (1.0 + elements.inflation * elements.aliases) > NEARLY_FULL * (elements.aliases + 1.0)
+    gap = elements.redrive_time > 0.0
     some = elements.independent & (gap & (elements.aliases < elements.most_beyond) | single & full)
     for element in np.flatnonzero(some & single).tolist():
         pool, aliases = asked.pool(element)

@@ -43,7 +43,6 @@ class Outcome:
     base_in_service: Array  # Mean number in service on the base, on aliases [1]
     alias_in_service: Array
     free_law: Array  # Probability of 0, 1, ... free aliases, shape (elements, largest count + 1) [1]
-    tries_by_free: Array  # Rate of tries that find 0, 1, ... free aliases, of the same shape [1/service time]
     residual: float | Array  # What the solver left, shape (elements,) [1]
     stable: bool | NDArray[np.bool_] = True  # False where a queue grows without bound, shape (elements,)
 
@@ -52,11 +51,9 @@ class Outcome:
         """Room for the outcome of the elements; nothing arrives."""
         count = elements.aliases.size
         values: dict[str, Any] = {name: np.zeros(elements.volumes.shape) for name in PER_CLASS}
-        laws = np.zeros((2, count, int(elements.aliases.max(initial=0.0)) + 1))
         return cls(
             **values,
-            free_law=laws[0],
-            tries_by_free=laws[1],
+            free_law=np.zeros((count, int(elements.aliases.max(initial=0.0)) + 1)),
             residual=np.zeros(count),
             stable=np.ones(count, dtype=bool),
         )
@@ -69,7 +66,7 @@ class Outcome:
             whole, values = getattr(self, item.name), np.asarray(getattr(part, item.name))
             if item.name in PER_CLASS:
                 whole[which, classes] = values
-            elif item.name in ("free_law", "tries_by_free"):
+            elif item.name == "free_law":
                 whole[which, : values.shape[-1]] = values
             else:
                 whole[which] = values
@@ -92,16 +89,14 @@ class Outcome:
 
     def in_units_of(self, pool: CheckedPool, k: int) -> Outcome:
         """What `CheckedPool.of_one` came to for class k, in the units of time of its pool."""
-        rates = ("throughput", "tries", "fails", "base_pickups", "alias_pickups", "tries_by_free")
+        rates = ("throughput", "tries", "fails", "base_pickups", "alias_pickups")
         changed: dict[str, Any] = {name: getattr(self, name) / pool.service[k] for name in rates}
         return replace(self, **changed)
 
     def in_gap(self, pool: Elements | CheckedPool) -> Array:
         """Mean number of I/Os of one volume in the gap of their device, of the shape of `queue` [1]."""
-        gap, alias_gap = (
-            np.asarray(each)[..., None] for each in (pool.redrive_time, pool.alias_redrive_time)
-        )
-        return np.asarray(gap * self.base_pickups + alias_gap * self.alias_pickups)
+        gap = np.asarray(pool.redrive_time)[..., None]
+        return np.asarray(gap * (self.base_pickups + self.alias_pickups))
 
     @property
     def free_aliases(self) -> Array:
@@ -129,9 +124,7 @@ def imbalance(elements: Elements, outcome: Outcome) -> Array:
         most = 1.0 + elements.inflation[:, None] * np.maximum(limit - 1.0, 0.0)
         arrivals = np.where(stable[:, None], through, np.maximum(through, values["tries"]))
         on_base = arrivals - values["tries"] + values["base_pickups"]
-        in_service = (
-            values["alias_in_service"] + elements.alias_redrive_time[:, None] * values["alias_pickups"]
-        )
+        in_service = values["alias_in_service"] + elements.redrive_time[:, None] * values["alias_pickups"]
         held, devices = ((elements.volumes * each).sum(axis=-1) for each in (in_service, serving))
         in_use = elements.aliases - outcome.free_aliases
         sizes = {"queue": work, "base_in_service": work, "alias_in_service": work}

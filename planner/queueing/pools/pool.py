@@ -32,10 +32,8 @@ class CheckedPool:
     service: Array  # Mean service time of an I/O served alone, shape (classes,) [service times]
     # Relative growth of the service time with each further I/O in service at the same volume [1]
     inflation: float = 0.0
-    redrive_time: float = (
-        0.0  # Gap of a base, of an alias, before an I/O that had to wait is started [service times]
-    )
-    alias_redrive_time: float = 0.0
+    # Gap of a device before an I/O that had to wait is started [service times]
+    redrive_time: float = 0.0
 
     @property
     def classes(self) -> int:
@@ -60,7 +58,7 @@ class CheckedPool:
     @property
     def slowed(self) -> bool:
         """Whether I/Os of a volume slow each other down, or a device waits for a gap."""
-        return self.inflation > 0.0 or self.redrive_time > 0.0 or self.alias_redrive_time > 0.0
+        return self.inflation > 0.0 or self.redrive_time > 0.0
 
     def service_growth(self, in_service: Array) -> Array:
         """Factor of the service time with `in_service` I/Os of the volume in service [1]."""
@@ -78,7 +76,6 @@ class CheckedPool:
             service_time=self.service_time * own,
             service=np.ones(1),
             redrive_time=self.redrive_time / own,
-            alias_redrive_time=self.alias_redrive_time / own,
         )
 
 
@@ -95,7 +92,6 @@ class Scenarios:
     unit: Array  # Mean service time of the volumes, shape (scenarios,) [s]
     inflation: Array  # Shape (scenarios,) [1]
     redrive_time: Array  # Shape (scenarios,) [s]
-    alias_redrive_time: Array
 
     @property
     def closed(self) -> NDArray[np.bool_]:
@@ -124,7 +120,6 @@ class Scenarios:
             service=self.service[scenario, here],
             inflation=float(self.inflation[scenario]),
             redrive_time=float(self.redrive_time[scenario]) / unit,
-            alias_redrive_time=float(self.alias_redrive_time[scenario]) / unit,
         )
 
 
@@ -137,7 +132,6 @@ def check_pools(
     arrival_rate: ArrayLike | None = None,
     inflation: ArrayLike = 0.0,
     redrive_time: ArrayLike = 0.0,
-    alias_redrive_time: ArrayLike | None = None,
 ) -> Scenarios:
     """Check the arguments of `alias_pool`."""
     count = _numbers("volumes", volumes, None, "a whole number of volumes in each class")
@@ -157,8 +151,6 @@ def check_pools(
         "inflation": checks.nonnegative("inflation", inflation),
         "redrive_time": checks.nonnegative("redrive_time", redrive_time, "s"),
     }
-    alias_gap = redrive_time if alias_redrive_time is None else alias_redrive_time
-    by_pool["alias_redrive_time"] = checks.nonnegative("alias_redrive_time", alias_gap, "s")
     shapes = [
         count.shape[:-1],
         *(each.shape[:-1] for each in asked.values()),
@@ -274,7 +266,7 @@ def _check_ratios(pools: Scenarios, farthest: float = 1e12) -> None:
     unit, near = pools.unit, 1.0 / farthest
     for name, dimension, power, least in (
         ("service_time", "s", 1, near), ("think_time", "s", 1, near), ("arrival_rate", "1/s", -1, near),
-        ("inflation", "", 0, 0.0), ("redrive_time", "s", 1, 0.0), ("alias_redrive_time", "s", 1, 0.0),
+        ("inflation", "", 0, 0.0), ("redrive_time", "s", 1, 0.0),
     ):  # fmt: skip
         values = getattr(pools, name)
         scale = unit**power if values.ndim == 1 else (unit**power)[:, None]

@@ -8,11 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.queueing.checks import positive
 from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Scenarios
-from planner.queueing.pools.water_marks import water_marks
 from planner.results import Array, Result, quantity
 
 
@@ -42,7 +40,6 @@ class PoolSteady(Result):
     * `free_aliases`: mean free aliases [1].
     * `residual`: what the solver left: the imbalance of the chain or the last change of the iteration, relative [1].
     * `free_alias_law`: probability of 0, 1, ... free aliases, shape aliases x (largest count + 1) [1].
-    * `tries_by_free`: rate of tries that find 0, 1, ... free aliases, shape aliases x (largest count + 1) [1/s].
     * `stable`: False where a queue grows without bound.
     * `aliases_to_be_stable`: fewest aliases with which none does, shape () [1].
     * `converged`: False where no solution was found: its numbers are nan.
@@ -75,7 +72,6 @@ class PoolSteady(Result):
     residual: Array = quantity("residual")
     aliases_to_be_stable: Array = quantity("aliases to be stable")
     free_alias_law: Array
-    tries_by_free: Array
     stable: NDArray[np.bool_]
     converged: NDArray[np.bool_]
     method: str
@@ -89,37 +85,6 @@ class PoolSteady(Result):
     def alias_service_time(self) -> Array:
         """Mean service time of an I/O on an alias, 0 where aliases serve none [s]."""
         return _ratio(self.alias_in_service, self.alias_throughput)
-
-    def water_marks(self, tries: float) -> tuple[Array, Array]:
-        """Mean of the fewest and of the most free aliases that I/Os in need of one find over an interval.
-
-        Parameters
-        ----------
-        tries : float
-            I/Os that find their base busy during the interval, above 0 [1].
-
-        Returns
-        -------
-        tuple of ndarray
-            Low and high water marks, of the shape of `aliases` [1].
-
-        Raises
-        ------
-        InputError
-            `tries` is no finite number above 0.
-        """
-        count = float(positive("tries", tries))
-        marks = [
-            water_marks(law[: int(aliases) + 1], found[: int(aliases) + 1], count)
-            for aliases, law, found in zip(
-                self.aliases.ravel(),
-                self.free_alias_law.reshape(self.aliases.size, -1),
-                self.tries_by_free.reshape(self.aliases.size, -1),
-                strict=True,
-            )
-        ]
-        low, high = np.array(marks).T.reshape(2, *self.aliases.shape)
-        return low, high
 
     def _aligned(self, name: str) -> Array:
         """Numbers of a pool stand beside each of its classes: the table has a row a class of an alias count."""
@@ -165,10 +130,8 @@ def pool_steady(
     def whole(values: Array) -> Array:
         return np.asarray(np.where(count > 0.0, count * values, 0.0).sum(axis=-1))
 
-    laws = [
-        np.where(failed[:, None], np.nan, each).reshape(*shape, -1)
-        for each in (outcome.free_law, outcome.tries_by_free / unit)
-    ]
+    free_law = np.where(failed[:, None], np.nan, outcome.free_law).reshape(*shape, -1)
+    free_law.flags.writeable = False
     free = np.where(failed, np.nan, outcome.free_aliases)
     return PoolSteady(
         aliases=by_pool(elements.aliases),
@@ -191,8 +154,7 @@ def pool_steady(
         free_aliases=by_pool(free),
         residual=by_pool(np.asarray(outcome.residual)),
         aliases_to_be_stable=needed.reshape(scenarios.shape),
-        free_alias_law=_read_only(laws[0]),
-        tries_by_free=_read_only(laws[1]),
+        free_alias_law=free_law,
         stable=by_pool(np.asarray(outcome.stable)).astype(bool),
         converged=by_pool(converged).astype(bool),
         method=method,
@@ -207,8 +169,3 @@ def _ratio(part: Array, whole: Array, otherwise: float | Array = 0.0) -> Array:
             part, whole, out=np.broadcast_to(otherwise, whole.shape).astype(float), where=~(whole <= 0.0)
         )
     )
-
-
-def _read_only(values: Array) -> Array:
-    values.flags.writeable = False
-    return values

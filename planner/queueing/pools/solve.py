@@ -26,10 +26,8 @@ def alias_pool(
     population: ArrayLike | None = None,
     think_time: ArrayLike | None = None,
     arrival_rate: ArrayLike | None = None,
-    scv: float = 1.0,
     inflation: ArrayLike = 0.0,
     redrive_time: ArrayLike = 0.0,
-    alias_redrive_time: ArrayLike | None = None,
     method: Method = "auto",
 ) -> PoolSteady:
     """Volumes, each with a base device, that share a pool of aliases.
@@ -66,14 +64,10 @@ def alias_pool(
         (..., classes) [s].
     arrival_rate : array_like, optional
         Poisson arrivals at each volume of a class; nan where closed, shape (..., classes) [1/s].
-    scv : float, optional
-        Squared coefficient of variation of the service time: 1, `finite_source` and `mgc` take any other [1].
     inflation : array_like, optional
         Relative growth of the service time with each further I/O in service at the same volume, shape (...) [1].
     redrive_time : array_like, optional
         Mean gap of a device before it starts an I/O that had to wait, shape (...) [s].
-    alias_redrive_time : array_like, optional
-        The same for aliases, `redrive_time` where not given, shape (...) [s].
     method : {"auto", "exact", "mean-field"}, optional
         How to solve it.
 
@@ -120,10 +114,8 @@ def alias_pool(
         population=population,
         think_time=think_time,
         arrival_rate=arrival_rate,
-        scv=scv,
         inflation=inflation,
         redrive_time=redrive_time,
-        alias_redrive_time=alias_redrive_time,
         method=method,
     )
     if not found.converged.all():
@@ -136,12 +128,10 @@ def alias_pool(
     return found
 
 
-def solve_pools(aliases: ArrayLike, *, scv: float = 1.0, method: Method = "auto", **pools: Any) -> PoolSteady:
+def solve_pools(aliases: ArrayLike, *, method: Method = "auto", **pools: Any) -> PoolSteady:
     """Answer as `alias_pool`, but for elements that did not converge: they are nan, and `converged` says which."""
     if method not in ("auto", "exact", "mean-field"):
         raise InputError("method", method, "auto, exact or mean-field")
-    if scv != 1.0:
-        raise InputError("scv", scv, "1: finite_source and mgc take one volume by itself with any other")
     scenarios = check_pools(**pools)
     counts, scenario = check_aliases(aliases, scenarios)
     elements = Elements.of(scenarios, scenario.ravel(), counts.ravel())

@@ -73,7 +73,7 @@ def solve_saturated(pools: Elements) -> Outcome:
     by_base = base * apart / (apart + growth * held) / pools.service
     by_alias = held / (apart + growth * held) / pools.service
     serving = 1.0 - pools.redrive_time[:, None] * by_base
-    beside_it = held - pools.alias_redrive_time[:, None] * by_alias
+    beside_it = held - pools.redrive_time[:, None] * by_alias
     for at in np.flatnonzero(pools.volumes.sum(axis=-1) == 1.0).tolist():
         found = _one_in_overload(_only(pools, at), int(pools.aliases[at]))
         for each, value in zip((by_base, by_alias, serving, beside_it), found, strict=True):
@@ -91,29 +91,23 @@ def solve_saturated(pools: Elements) -> Outcome:
     joined = {name: np.where(over, saturated[name], getattr(alone, name)) for name in PER_CLASS}
     free_law = np.zeros_like(alone.free_law)
     free_law[:, 0] = 1.0
-    tries = pools.over_volumes(joined["tries"])
-    return replace(
-        alone, free_law=free_law, tries_by_free=free_law * tries[:, None],
-        stable=np.zeros(pools.aliases.size, dtype=bool), **joined,
-    )  # fmt: skip
+    return replace(alone, free_law=free_law, stable=np.zeros(pools.aliases.size, dtype=bool), **joined)
 
 
 class OneVolume(NamedTuple):
-    """The only volume of a pool, in its units of time: inflation [1], gap of its base and of an alias."""
+    """The only volume of a pool, in its units of time: inflation [1], gap of its devices."""
 
     arrival_rate: float
     service: float
     inflation: float
     gap: float
-    alias_gap: float
 
 
 def _only(pools: Elements, at: int) -> OneVolume:
     """The volume of a pool that has no other."""
     k = int(np.argmax(pools.volumes[at]))
-    own = pools.arrival_rate[at, k], pools.service[at, k]
-    whole = pools.inflation[at], pools.redrive_time[at], pools.alias_redrive_time[at]
-    return OneVolume(*map(float, (*own, *whole)))
+    given = pools.arrival_rate[at, k], pools.service[at, k], pools.inflation[at], pools.redrive_time[at]
+    return OneVolume(*map(float, given))
 
 
 def _of_one_volume(volume: OneVolume) -> float:
@@ -136,10 +130,10 @@ def _one_in_overload(volume: OneVolume, aliases: int) -> tuple[float, float, flo
     """Rates of base and aliases of a single volume whose queue never ends, and the I/Os that each has in service.
 
     Its devices always have work, so that their states are a closed network of a station that serves n at the rate
-    n / s(n) and two delays, the gaps: p(b, j) is s(1) ... s(n) g^(1-b) C(A, j) h^(A-j) with n = b + j in service
+    n / s(n) and a delay, the gap: p(b, j) is s(1) ... s(n) g^(1-b) C(A, j) g^(A-j) with n = b + j in service
     (Baskett, Chandy, Muntz and Palacios 1975).
     """
-    _, service, inflation, gap, alias_gap = volume
+    _, service, inflation, gap = volume
     base, beside = np.meshgrid([0, 1], np.arange(aliases + 1), indexing="ij")
     present = base + beside
     times = service * (1.0 + inflation * np.arange(aliases + 1.0))
@@ -148,12 +142,9 @@ def _one_in_overload(volume: OneVolume, aliases: int) -> tuple[float, float, flo
         logs
         + np.append(0.0, np.cumsum(np.log(np.arange(aliases, 0, -1) / np.arange(1, aliases + 1))))[beside]
     )
-    logs = (
-        logs
-        + np.where(base == 0, np.log(max(gap, TINY)), 0.0)
-        + (aliases - beside) * np.log(max(alias_gap, TINY))
-    )
-    law = np.exp(logs - logs.max()) * ((gap > 0) | (base == 1)) * ((alias_gap > 0) | (beside == aliases))
+    in_gap = 1 - base + aliases - beside
+    logs = logs + in_gap * np.log(max(gap, TINY))
+    law = np.exp(logs - logs.max()) * ((gap > 0) | (in_gap == 0))
     law /= law.sum()
     time = np.append(times[:1], times)[present]
     by_base, by_alias, with_base, with_alias = (
@@ -171,9 +162,5 @@ def _overloaded(pools: Elements) -> NDArray[np.bool_]:
 
 def _rates_in_overload(pools: Elements) -> tuple[Array, Array, Array]:
     """Rate of its base, slowing by an alias, time of an alias [services] of overloaded volumes, (elements, classes)."""
-    gap, alias_gap = (
-        each[:, None] / pools.service for each in (pools.redrive_time, pools.alias_redrive_time)
-    )
-    inflation = pools.inflation[:, None]
-    growth = inflation / (1.0 + alias_gap)
-    return 1.0 / (1.0 + gap), growth, 1.0 + inflation / (1.0 + gap) - growth + alias_gap
+    gap = pools.redrive_time[:, None] / pools.service
+    return 1.0 / (1.0 + gap), pools.inflation[:, None] / (1.0 + gap), 1.0 + gap

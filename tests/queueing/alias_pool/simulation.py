@@ -46,7 +46,6 @@ def simulate(
     scv=1.0,
     inflation=0.0,
     redrive_time=0.0,
-    alias_redrive_time=None,
     completions=1_000_000,
     requests=0,
     seed=1,
@@ -63,7 +62,7 @@ def simulate(
         for value in (population, think_time, arrival_rate)
     )
     group = np.repeat(np.arange(classes), volumes)
-    gaps = (redrive_time, redrive_time if alias_redrive_time is None else alias_redrive_time)
+    gaps = (redrive_time, redrive_time)
     law = service_law(scv)
     sums, marks = _run(
         int(aliases),

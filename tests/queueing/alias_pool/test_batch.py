@@ -157,7 +157,6 @@ def test_saturated_and_idle_pools_stand_beside_others():
         ("service_time", {"service_time": [[1.0, 1.0], [1.0, -1.0]]}),
         ("aliases", {"aliases": [1, 2, 3]}),
         ("shapes", {"inflation": [0.1, 0.1, 0.1]}),
-        ("scv", {"scv": 0.5}),
     ],
 )
 def test_what_is_wrong_is_named(argument, change):

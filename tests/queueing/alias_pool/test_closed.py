@@ -162,10 +162,8 @@ def test_time_scale_and_scalar_shape():
         ({"service_time": [1.0, 2.0]}, "service_time"),
         ({"inflation": -0.1}, "inflation"),
         ({"redrive_time": float("inf")}, "redrive_time"),
-        ({"alias_redrive_time": -1.0}, "alias_redrive_time"),
         ({"method": "guess"}, "method"),
         ({"volumes": 9, "population": 9, "method": "exact"}, "method"),
-        ({"scv": 0.1}, "scv"),
     ],
 )
 def test_bad_input_is_named(change, argument):

@@ -17,7 +17,7 @@ NAN = float("nan")
 def open_pool(volumes, rates):
     return check_pools(
         volumes=volumes, service_time=1.0, population=None, think_time=None, arrival_rate=rates,
-        inflation=0.0, redrive_time=0.0, alias_redrive_time=None,
+        inflation=0.0, redrive_time=0.0,
     ).pool(0)  # fmt: skip
 
 

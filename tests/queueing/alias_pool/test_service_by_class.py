@@ -150,7 +150,8 @@ def test_unit_of_time_does_not_matter():
     millis = alias_pool(2, think_time=[1e-3, 4e-3], service_time=[3e-3, 0.4e-3], redrive_time=3e-5, **law)
     np.testing.assert_allclose(millis.throughput, seconds.throughput * 1e3, rtol=1e-8)
     np.testing.assert_allclose(millis.wait_time, seconds.wait_time / 1e3, rtol=1e-6)
-    np.testing.assert_allclose(millis.tries_by_free, seconds.tries_by_free * 1e3, rtol=1e-6)
+    np.testing.assert_allclose(millis.tries_rate, seconds.tries_rate * 1e3, rtol=1e-6)
+    np.testing.assert_allclose(millis.free_alias_law, seconds.free_alias_law, rtol=1e-6)
 
 
 @pytest.mark.parametrize("bad", [[1.0, 2.0, 3.0], [1.0, 0.0], [1.0, NAN], [1.0, np.inf]])
@@ -247,7 +248,7 @@ def test_mean_field_against_exact_chains(kind, worst, most):
 def test_simulation_of_two_service_times_against_an_exact_chain():
     pytest.importorskip("numba")
     pool = {"volumes": [1, 2], "population": [3, 4], "think_time": [1.0, 2.0], "service_time": [3.0, 0.5]}
-    law = {"inflation": 0.16, "redrive_time": 0.05, "alias_redrive_time": 0.2}
+    law = {"inflation": 0.16, "redrive_time": 0.05}
     exact = alias_pool(2, method="exact", **pool, **law)
     run = simulate(2, completions=2_000_000, **pool, **law)
     for name in ("throughput", "wait_time", "service_time", "tries_rate", "fails_rate", "free_aliases"):

@@ -31,8 +31,7 @@ IDLE, SERVES, GAP = 0, 1, 2
 Volume = tuple[int, int, int, int]
 State = tuple[tuple[tuple[Volume, int], ...], ...]
 Drive = tuple[str, int, int]
-"""What drives a move: ("think", class, 0), ("service", class, number in service), ("base_gap", 0, 0) or
-("alias_gap", 0, 0)."""
+"""What drives a move: ("think", class, 0), ("service", class, number in service) or ("gap", 0, 0)."""
 Move = tuple[State, Drive, float]
 """The next state, the drive, and how many independent drives of that kind lead there."""
 
@@ -64,13 +63,12 @@ class LumpedStates:
 
 @dataclass(frozen=True)
 class PoolLayout:
-    """What fixes the states: aliases, volumes and requesters of each class, and which devices have a gap."""
+    """What fixes the states: aliases, volumes and requesters of each class, and whether devices have a gap."""
 
     aliases: int
     volumes: tuple[int, ...]
     population: tuple[int, ...]
-    base_gap: bool
-    alias_gap: bool
+    gap: bool
 
 
 @lru_cache(maxsize=64)
@@ -122,17 +120,17 @@ def _moves(state: State, layout: PoolLayout) -> Iterator[Move]:
             if base == SERVES:
                 after = (IDLE, serving, in_gap, 0)
                 if queued:
-                    after = (GAP if layout.base_gap else SERVES, serving, in_gap, queued - 1)
+                    after = (GAP if layout.gap else SERVES, serving, in_gap, queued - 1)
                 yield _replace(state, k, volume, after), ("service", k, in_service), float(count)
             if base == GAP:
                 yield (
                     _replace(state, k, volume, (SERVES, serving, in_gap, queued)),
-                    ("base_gap", 0, 0),
+                    ("gap", 0, 0),
                     float(count),
                 )
             if in_gap:
                 after = (base, serving + 1, in_gap - 1, queued)
-                yield _replace(state, k, volume, after), ("alias_gap", 0, 0), float(count * in_gap)
+                yield _replace(state, k, volume, after), ("gap", 0, 0), float(count * in_gap)
             if serving:
                 freed = _replace(state, k, volume, (base, serving - 1, in_gap, queued))
                 drive = ("service", k, in_service)
@@ -164,7 +162,7 @@ def _alias_turns(
 
 def _picked(volume: Volume, layout: PoolLayout) -> Volume:
     base, serving, in_gap, queued = volume
-    if layout.alias_gap:
+    if layout.gap:
         return (base, serving, in_gap + 1, queued - 1)
     return (base, serving + 1, in_gap, queued - 1)
 
@@ -228,7 +226,6 @@ def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Out
         tuple(int(count) for count in pool.volumes),
         tuple(int(count) for count in pool.population),
         pool.redrive_time > 0.0,
-        pool.alias_redrive_time > 0.0,
     )
     states = lumped_states(layout, most)
     rates = np.array([drive_rate(pool, drive) for drive in states.drives])
@@ -249,9 +246,6 @@ def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Out
         base_in_service=law @ states.base_serves * per_volume,
         alias_in_service=law @ states.alias_serves * per_volume,
         free_law=np.bincount(states.free, weights=law, minlength=aliases + 1).astype(np.float64),
-        tries_by_free=np.bincount(
-            states.free, weights=law * at_busy.sum(axis=1), minlength=aliases + 1
-        ).astype(np.float64),
         residual=residual,
     )
 
@@ -326,7 +320,7 @@ def drive_rate(pool: CheckedPool, drive: Drive) -> float:
         return float(1.0 / pool.think_time[k])
     if kind == "service":
         return float(1.0 / pool.service_growth(np.array(float(in_service))) / pool.service[k])
-    return 1.0 / (pool.redrive_time if kind == "base_gap" else pool.alias_redrive_time)
+    return 1.0 / pool.redrive_time
 
 
 def solve_single_open(pool: CheckedPool, aliases: int) -> Outcome:
@@ -335,7 +329,7 @@ def solve_single_open(pool: CheckedPool, aliases: int) -> Outcome:
     Below A + 2 in the system every level has its own rates; from there on they repeat, so that
     ``law[n + 1] = law[n] R`` with the least nonnegative R of ``R^2 down + R local + up = 0`` (Neuts 1981, chapter 1).
     """
-    layout = PoolLayout(aliases, (1,), (aliases + 3,), pool.redrive_time > 0.0, pool.alias_redrive_time > 0.0)
+    layout = PoolLayout(aliases, (1,), (aliases + 3,), pool.redrive_time > 0.0)
     states = lumped_states(layout, 1_000_000)  # 255 aliases need fewer; the largest level has 512 phases
     rates = np.array([drive_rate(pool, drive) for drive in states.drives])[states.drive] * states.weight
     arrivals = np.array([kind == "think" for kind, *_ in states.drives])[states.drive]
@@ -415,8 +409,5 @@ def _outcome(
         base_in_service=law @ states.base_serves,
         alias_in_service=law @ states.alias_serves,
         free_law=np.bincount(states.free, weights=law, minlength=aliases + 1).astype(np.float64),
-        tries_by_free=np.bincount(
-            states.free, weights=law * busy * pool.arrival_rate[0], minlength=aliases + 1
-        ).astype(np.float64),
         residual=residual,
     )

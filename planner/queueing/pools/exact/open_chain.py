@@ -242,7 +242,7 @@ def _outcome(
     """Sum over the states."""
     aliases = levels.aliases
     sums: dict[str, Any] = {name: np.zeros(pool.bases) for name in PER_CLASS}
-    free_law, tries_by_free = np.zeros((2, aliases + 1))
+    free_law = np.zeros(aliases + 1)
     for level, law in zip(kept, laws, strict=True):
         busy, queued = level.own > 0, np.maximum(level.own - 1, 0)
         arrivals = levels.arrivals(level)
@@ -250,9 +250,7 @@ def _outcome(
         sums["throughput"] += law @ arrivals
         sums["tries"] += tries
         sums["base_in_service"] += law @ busy
-        free = max(aliases - level.total, 0)
-        free_law[free] += law.sum()
-        tries_by_free[free] += tries.sum()
+        free_law[max(aliases - level.total, 0)] += law.sum()
         if level.total >= aliases:
             sums["fails"] += tries
         if level.waiting:
@@ -264,4 +262,4 @@ def _outcome(
         name: np.bincount(levels.volume_class, weights=values) / pool.volumes for name, values in sums.items()
     }
     per_volume["throughput"] = np.where(pool.closed, per_volume["throughput"], pool.arrival_rate)
-    return Outcome(**per_volume, free_law=free_law, tries_by_free=tries_by_free, residual=share)
+    return Outcome(**per_volume, free_law=free_law, residual=share)

@@ -188,17 +188,13 @@ def _over_totals(
     diagonal: Array, from_below: Array, from_above: Array, right: Array, here: NDArray[np.bool_]
 ) -> Array:
     """Solve balances that couple each D to D - 1 and D + 1; 0 where `here` says that there is nothing."""
+    from scipy.linalg.lapack import dgtsv
+
     here = here & (diagonal > TINY)
+    right, diagonal = np.where(here, right, 0.0), np.where(here, diagonal, 1.0)
     pair = here[..., 1:] & here[..., :-1]
     below, above = np.zeros_like(diagonal), np.zeros_like(diagonal)
     below[..., 1:], above[..., :-1] = np.where(pair, -from_below, 0.0), np.where(pair, -from_above, 0.0)
-    return _tridiagonal(below, above, np.where(here, right, 0.0), np.where(here, diagonal, 1.0))
-
-
-def _tridiagonal(below: Array, above: Array, right: Array, diagonal: Array) -> Array:
-    """Solve systems side by side, the unknowns of each on the last axis."""
-    from scipy.linalg.lapack import dgtsv
-
     if diagonal.shape[-1] == 1:
         return right / diagonal
     *_, solution, _ = dgtsv(below.ravel()[1:], diagonal.ravel(), above.ravel()[:-1], right.ravel())

@@ -33,13 +33,11 @@ def busy_base_ends(elements: Elements, state: State, parts: Split, empty: Array)
     beyond, total = np.arange(float(empty.shape[-1])), np.arange(empty.shape[-2])
     any_waits = (total > elements.aliases[:, None])[:, None, :, None]
     base_gap, alias_gap = (each[..., None, None] for each in (state.base_gap, state.alias_gap))
-    redrive, alias_redrive = (
-        each[:, None, None, None] for each in (elements.redrive_time, elements.alias_redrive_time)
-    )
+    redrive = elements.redrive_time[:, None, None, None]
     on_base = service + gap_now(redrive, base_gap, True) if elements.redrive_time.any() else service
     if elements.redrive_time.any():
         on_base = on_base - 0.5 * redrive * empty
-    on_alias = service + gap_now(alias_redrive, alias_gap, any_waits)
+    on_alias = service + gap_now(redrive, alias_gap, any_waits)
     share = parts.alias_share[..., None]
     held = share * beyond
     if not elements.inflation.any():
@@ -93,7 +91,7 @@ def with_gap_wait(elements: Elements, outcome: Outcome) -> Outcome:
     service, 1/2 for one server, nearer to 1 where aliases are many and the queue is short.
     """
     opened = (~elements.closed | (elements.volumes <= 0.0)).all(axis=-1) & ~elements.independent
-    opened &= (elements.redrive_time > 0.0) | (elements.alias_redrive_time > 0.0)
+    opened &= elements.redrive_time > 0.0
     if not opened.any():
         return outcome
 
@@ -101,10 +99,8 @@ def with_gap_wait(elements: Elements, outcome: Outcome) -> Outcome:
     every = whole(outcome.throughput)
     service = ratio(whole(outcome.throughput * elements.service), every, 1.0)
     mean, square = np.ones_like(every), np.full_like(every, 2.0)
-    for gap, pickups in (
-        (elements.redrive_time / service, outcome.base_pickups),
-        (elements.alias_redrive_time / service, outcome.alias_pickups),
-    ):
+    gap = elements.redrive_time / service
+    for pickups in (outcome.base_pickups, outcome.alias_pickups):
         share = ratio(whole(pickups), every)
         mean, square = mean + share * gap, square + 2.0 * share * gap * (1.0 + gap)
     scv = square / mean**2 - 1.0

@@ -56,8 +56,7 @@ class Elements(ElementArrays):
     arrival_rate: Array  # 0 where closed [1/service time]
     service: Array  # Service time of an I/O alone [service times]
     inflation: Array  # Shape (elements,) [1]
-    redrive_time: Array  # Gap of a base, of an alias, shape (elements,) [service times]
-    alias_redrive_time: Array
+    redrive_time: Array  # Gap of a device, shape (elements,) [service times]
     unit: Array  # Mean service time of the volumes, shape (elements,) [s]
 
     @classmethod
@@ -74,7 +73,6 @@ class Elements(ElementArrays):
             scenarios.service,
             scenarios.inflation,
             scenarios.redrive_time / scenarios.unit,
-            scenarios.alias_redrive_time / scenarios.unit,
             scenarios.unit,
         )
         rows: tuple[Any, ...] = tuple(each[scenario] for each in by_class)

@@ -85,13 +85,11 @@ class Pass:
     tail: Array  # Probability of the last d of volumes that may have more [1]
 
 
-def solve_field(
-    elements: Elements, cells: int = 240_000
-) -> tuple[Outcome, NDArray[np.bool_], NDArray[np.int64]]:
-    """Solve every element, `cells` numbers of D by d together: outcome, which ones converged, after how many passes."""
+def solve_field(elements: Elements, cells: int = 240_000) -> tuple[Outcome, NDArray[np.bool_]]:
+    """Solve every element, `cells` numbers of D by d together: outcome, and which ones converged."""
     count, classes = elements.volumes.shape
     outcome = Outcome.empty(elements)
-    converged, passes = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
+    converged = np.zeros(count, dtype=bool)
     waiting: dict[Size, list[tuple[NDArray[np.int64], State | None]]] = {
         size: [(which, None)]
         for size, which in _by_size(*first_sizes(elements), np.ones(count, dtype=np.int64))
@@ -108,12 +106,10 @@ def solve_field(
         if which.size > step:
             waiting[size] = [(which[step:], state.take(slice(step, None)))]
         few = step // 2 if which.size > step else 0
-        moved = _settle(
-            elements, which[:step], state.take(slice(step)), size, few, outcome, converged, passes
-        )
+        moved = _settle(elements, which[:step], state.take(slice(step)), size, few, outcome, converged)
         for later, index, begun in moved:
             waiting.setdefault(later, []).append((index, begun))
-    return outcome, converged, passes
+    return outcome, converged
 
 
 def _by_size(*numbers: NDArray[np.int64]) -> list[tuple[Size, NDArray[np.int64]]]:
@@ -131,7 +127,6 @@ def _settle(
     few: int,
     outcome: Outcome,
     converged: NDArray[np.bool_],
-    passes: NDArray[np.int64],
 ) -> list[tuple[Size, NDArray[np.int64], State]]:
     """Iterate until all but a few have settled, failed or ask for another size; write what settled, return the rest.
 
@@ -163,7 +158,6 @@ def _settle(
             left = replace(found.outcome, residual=change).take(leaves)
             outcome.write(which[leaves], _by_free(here.aliases[leaves], left))
             converged[which[leaves]] = settled[leaves]
-            passes[which[leaves]] = number[leaves]
         larger &= ~(leaves | again)
         state = found.state
         for bigger, index in _by_size(totals[larger], beyond[larger], tilts[larger]) if larger.any() else []:
@@ -288,7 +282,7 @@ def _averages(
     throughput = np.where(elements.closed, mean((1.0 - busy) * flows.arrivals) + tries, elements.arrival_rate)
     held, ended = mean(parts.held) / count, mean(flows.alias_ends)
     each = ratio(held, ended, elements.service)
-    gap, alias_gap = elements.redrive_time[:, None], elements.alias_redrive_time[:, None]
+    gap = elements.redrive_time[:, None]
     served = tries - fails + alias_pickups
     outcome = Outcome(
         throughput=throughput,
@@ -298,9 +292,8 @@ def _averages(
         base_pickups=base_pickups,
         alias_pickups=alias_pickups,
         base_in_service=mean(busy) - gap * base_pickups,
-        alias_in_service=served * each - alias_gap * alias_pickups,
+        alias_in_service=served * each - gap * alias_pickups,
         free_law=law,
-        tries_by_free=law * flows.pool_tries,
         residual=np.full(law.shape[0], np.inf),
         stable=np.ones(law.shape[0], dtype=bool),
     )
@@ -318,7 +311,7 @@ def _averages(
         answer=answer,
         change=change,
         base_gap=gap * base_pickups / np.maximum(throughput - tries + base_pickups, TINY),
-        alias_gap=alias_gap * alias_pickups / np.maximum(served, TINY),
+        alias_gap=gap * alias_pickups / np.maximum(served, TINY),
         mean_total=(law * total).sum(axis=-1),
         least_total=np.fmin.reduce(reach, axis=-1),
         largest_total=np.fmax.reduce(reach, axis=-1),
@@ -361,19 +354,17 @@ def _steered(state: State, found: State, *, turns: float = 0.25, creeps: float =
 
 
 def _by_free(aliases: Array, by_total: Outcome) -> Outcome:
-    """Law of the free aliases, and the tries that find them so, from those by D; shape (elements, free)."""
+    """The outcome with the law of the free aliases, (elements, free), in place of that of D."""
     most, size = int(aliases.max()), by_total.free_law.shape[-1]
     total = aliases.astype(np.int64)[:, None] - np.arange(most + 1)
     here = (total > 0) & (total < size)
     at = np.clip(total, 0, size - 1)
     full = np.arange(size) >= aliases[:, None]
-    found = []
-    for weight in (by_total.free_law, by_total.tries_by_free):
-        values = np.where(here, np.take_along_axis(weight, at, axis=-1), 0.0)
-        values += np.where(total == 0, weight[:, :1], 0.0)
-        values[:, 0] = np.where(full, weight, 0.0).sum(axis=-1)
-        found.append(values)
-    return replace(by_total, free_law=found[0], tries_by_free=found[1])
+    law = by_total.free_law
+    free_law = np.where(here, np.take_along_axis(law, at, axis=-1), 0.0)
+    free_law += np.where(total == 0, law[:, :1], 0.0)
+    free_law[:, 0] = np.where(full, law, 0.0).sum(axis=-1)
+    return replace(by_total, free_law=free_law)
 
 
 def _seen_by_volume(

@@ -1,55 +1,12 @@
-"""Water marks of the free aliases, and unequal volumes grouped into classes."""
+"""Unequal volumes grouped into classes."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.linalg import expm
 
 from planner.errors import InputError
 from planner.queueing.pools import alias_pool, alias_pool_of_volumes, group_volumes
-from planner.queueing.pools.water_marks import water_marks
-
-
-def test_marks_of_a_birth_death_process_by_matrix_exponential():
-    """Aliases of an Erlang loss system, where the free ones are a birth-death process exactly."""
-    aliases, load, tries = 4, 1.5, 30.0
-    held = np.cumprod([1.0] + [load / n for n in range(1, aliases + 1)])
-    held /= held.sum()
-    low, high = water_marks(held[::-1], load * held[::-1], tries)
-    expected = [_mark(held, load, tries / load, aliases, fewest) for fewest in (True, False)]
-    # the interval ends at a time, not at a try
-    np.testing.assert_allclose([low, high], expected, rtol=0.01)
-
-
-def _mark(held, load, interval, aliases, fewest):
-    """Mean mark, from the chain with the mark so far as a second coordinate."""
-    states = [(f, m) for f in range(aliases + 1) for m in range(aliases + 1)]
-    chain = np.zeros((len(states), len(states)))
-    for here, (f, mark) in enumerate(states):
-        after_try = (max(f - 1, 0), min(mark, f) if fewest else max(mark, f))
-        for there, rate in ((after_try, load), ((f + 1, mark), float(aliases - f))):
-            if rate and there in states:
-                chain[here, states.index(there)] += rate
-        chain[here, here] -= chain[here].sum()
-    start = np.zeros(len(states))
-    begin = aliases if fewest else 0
-    for f in range(aliases + 1):
-        start[states.index((f, begin))] = held[aliases - f]
-    end = start @ expm(chain * interval)
-    return float(sum(chance * mark for chance, (_, mark) in zip(end, states, strict=True)))
-
-
-def test_marks_of_a_sweep_lie_between_none_and_all():
-    pool = alias_pool([0, 3, 9], volumes=6, population=3, think_time=2.0, service_time=1.0)
-    low, high = pool.water_marks(1000)
-    assert np.all((low >= 0.0) & (low <= pool.free_aliases))
-    assert np.all((high >= pool.free_aliases) & (high <= pool.aliases))
-    later_low, later_high = pool.water_marks(100_000)
-    assert np.all(later_low <= low)
-    assert np.all(later_high >= high - 1e-9)
-    with pytest.raises(InputError, match="tries"):
-        pool.water_marks(0)
 
 
 @given(st.lists(st.just(0.0) | st.floats(1e-9, 500.0), min_size=1, max_size=40), st.floats(0.0, 1.0))
