@@ -7,12 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from planner import render
+from planner.lazy import pl
 from planner.quantity import Quantity, column
 from planner.render.table import plain
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
     from matplotlib.axes import Axes
 
 __all__ = ["Answer", "Tabular"]

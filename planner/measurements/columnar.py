@@ -17,10 +17,9 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    import polars as pl
+from planner.lazy import pl
 
 PARQUET: Final = b"PAR1"
 ARROW: Final = b"ARROW1"
@@ -100,8 +99,6 @@ def _end() -> None:
 
 
 def _scanned(path: Path) -> pl.LazyFrame:
-    import polars as pl
-
     with path.open("rb") as file:
         parquet = file.read(len(PARQUET)) == PARQUET
     return pl.scan_parquet(path) if parquet else pl.scan_ipc(path)
@@ -109,8 +106,6 @@ def _scanned(path: Path) -> pl.LazyFrame:
 
 def _too_large(path: Path, most: int) -> str | None:
     """What a file says that it unpacks to, where that is too much."""
-    import polars as pl
-
     lazy = _scanned(path)
     rows, columns = lazy.select(pl.len()).collect().item(), len(lazy.collect_schema())
     size = rows * columns * 16  # bytes a value as polars holds text; numbers have half of it
@@ -131,8 +126,6 @@ def _bound(most: int) -> None:
 
 def _serve() -> None:
     """Decode the file of each line, and answer whether it could be done."""
-    import polars as pl
-
     damage = OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException
     for line in sys.stdin:
         answer: dict[str, Any] = {"problem": None}

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from planner import __version__
 from planner.answer import Answer, tabled
+from planner.lazy import pl
 from planner.page.content import FIRST, Grid, Input, Part, grid
 from planner.page.volumes import Volumes
 from planner.quantity import column
@@ -176,8 +177,6 @@ def _folder(path: Path) -> Input:
 
 def accuracy(answers: Sequence[Answer]) -> tuple[Table | None, str]:
     """How near answers of these kinds were to published figures: a row a kind of prediction; and what that means."""
-    import polars as pl
-
     rooms = [type(answer).__module__ for answer in answers]
     reports = {name for room in rooms for prefix, name in JUDGED_BY.items() if room.startswith(prefix)}
     if not reports:

@@ -12,6 +12,7 @@ from planner import units
 from planner.answer import Answer
 from planner.demand import Law, Target
 from planner.errors import InputError
+from planner.lazy import pl
 from planner.library import DEFAULT_MODEL
 from planner.measurements.archive import collected, naming_damage, open_archive
 from planner.measurements.choose import moment
@@ -42,8 +43,6 @@ from planner.supply import judge
 from planner.units import percent
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from planner.measurements.archive import Archive
     from planner.measurements.read import Measured
 
@@ -272,8 +271,6 @@ class PageQuestion:
 
     def look(self) -> Readable:
         """Look what there is."""
-        import polars as pl
-
         if self.archive is not None:
             scan = partial(
                 self.archive.scan, systems=None if self.system is None else [self.system],

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from planner import render, units
 from planner.answer import tabled
 from planner.demand.target import WAIT_SHARE
+from planner.lazy import pl
 from planner.page.content import Limits, grid
 from planner.quantity import column
 from planner.render.table import plain
 from planner.reports.schema import BASE, VOLUME
 from planner.units import MILLISECOND
-
-if TYPE_CHECKING:
-    import polars as pl
 
 WHOSE: Final = ("system", "pool", "device", "label")
 LIMITS: Final[Limits] = {"busy": 0.7, "response": ("service", 1.0 + WAIT_SHARE)}
@@ -59,8 +57,6 @@ def _rounded(column: render.Column) -> list[Any]:
 
 def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
     """Sum every volume up over its intervals; None where there is none."""
-    import polars as pl
-
     lazy = devices.lazy()
     ios = pl.col("io_rate").fill_null(0.0)
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from planner.errors import InputError
+from planner.lazy import pl
 from planner.results import Array
 from planner.units import MOST_ALIASES
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FIRST: Final = date(2026, 1, 1)
 WEEK: Final = (0.97, 1.0, 1.0, 0.99, 0.95, 0.45, 0.4)
@@ -61,8 +59,6 @@ def example_volumes(
     seed: int = 1,
 ) -> pl.DataFrame:
     """Make the volumes of a site, hour by hour: what `planner growth` reads as a table of volumes."""
-    import polars as pl
-
     sizes = {"days": days, "systems": systems, "pools": pools, "volumes": volumes}
     for name, number in sizes.items():
         if number < 1:
@@ -112,8 +108,6 @@ def example_volumes(
 
 def example_series(*, days: int = 365, seed: int = 1) -> pl.DataFrame:
     """Make the busy hour of each day of a pool, as docs/examples/io-rate.csv has it."""
-    import polars as pl
-
     if days < 1:
         raise InputError("days", days, "1 or more")
     levels = daily_levels(days, 0.25, SHIFT, np.random.default_rng(seed))

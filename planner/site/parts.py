@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner.demand import Law, Target
 from planner.errors import InputError, ReportError
+from planner.lazy import pl
 from planner.library import DEFAULT_MODEL
 from planner.measurements import choose
 from planner.measurements.archive import collected, naming_damage, open_archive
@@ -27,8 +28,6 @@ from planner.sizing.gaps import Gaps, gaps
 from planner.sizing.wording import joined_words
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from planner.reports.membership import Membership, Role
     from planner.reports.schema import Missing
 
@@ -190,8 +189,6 @@ def rows_of_part(part: SitePart) -> pl.DataFrame:
 
 def supply_of_part(part: SitePart) -> pl.DataFrame | None:
     """Supply counters of the pools of a part; None without any."""
-    import polars as pl
-
     if part.archive is None:
         return part.supply
     pools = [each.name for each in part.groups if each.kind == POOL]
@@ -234,8 +231,6 @@ def gaps_of(
     missing: Sequence[Missing], members: Membership | Path | str | None, devices: pl.LazyFrame, *, allowed: bool
 ) -> dict[str, Gaps]:  # fmt: skip
     """What could not be read of each pool by its name; of volumes in no pool under no name."""
-    import polars as pl
-
     known = membership(members)
     if not missing and known is None:
         return {}
@@ -277,8 +272,6 @@ def gaps_of(
 
 def declared(devices: pl.DataFrame, share: float | None) -> pl.DataFrame:
     """Rows with how much the I/Os of the volumes of a pool come together, where that was said."""
-    import polars as pl
-
     return devices if share is None else devices.with_columns(together=pl.lit(share))
 
 
@@ -335,8 +328,6 @@ def joined(
     frame: pl.LazyFrame, ssid: str, members: tuple[tuple[str, str], ...]
 ) -> tuple[Group, pl.DataFrame, dict[str, float], int]:
     """Rows of all systems as of one, of intervals that all measured: rates added, times averaged; others counted."""
-    import polars as pl
-
     wanted = pl.DataFrame(
         {"system": [system for system, _ in members], "pool": [pool for _, pool in members]}
     )

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from planner import parallel, units
 from planner.demand import Target
 from planner.errors import InputError, PlannerError
+from planner.lazy import pl
 from planner.measurements.choose import POOL, VOLUME, Group
 from planner.measurements.over_time import RunsOverTime, over_time, pool_supplies
 from planner.measurements.read import Data
@@ -36,9 +37,6 @@ from planner.sizing.need import Need, need, worst_by_need
 from planner.sizing.wording import NO_EFFECT
 from planner.supply import judge
 from planner.units import percent
-
-if TYPE_CHECKING:
-    import polars as pl
 
 QUEUE_UNKNOWN: Final = (
     "no queue measured: arrivals are taken as open, and the range holds no bursts; "
@@ -208,8 +206,6 @@ class Supplied:
 
 def supplied(frame: pl.DataFrame, system: str, pool: str, no_alias: float = 0.01) -> Supplied | None:
     """What the counters of one pool say, of whose tries a share `no_alias` may fail; None without any."""
-    import polars as pl
-
     rows = frame.filter((pl.col("pool") == pool) & (pl.col("system").fill_null("") == system))
     tries, fails = (int(rows[name].fill_null(0).sum()) for name in ("tries", "fails"))
     if not rows.height or not tries:

@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import InputError, ReportError
+from planner.lazy import pl
 from planner.reports.csv_table import CsvTable, of_frame, read_csv, read_date, shown
 from planner.reports.moments import clock
 from planner.results import Array
 from planner.units import readable
-
-if TYPE_CHECKING:
-    import polars as pl
 
 DAY: Final = 86400.0  # s
 HOUR: Final = 3600.0  # s

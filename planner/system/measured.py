@@ -7,16 +7,14 @@ import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from planner import measurements
 from planner.errors import InputError
+from planner.lazy import pl
 from planner.reports.schema import BASE, VOLUME
 from planner.system.schema import TABLES, TomlTable, one_of
 from planner.units import MILLISECOND
-
-if TYPE_CHECKING:
-    import polars as pl
 
 TEMPLATES: Final = ("xiv", "hyperpav", "minimal")
 
@@ -154,8 +152,6 @@ def from_measurements(source: Path | str, system: str | None = None) -> str:
 
 
 def _chosen(devices: pl.DataFrame, system: str | None) -> pl.DataFrame:
-    import polars as pl
-
     names = sorted({each for each in devices["system"].to_list() if each is not None})
     if system is not None and system not in names:
         raise InputError(
@@ -173,8 +169,6 @@ def _chosen(devices: pl.DataFrame, system: str | None) -> pl.DataFrame:
 
 def _tables(rows: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Pools, volumes and the guests that stand for their I/Os: means over intervals, one volume a device."""
-    import polars as pl
-
     each = rows.group_by("pool", "device", "label", maintain_order=True).agg(
         pl.col("pool_aliases").drop_nulls().max(),
         rate=pl.col("io_rate").mean(),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from planner.demand import Law, Target
 from planner.devices.storage import FRAMES_PER_PGMBK, StorageLimit, ptrm_limit, real_storage_limit
 from planner.devices.storage import release as find_release
 from planner.errors import InputError
+from planner.lazy import pl
 from planner.measurements.choose import groups_of, refuse_twice
 from planner.measurements.read import Measured
 from planner.render.text import listed
@@ -28,9 +29,6 @@ from planner.site.parts import DEFAULT_MEET, check_together, declared
 from planner.site.series import SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
 from planner.sizing.gaps import MEMBERS, Gaps
 from planner.units import GIB, SEGMENT, percent
-
-if TYPE_CHECKING:
-    import polars as pl
 
 BUSY: Final = 0.9  # share at which a device is full
 RECENT: Final = 28  # days, the last ones of a pool, by which its need of today is decided
@@ -154,8 +152,6 @@ def _pool_question(
     load: GrowingLoad, index: int, now: float, ahead: tuple[tuple[float, ...], ...], reach: float
 ) -> PoolQuestion:
     """What is asked of a pool, by its last days."""
-    import polars as pl
-
     begin = load.rows["start"].max().date() - timedelta(days=RECENT - 1)  # type: ignore[union-attr]
     rows = load.rows.filter(pl.col("start") >= pl.lit(begin).cast(pl.Datetime("us")))
     return PoolQuestion(
@@ -191,8 +187,6 @@ def _load(
 
 def _pool_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
     """I/O rate of each pool, interval by interval."""
-    import polars as pl
-
     rows = devices.filter(pl.col("pool").is_not_null() & pl.col("start").is_not_null())
     found: list[GrowingLoad] = []
     one = ["system", "pool"]
@@ -223,8 +217,6 @@ def _pool_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
 
 def _volume_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
     """Busy share of each volume in no pool."""
-    import polars as pl
-
     rows = devices.filter(
         pl.col("pool").is_null()
         & pl.col("start").is_not_null()
@@ -242,8 +234,6 @@ def _volume_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]
 
 def _storage_series(storage: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
     """In-use virtual storage of each system, by the resident pages of its PTRM data spaces."""
-    import polars as pl
-
     rows = storage.filter(
         (pl.col("owner") == "SYSTEM") & pl.col("name").str.starts_with("PTRM") & pl.col("start").is_not_null()
     )

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from planner import parallel
 from planner.demand import Law, Target
 from planner.interval import Interval
+from planner.lazy import pl
 from planner.measurements.choose import POOL, Group, rows_of
 from planner.measurements.over_time import over_time
 from planner.measurements.run import Run
@@ -24,9 +25,6 @@ from planner.site.series import SeriesLabel
 from planner.sizing.need import Need, need
 from planner.sizing.sized import Known
 from planner.units import percent, readable
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NEARNESS: Final = 0.005  # of a load that a limit is met at
 
