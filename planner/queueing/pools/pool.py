@@ -134,7 +134,7 @@ def check_pools(
     redrive_time: ArrayLike = 0.0,
 ) -> Scenarios:
     """Check the arguments of `alias_pool`."""
-    count = _numbers("volumes", volumes, None, "a whole number of volumes in each class")
+    count = _numbers("volumes", volumes, None)
     classes = count.shape[-1]
     whole = "a whole number of volumes, 1 or more, in each class; 0 where other pools of the call have more classes"
     _refuse("volumes", count, ~((count >= 0.0) & (count == np.rint(count)) & (count <= MOST_DEVICES)), whole)
