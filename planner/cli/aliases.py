@@ -137,9 +137,10 @@ def _answer(
 ) -> None:
     """Ask, with the commands that an answer takes, print, draw."""
     from planner import sizing
+    from planner.sizing.commands import to_take
 
     with options.spelled(**({"aliases": "--aliases"} if "alias_devices" in asked else {})):
-        sizing.to_take(question.commands, question.free)  # refused before, not after, all is solved
+        to_take(question.commands, question.free)  # refused before, not after, all is solved
         answer = sizing.answer_for(**question.asked(files), **asked, progress=options.progress)
         answer = sizing.with_commands(answer, question.commands, question.free)
     options.show(answer, form)

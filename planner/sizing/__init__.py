@@ -1,7 +1,7 @@
 """The inverse questions: the fewest aliases that meet a target, with what else the measurement allows."""
 
 from planner.sizing.answer import AliasAnswer, NamedReading, together
-from planner.sizing.commands import to_take, with_commands
+from planner.sizing.commands import with_commands
 from planner.sizing.many_pools import MeasuredPool, PoolCount, Subsystem, subsystem
 from planner.sizing.many_volumes import VolumesAnswer
 from planner.sizing.need import aliases
@@ -17,7 +17,6 @@ __all__ = [
     "aliases",
     "answer_for",
     "subsystem",
-    "to_take",
     "together",
     "with_commands",
 ]
