@@ -84,6 +84,7 @@ def growth(
     real_storage: options.RealStorage = None,
     resident_pages: options.ResidentPages = None,
     model: options.Model = options.DEFAULT_MODEL,
+    workers: options.Workers = None,
     *,
     rows: options.ChosenRows,
     form: options.PlotForm,
@@ -113,7 +114,7 @@ def growth(
         if len(files) > 1:
             raise InputError("--value", value, "one series")
         renamed = {"start": "from", "end": "to", "real_storage": "real-storage"}
-        for name in ("pools", "real_storage", "system", "start", "end", "together", "map"):
+        for name in ("pools", "real_storage", "system", "start", "end", "together", "map", "workers"):
             said = options.as_typed(name)
             if said is not None:
                 option_name = f"--{renamed.get(name, name)}"
@@ -141,7 +142,9 @@ def growth(
         devices = measured.devices.lazy()
         measured = replace(measured, notes=(*measured.notes, *checked_members(pools, devices)))
         lost = gaps_of(measured.missing, pools, devices, allowed=rows.allow_missing)
-        answer = site_growth(measured, given, horizon=ahead, rate=rate, events=events, gaps=lost)
+        answer = site_growth(
+            measured, given, horizon=ahead, rate=rate, events=events, gaps=lost, workers=workers
+        )
     options.show(answer, form)
 
 

@@ -122,6 +122,7 @@ def test_an_event_raises_the_load_from_its_day_on(tmp_path: Path, capsys: pytest
     ("words", "said"),
     [
         (["--limit", "0"], "--limit"),
+        (["--limit", "5000", "--workers", "2"], "--workers = '2': expected it with measurements of a site"),
         (["--limit", "5000/s"], "--limit"),
         (["--limit", "5000", "--growth", "20%"], "--growth"),
         (["--limit", "5000", "--growth", "-100%/year"], "--growth"),
@@ -163,3 +164,13 @@ def test_pictures_of_one_and_of_several(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["growth", str(several), "--limit", "5000", "--plot", str(all_of_them)]) == 0
     assert all_of_them.stat().st_size > 10_000
     assert "2 of 2 limits are reached within 5 years" in capsys.readouterr().out
+
+
+def test_processes_do_not_change_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "site.csv"
+    rows = [f"2026-03-{day:02d}T10:00,3600,V{k},,{500 + day},1.2,.4" for day in range(1, 5) for k in (1, 2)]
+    table.write_text("\n".join(["start,interval_s,volume,pool,io_rate,service_ms,queued", *rows]) + "\n")
+    one, two = (asked(capsys, str(table), "--workers", number) for number in "12")
+    assert one == two
+    assert main(["growth", str(table), "--workers", "0"]) == 2
+    assert "--workers = 0: expected a count of at least 1" in capsys.readouterr().err
