@@ -30,7 +30,7 @@ def demand(readings: Sequence[NamedReading], recommended: int) -> str:
     if len(others) > MOST_NAMED:
         others = [*others[: MOST_NAMED - 1], f"... {others[-1]}"]
     if others:
-        text += f" The measurement also fits {', '.join(others)} with {recommended}."
+        text += f" The measurement also fits (need, rate with {recommended}): {', '.join(others)}."
     return text
 
 
@@ -39,7 +39,7 @@ def _short(reading: NamedReading) -> str:
     if reading.kind == "closed" and reading.population is not None:
         words = f"{readable(reading.population)} requester{'' if reading.population == 1 else 's'}"
     count = "no count" if reading.count is None else render.counted(reading.count, "alias", "aliases")
-    return f"{words}: {count} and {readable(reading.io_rate)}/s"
+    return f"{words} ({count}, {readable(reading.io_rate)}/s)"
 
 
 def of_volume(runs: Sequence[Run], counts: Counts, *, bursty: bool, several: bool) -> list[str]:
