@@ -52,24 +52,17 @@ def read_in_use(
     Nor are those in `known` read again, by the identity of their rows; what is read is added.
     """
     known = {} if known is None else known
-    apart = list({id(row): row for row in rows if id(row) not in known}.values())
-    if apart:
-        (rate, service, queued), parts = joined(apart)
-        measured = make_rows(rate, service, queued, 0)
-        now = Hypotheses.of(_as_without(measured, parts, law))
-        for row, part in zip(apart, parts, strict=True):
-            begin = MULTIPLES.size * part.start
-            known[id(row)] = PoolInUse.of(row, measured.of(part), begin, now, many, tries=tries)
+    _read_now(rows, law, many, known, tries=tries)
     weighed = [known[id(row)] for row in rows]
-    grown: dict[int, list[int]] = {}
-    for k in np.flatnonzero(growth).tolist():
-        grown.setdefault(id(weighed[k].now), []).append(k)
     found = {
         k: one.pool(one.now, one.each, one.curves, one.draws)
         for k, one in enumerate(weighed)
         if not growth[k]
     }
-    for some in grown.values():
+    read_together: dict[int, list[int]] = {}
+    for k in np.flatnonzero(growth).tolist():
+        read_together.setdefault(id(weighed[k].now), []).append(k)
+    for some in read_together.values():
         which = [np.arange(weighed[k].each[0].start, weighed[k].each[-1].stop) for k in some]
         share = np.repeat(growth[some], [part.size for part in which])
         later = Hypotheses.of(weighed[some[0]].now.readings.of(np.concatenate(which)).grown(share))
@@ -80,6 +73,21 @@ def read_in_use(
             curves = curves_of(rows[k], later.together, each, SHARES, tries=tries)
             found[k] = weighed[k].pool(later, each, curves, None)
     return [one.tied(found[k]) if tied else found[k] for k, one in enumerate(weighed)]
+
+
+def _read_now(
+    rows: Sequence[PoolRow], law: Law, many: int, known: dict[int, PoolInUse], *, tries: bool
+) -> None:
+    """Add the pools that are not known yet, as they were measured, all of them together."""
+    apart = list({id(row): row for row in rows if id(row) not in known}.values())
+    if not apart:
+        return
+    (rate, service, queued), parts = joined(apart)
+    measured = make_rows(rate, service, queued, 0)
+    now = Hypotheses.of(_as_without(measured, parts, law))
+    for row, part in zip(apart, parts, strict=True):
+        begin = MULTIPLES.size * part.start
+        known[id(row)] = PoolInUse.of(row, measured.of(part), begin, now, many, tries=tries)
 
 
 def _multiples(row: PoolRow, begin: int) -> list[slice]:

@@ -83,13 +83,10 @@ def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
     shared = aliases / len(rows) if pool else aliases
     measured = (numbers[name] for name in ("io_rate", "response", "utilization"))
     found = service_bracket(*measured, aliases=aliases, shared=shared)
-    asked = numbers["response"], numbers["queued"], numbers["io_rate"]
-    rest = asked[0] - asked[1] / asked[2]
-    told = np.isfinite(rest.value) & (numbers["io_rate"].value > 0)
-    for k in (missing & told & (rest.high <= 0)).nonzero()[0]:
-        response, queued, rate = (each[k] for each in asked)
-        rest_of_response(response, queued, rate, of=f" of {rows.names[k]}")
-    ends = zip(found, above_nothing(rest), _printed_service(rows), strict=True)
+    told = missing & (numbers["io_rate"].value > 0) & np.isfinite(numbers["queued"].value)
+    answered = Interval(*(np.where(told, end, np.nan) for end in numbers["response"]))
+    rest = rest_of_response(answered, numbers["queued"], numbers["io_rate"], rows.names)
+    ends = zip(found, rest, _printed_service(rows), strict=True)
     return Interval(*(np.where(missing, np.where(told, of, each), known) for each, of, known in ends))
 
 

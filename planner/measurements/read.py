@@ -19,6 +19,7 @@ from planner.reports.membership import Membership, is_lsdasd, read_lsdasd, read_
 
 if TYPE_CHECKING:
     import pandas as pd
+
 STANDARD_INPUT: Final = "-"
 Data = Any
 """A path, ``-`` for standard input, a file object, bytes, a data frame of polars or pandas, or several of these."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
@@ -265,20 +265,24 @@ def from_numbers(
     if service is not None:
         check_response(waiting, io_rate, service, answered)
         return at(service)
-    return at_both_ends(all_of(rest_of_response(answered, waiting, io_rate)), all_of(io_rate).value, at)
+    rest = rest_of_response(all_of(answered), all_of(waiting), all_of(io_rate))
+    return at_both_ends(rest, all_of(io_rate).value, at)
 
 
 BUNCHED: Final = 3.0
 KNOWN: Final = 0.05  # relative width up to which the ends are one
 
 
-def rest_of_response(response: Interval, queued: Interval, io_rate: Interval, of: str = "") -> Interval:
-    """The service time [s] of one volume: the response without the wait, which is queue / rate (Little's law)."""
+def rest_of_response(
+    response: Interval, queued: Interval, io_rate: Interval, names: Sequence[str] = ()
+) -> Interval:
+    """Service times [s] of volumes: responses without the wait, which is queue / rate (Little's law); nan: not told."""
     rest = response - queued / io_rate
-    if rest.high <= 0:
-        wait = float(queued.value / io_rate.value) / MILLISECOND
+    for k in (rest.high <= 0).nonzero()[0]:
+        wait = float(queued.value[k] / io_rate.value[k]) / MILLISECOND
         wanted = f"above the wait, which queue over rate makes {wait:.4g} ms"
-        raise InputError(f"response{of}", response.value / MILLISECOND, wanted, "ms")
+        of = f" of {names[k]}" if names else ""
+        raise InputError(f"response{of}", response.value[k] / MILLISECOND, wanted, "ms")
     return above_nothing(rest)
 
 

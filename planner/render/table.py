@@ -18,6 +18,7 @@ from planner.render import safe
 
 if TYPE_CHECKING:
     import pandas as pd
+
 FIGURE_SPACE: Final = "\N{FIGURE SPACE}"  # as wide as a digit
 NUMBER: Final = re.compile(
     r"[-+<]?\d[\d.,]*(?:e[-+]?\d+)?(?: ?%|/s| [A-Za-z]+)?(?: ?(?:\(.*\)|(?:to|-) ?\S+))?$"

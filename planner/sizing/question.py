@@ -117,13 +117,16 @@ class Numbers:
         for argument, count, least in (("volumes", volumes, 1), ("in_use", in_use, 0)):
             if count < least:
                 raise InputError(argument, count, f"a count of at least {least}")
+
+        def given(name: str, dimension: units.Dimension | None, parts: int = 1) -> Interval | None:
+            value = getattr(self, name)
+            return None if value is None else quantity(value, dimension, name, parts)
+
         found = from_numbers(
             io_rate=quantity(self.rate, "rate", "rate"),
-            service=None  # a sum of three rounded parts
-            if self.service is None
-            else quantity(self.service, "time", "service", 3),
-            response=None if self.response is None else quantity(self.response, "time", "response"),
-            queued=None if self.queue is None else quantity(self.queue, None, "queue"),
+            service=given("service", "time", 3),  # the sum of three rounded parts
+            response=given("response", "time"),
+            queued=given("queue", None),
             volumes=volumes,
             aliases=in_use,
             pool=pool,

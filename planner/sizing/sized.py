@@ -40,13 +40,11 @@ def tries_of(fails: Array, no_alias: Array) -> Array:
 class Known:
     """What was read of measurements, by their identity: asked again, with another growth, they are not read again.
 
-    It is of one law and target: `runs` with their volumes in order, pools as `rows` with what was read of those
-    `in_use`, and steady `candidates`, all or the preferred one.
+    It is of one law and target: `runs` beside the same with their volumes in order, pools as `rows` with what was read
+    of those `in_use`, and steady `candidates`, all or the preferred one.
     """
 
-    runs: dict[int, tuple[Run, Run]] = field(
-        default_factory=dict
-    )  # with the first, whose identity is the key
+    runs: dict[int, tuple[Run, Run]] = field(default_factory=dict)
     rows: dict[int, PoolRow] = field(default_factory=dict)
     in_use: dict[int, PoolInUse] = field(default_factory=dict)
     candidates: dict[tuple[int, bool], tuple[Candidate, ...]] = field(default_factory=dict)
