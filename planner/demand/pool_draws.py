@@ -39,6 +39,9 @@ RARE, RARE_IN_USE = 0.03, 0.01
 DRAWS: Final = 128  # in 22 random pools other draws gave the same count, ends within 2
 NOTHING: Final = 1e-6  # I/Os queued, from which on more aliases are not looked at
 TOGETHER: Final = 0.15  # prior weight of all shares above 0
+CACHED: Final = 0.2  # prior weight of volumes whose waits all come of hits and misses of one cache
+ALIKE: Final = 0.6  # spread of the waits over those of Poisson arrivals, in logarithms, that one cache leaves
+CACHED_DRAWS: Final = 8
 LEAST_SHARE: Final = 1e-3  # of a hypothesis that counts
 
 
@@ -142,38 +145,57 @@ def counting(likely: Array) -> Indices:
 
 def pool_of(
     row: PoolRow, readings: Readings, asks_of: Sequence[AliasUse], alone: Sequence[Array], likely: Array, *,
-    curves: Curves, draws: Sequence[Array] | None = None,
+    curves: Curves, draws: Sequence[Array] | None = None, cached: AliasUse | None = None,
 ) -> PoolReadings:  # fmt: skip
-    """Draws of several hypotheses side by side, `likely` (hypotheses, draws), and curves; means over all hypotheses."""
+    """Draws of several hypotheses side by side, `likely` (hypotheses, draws), and curves; means over all hypotheses.
+
+    `cached` is what the volumes ask if their waits come of service times that vary, all of them behind one cache.
+    """
     last = most_aliases(readings.volumes)
     share, kept = likely.sum(axis=1) / likely.sum(), counting(likely).tolist()
 
     def mean(values: Sequence[Array]) -> Array:
         return np.asarray(sum(share[k] * values[k] for k in kept) / share[kept].sum())
 
-    chosen = [] if row.joined else kept
-    # All curves together have a set part of the weight of all draws.
-    weight = likely.shape[1] * likely.shape[0] / max(curves.likely.size, 1) * TOGETHER / (1 - TOGETHER)
-    queues = np.concatenate(
-        [*(drawn(asks_of[k], last, likely.shape[1]) if draws is None else draws[k] for k in chosen), curves.queues],
-        axis=1,
-    )  # fmt: skip
+    # What is drawn: what volumes ask, and the weight of each draw.
+    apart = [] if row.joined else [(asks_of[k], likely[k]) for k in kept]
+    if cached is not None and apart:
+        weight = likely.sum() * CACHED / (1 - CACHED) * _alike(readings)
+        apart.append((cached, np.full(CACHED_DRAWS, weight / CACHED_DRAWS)))
+    before = [None] * len(apart) if draws is None else [draws[k] for k in kept]
+    each = [
+        drawn(asks, last, weights.size) if queues is None else queues
+        for (asks, weights), queues in zip(apart, before, strict=False)
+    ]
+    queues = np.concatenate([*each, curves.queues], axis=1)
     fails = None
     if curves.fails is not None:
         fails = np.concatenate(
-            [*(drawn_fails(asks_of[k], last, likely.shape[1]) for k in chosen), curves.fails], axis=1
+            [*(drawn_fails(asks, last, weights.size) for asks, weights in apart), curves.fails], axis=1
         )
+    # All curves together have a set part of the weight of all draws.
+    of_curves = likely.shape[1] * likely.shape[0] / max(curves.likely.size, 1) * TOGETHER / (1 - TOGETHER)
+    of_draws = np.concatenate([np.empty(0), *(weights for _, weights in apart)])
     nothing = np.flatnonzero(queues.max(axis=1) <= NOTHING)
     counts = max(int(nothing[0]) + 1 if nothing.size else last + 1, row.aliases + 2)
     return PoolReadings(
         readings=readings, in_use=row.aliases, queues=queues[:counts],
         fails=None if fails is None else fails[:counts],
-        shares=np.append(np.zeros(likely[chosen].size), curves.shares),
-        likely=np.append(likely[chosen], weight * curves.likely), crowd=mean([asks.second_moment for asks in asks_of]),
+        shares=np.append(np.zeros(of_draws.size), curves.shares),
+        likely=np.append(of_draws, of_curves * curves.likely), crowd=mean([asks.second_moment for asks in asks_of]),
         busy=mean([asks.mean(asks.busy) for asks in asks_of]), rate=mean([asks.mean(asks.rate) for asks in asks_of]),
         alone=_at_least(mean(alone), readings.rows.queue.sum() if row.aliases else 0.0),
         alone_rate=mean([asks.mean(asks.alone_rate) for asks in asks_of]),
     )  # fmt: skip
+
+
+def _alike(readings: Readings) -> float:
+    """How well the volumes agree on what their service time does to waits, weighed by their queues: 1 where exactly."""
+    ratio, queue = np.log(np.maximum(readings.ratio, 0.5)), readings.rows.queue
+    if not queue.sum() > 0:
+        return 0.0
+    mean = np.average(ratio, weights=queue)
+    return float(np.exp(-np.average((ratio - mean) ** 2, weights=queue) / (2 * ALIKE**2)))
 
 
 def _at_least(alone: Array, queued: float) -> Array:

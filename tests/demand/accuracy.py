@@ -1,7 +1,8 @@
-"""How often counts are right on simulated volumes: `python -m tests.demand.accuracy SEED [VOLUMES [POOLS]]`.
+"""How often counts are right on simulated volumes: `python -m tests.demand.accuracy SEED [VOLUMES [POOLS]] [--cached]`.
 
-Volumes and pools are drawn anew for every seed; FIRST-LAST takes several seeds together. The weights of the readings
-were adjusted on seeds 11 to 14 and pools of seeds 21 and 31; judge on others.
+`--cached` volumes are steady, their service times hits and misses of a cache. Volumes and pools are drawn anew for
+every seed; FIRST-LAST takes several seeds together. The weights of the readings were adjusted on seeds 11 to 14 and
+pools of seeds 21 and 31, those of cached volumes on 1 to 3; judge on others.
 """
 
 from __future__ import annotations
@@ -124,14 +125,14 @@ def _one_and_two(
     return one_row, two_rows
 
 
-def main(seeds: str, volumes: int = 200, pools: int = 40) -> None:
+def main(seeds: str, volumes: int = 200, pools: int = 40, *, cached: bool = False) -> None:
     """Print the tables, so many volumes and pools of each seed."""
     first, _, last = seeds.partition("-")
     every = range(int(first), int(last or first) + 1)
     if volumes:
-        print_volumes([case for seed in every for case in cases(seed, volumes)])
+        print_volumes([case for seed in every for case in cases(seed, volumes, cached=cached)])
     if pools:
-        print_pools([case for seed in every for case in pool_cases(seed, pools)])
+        print_pools([case for seed in every for case in pool_cases(seed, pools, cached=cached)])
 
 
 def print_volumes(drawn: Sequence[Case]) -> None:
@@ -146,6 +147,8 @@ def print_volumes(drawn: Sequence[Case]) -> None:
     for title, found in (("one row", one), ("and a row at the recommended count", two)):
         say(title, names)
         for part, chosen in parts.items():
+            if chosen is not None and not chosen.any():
+                continue
             say(part, [f"{found.figures(chosen)[name]:.0f}" for name in names])
 
 
@@ -168,4 +171,5 @@ def say(title: str, columns: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *(int(argument) for argument in sys.argv[2:]))
+    seeds, *counts = [each for each in sys.argv[1:] if each != "--cached"]
+    main(seeds, *map(int, counts), cached="--cached" in sys.argv)

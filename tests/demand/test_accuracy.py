@@ -32,3 +32,14 @@ def test_pools_reach_what_is_asked() -> None:
     assert found["within 25 % or one"] >= 60
     assert found["range holds"] >= 75
     assert found["too few by more"] <= 30
+
+
+@pytest.mark.slow
+def test_hits_and_misses_of_a_cache_lie_within_the_range() -> None:
+    one, two = of_volumes(cases(103, 90, cached=True))
+    first, second = one.figures(), two.figures()
+    assert first["range holds"] >= 95 and first["too few"] <= 18
+    assert second["right"] >= 66 and second["range holds"] >= 94
+    one, two = of_pools(pool_cases(103, 20, cached=True))
+    assert one.figures()["range holds"] >= 80
+    assert two.figures()["range holds"] >= 90 and two.figures()["within 25 % or one"] >= 85

@@ -236,3 +236,20 @@ def test_many_devices_stay_finite(most: int) -> None:
         later = found.queue[1:]
         assert np.isfinite(later).all() and (later >= 0).all()
         assert (np.diff(found.queue[1:], axis=0) <= 1e-9).all()
+
+
+@pytest.mark.parametrize(("scv", "error"), [(0.25, 0.2), (2.0, 0.1), (4.0, 0.2), (10.0, 0.5)])
+@pytest.mark.parametrize("busy", [0.3, 0.6, 0.9])
+def test_variable_service_waits_as_the_exact_law_says(scv: float, error: float, busy: float) -> None:
+    for devices in (1, 2, 3, 5):
+        rate = busy * devices
+        found = chains.variable(station(0.0, 0.0), np.array([rate]), np.array([(1 + scv) / 2]))
+        expected = queueing.mgc(rate, 1.0, devices, scv, method="exact").queue_length
+        wanted = 1e-9 if devices == 1 else error
+        np.testing.assert_allclose(found.queue[devices - 1, 0], expected, rtol=wanted)
+
+
+def test_variable_service_is_no_faster_where_devices_saturate() -> None:
+    found = chains.variable(station(0.0, 0.0), np.array([3.0]), np.array([8.0]))
+    assert np.isinf(found.queue[:3, 0]).all() and np.isfinite(found.queue[3:, 0]).all()
+    assert (np.diff(found.queue[3:, 0]) < 0).all()

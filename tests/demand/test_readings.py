@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from planner import queueing
 from planner.demand import (
     Law,
     Readings,
@@ -359,3 +360,15 @@ def test_the_last_number_of_a_short_ladder_stands_for_all_beyond() -> None:
         kind=np.full(3, kinds.ACTIVE), number=np.array([0.0, 0.5, 2.0]), own=np.ones(3)
     )  # half a step has half of the weight
     assert priors._requesters(short)[0] == pytest.approx([0.175, 0.175 + 0.25, 0.4])
+
+
+@pytest.mark.parametrize("scv", [3.0, 6.0, 12.0])
+@pytest.mark.parametrize("load", [0.2, 0.5])
+def test_hits_and_misses_of_a_cache_lie_within_the_range(scv: float, load: float) -> None:
+    """What Poisson arrivals need whose service varies so, by the exact law of M/G/c."""
+    rate, service = load / 2e-3, 2e-3
+    queues = queueing.mgc(rate, service, np.arange(1, 9), scv, method="exact").queue_length
+    needed = int(np.argmax(queues <= 0.05 * load))
+    law = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
+    found = point_and_range(read(rate, service, queues[0], law=law))
+    assert found.low[0] <= needed <= found.high[0]

@@ -17,6 +17,8 @@ from tests.demand import simulation as sim
 STEADY = ("poisson", "closed", "guests")
 BURSTY = ("batches", "active", "on-off", "periodic")
 KINDS = (*STEADY, *BURSTY)
+SCVS = (0.25, 0.5, 1.0, 1.0, 2.0)  # of service times
+HITS_AND_MISSES = (3.0, 5.0, 9.0, 15.0)  # of a cache: nine hits of .25 ms to a miss of 6.5 ms have 6
 SHARE = 0.05
 MOST = 12  # aliases that a drawn volume may need
 IOS = 200_000  # with phases twice as many: their waits converge slowly
@@ -106,7 +108,7 @@ def component(kind: str, load: float, rng: np.random.Generator) -> list[float]:
     return [sim.PERIODIC, many, many / load, 0, 0]
 
 
-def drawn(kind: str, rng: np.random.Generator) -> Volume:
+def drawn(kind: str, rng: np.random.Generator, scvs: tuple[float, ...] = SCVS) -> Volume:
     """A volume of a kind, or of a mixture of two."""
     while True:
         pair = rng.choice(KINDS, size=2, replace=False) if kind == "mixture" else [kind]
@@ -121,7 +123,7 @@ def drawn(kind: str, rng: np.random.Generator) -> Volume:
         )
         return Volume(
             kind=kind, components=parts, service=_log(rng, 3e-4, 6e-3),
-            scv=float(rng.choice([0.25, 0.5, 1.0, 1.0, 2.0])),
+            scv=float(rng.choice(scvs)),
             inflation=float(rng.choice([0.0, 0.1, 0.18])), gap=float(rng.choice([0.0, 2e-5, 5e-5])),
             seed=int(rng.integers(1, 2**30)),
         )  # fmt: skip
@@ -137,14 +139,14 @@ class Case:
     needed: int
 
 
-def cases(seed: int, count: int) -> list[Case]:
-    """Volumes of all kinds in turn, a quarter mixtures, a quarter with aliases in use."""
+def cases(seed: int, count: int, *, cached: bool = False) -> list[Case]:
+    """Volumes of all kinds in turn, a quarter mixtures, a quarter with aliases in use; `cached` ones are steady."""
     rng = np.random.default_rng(seed)
-    order = [*KINDS, "mixture", "mixture"]
+    order = STEADY if cached else (*KINDS, "mixture", "mixture")
     found: list[Case] = []
     while len(found) < count:
         kind = order[len(found) % len(order)]
-        volume = drawn(kind, rng)
+        volume = drawn(kind, rng, HITS_AND_MISSES if cached else SCVS)
         row = volume.row(0)
         if not (0.03 <= row[0] * row[1] <= 0.995) or row[2] > 60:
             continue
@@ -173,21 +175,21 @@ class PoolCase:
     listing: bool
 
 
-def pool_cases(seed: int, count: int) -> list[PoolCase]:
-    """Pools of 4 to 16 volumes, partly bursty, a quarter with aliases in use."""
+def pool_cases(seed: int, count: int, *, cached: bool = False) -> list[PoolCase]:
+    """Pools of 4 to 16 volumes, partly bursty, or of `cached` ones; a quarter with aliases in use."""
     rng = np.random.default_rng(seed)
     found: list[PoolCase] = []
     while len(found) < count:
-        case = _pool_case(rng)
+        case = _pool_case(rng, cached=cached)
         if case is not None:
             found.append(case)
     return found
 
 
-def _pool_case(rng: np.random.Generator) -> PoolCase | None:
-    size, bursty = int(rng.integers(4, 17)), rng.uniform(0.1, 0.9)
+def _pool_case(rng: np.random.Generator, *, cached: bool) -> PoolCase | None:
+    size, bursty = int(rng.integers(4, 17)), 0.0 if cached else rng.uniform(0.1, 0.9)
     inflation, gap = float(rng.choice([0.0, 0.1, 0.18])), float(rng.choice([0.0, 2e-5, 5e-5]))
-    scv, seed = float(rng.choice([0.25, 0.5, 1.0, 1.0, 2.0])), int(rng.integers(1, 2**30))
+    scv, seed = float(rng.choice(HITS_AND_MISSES if cached else SCVS)), int(rng.integers(1, 2**30))
     parts, services = np.zeros((size, 5)), np.array([_log(rng, 3e-4, 6e-3) for _ in range(size)])
     for volume, service in enumerate(services):
         kinds = BURSTY if rng.random() < bursty else STEADY
