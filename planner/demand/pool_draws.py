@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from planner.demand import kinds
 from planner.demand.law import Law
 from planner.demand.pool_readings import (
     HELD,
@@ -45,21 +46,24 @@ CACHED_DRAWS: Final = 8
 LEAST_SHARE: Final = 1e-3  # of a hypothesis that counts
 
 
-def drawn(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
-    """I/Os queued in the whole pool with 0 to `most` aliases, (most + 1, draws), one candidate a volume each time."""
+def drawn(asks: AliasUse, most: int, many: int = DRAWS, cached: int = 0) -> Array:
+    """I/Os queued in the whole pool with 0 to `most` aliases, (most + 1, draws), one candidate a volume each time.
+
+    After `many` draws come some of volumes that all stand behind one cache: service times vary wherever they can.
+    """
     size = _length(asks)
     usage = np.fft.rfft(asks.usage, n=size, axis=0)
-    product = np.ones((size // 2 + 1, many), dtype=np.complex128)
-    for which in _picked(asks, many):
+    product = np.ones((size // 2 + 1, many + cached), dtype=np.complex128)
+    for which in _picked(asks, many, cached):
         product *= usage[:, which]
     return HELD * np.maximum(mean_excess(np.fft.irfft(product, n=size, axis=0), most), 0.0)
 
 
-def drawn_fails(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
+def drawn_fails(asks: AliasUse, most: int, many: int = DRAWS, cached: int = 0) -> Array:
     """Rate of I/Os that find no alias in the same draws, (most + 1, draws) [1/s]."""
     size = _length(asks)
     usage, ends = (np.fft.rfft(each, n=size, axis=0) for each in (asks.usage, asks.ends))
-    _, sums = one_of((usage[:, which], ends[:, which]) for which in _picked(asks, many))
+    _, sums = one_of((usage[:, which], ends[:, which]) for which in _picked(asks, many, cached))
     return FAILED * np.maximum(above(np.fft.irfft(sums, n=size, axis=0), most), 0.0)
 
 
@@ -69,14 +73,25 @@ def _length(asks: AliasUse) -> int:
     return 1 << int(np.ceil(np.log2(asks.usage.shape[0] + 2 * asks.in_use.sum() + spread)))
 
 
-def _picked(asks: AliasUse, many: int) -> Iterator[Indices]:
+def _picked(asks: AliasUse, many: int, cached: int) -> Iterator[Indices]:
     """Candidate of each volume in turn, (draws,), by weight."""
-    rng = np.random.default_rng(many)  # the same ones every time
-    places = (rng.permuted(np.tile(np.arange(many), (asks.volumes, 1)), axis=1) + 0.5) / many
+    parts = [(asks.weight, many), (asks.only(kinds.VARIABLE).weight, cached)]
+    places = np.concatenate([_places(asks.volumes, each) for _, each in parts], axis=1)
     ends = np.searchsorted(asks.volume, np.arange(asks.volumes + 1))
     for volume, (first, last) in enumerate(pairwise(ends.tolist())):
-        which = np.searchsorted(np.cumsum(asks.weight[first:last]), places[volume])
+        which = np.concatenate(
+            [
+                np.searchsorted(np.cumsum(weight[first:last]), place)
+                for (weight, _), place in zip(parts, np.split(places[volume], [many]), strict=True)
+            ]
+        )
         yield first + np.minimum(which, last - first - 1)
+
+
+def _places(volumes: int, many: int) -> Array:
+    """Where on its candidates each volume stands in each draw, (volumes, draws): the same ones every time."""
+    rng = np.random.default_rng(many)
+    return (rng.permuted(np.tile(np.arange(many), (volumes, 1)), axis=1) + 0.5) / max(many, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -145,11 +160,11 @@ def counting(likely: Array) -> Indices:
 
 def pool_of(
     row: PoolRow, readings: Readings, asks_of: Sequence[AliasUse], alone: Sequence[Array], likely: Array, *,
-    curves: Curves, draws: Sequence[Array] | None = None, cached: AliasUse | None = None,
+    curves: Curves, draws: Sequence[Array] | None = None, cached: int = 0,
 ) -> PoolReadings:  # fmt: skip
     """Draws of several hypotheses side by side, `likely` (hypotheses, draws), and curves; means over all hypotheses.
 
-    `cached` is what the volumes ask if their waits come of service times that vary, all of them behind one cache.
+    Of each hypothesis there are so many `cached` draws more.
     """
     last = most_aliases(readings.volumes)
     share, kept = likely.sum(axis=1) / likely.sum(), counting(likely).tolist()
@@ -157,25 +172,17 @@ def pool_of(
     def mean(values: Sequence[Array]) -> Array:
         return np.asarray(sum(share[k] * values[k] for k in kept) / share[kept].sum())
 
-    # What is drawn: what volumes ask, and the weight of each draw.
-    apart = [] if row.joined else [(asks_of[k], likely[k]) for k in kept]
-    if cached is not None and apart:
-        weight = likely.sum() * CACHED / (1 - CACHED) * _alike(readings)
-        apart.append((cached, np.full(CACHED_DRAWS, weight / CACHED_DRAWS)))
-    before = [None] * len(apart) if draws is None else [draws[k] for k in kept]
-    each = [
-        drawn(asks, last, weights.size) if queues is None else queues
-        for (asks, weights), queues in zip(apart, before, strict=False)
-    ]
+    chosen, many = [] if row.joined else kept, likely.shape[1]
+    each = [drawn(asks_of[k], last, many, cached) if draws is None else draws[k] for k in chosen]
     queues = np.concatenate([*each, curves.queues], axis=1)
     fails = None
     if curves.fails is not None:
-        fails = np.concatenate(
-            [*(drawn_fails(asks, last, weights.size) for asks, weights in apart), curves.fails], axis=1
-        )
-    # All curves together have a set part of the weight of all draws.
-    of_curves = likely.shape[1] * likely.shape[0] / max(curves.likely.size, 1) * TOGETHER / (1 - TOGETHER)
-    of_draws = np.concatenate([np.empty(0), *(weights for _, weights in apart)])
+        each = [drawn_fails(asks_of[k], last, many, cached) for k in chosen]
+        fails = np.concatenate([*each, curves.fails], axis=1)
+    # All curves together have a set part of the weight of all draws, and so have volumes behind one cache.
+    of_curves = many * likely.shape[0] / max(curves.likely.size, 1) * TOGETHER / (1 - TOGETHER)
+    of_cached = many / max(cached, 1) * CACHED / (1 - CACHED) * _alike(readings)
+    of_draws = np.append(likely[chosen], np.full((len(chosen), cached), of_cached), axis=1).ravel()
     nothing = np.flatnonzero(queues.max(axis=1) <= NOTHING)
     counts = max(int(nothing[0]) + 1 if nothing.size else last + 1, row.aliases + 2)
     return PoolReadings(

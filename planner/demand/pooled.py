@@ -17,15 +17,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from planner.demand import kinds
 from planner.demand.law import Law
-from planner.demand.pool_draws import DRAWS, Together, curves_of, pool_of
+from planner.demand.pool_draws import CACHED_DRAWS, DRAWS, Together, curves_of, pool_of
 from planner.demand.pool_in_use import MULTIPLES, PoolInUse, read_in_use
 from planner.demand.pool_readings import PoolReadings, PoolRow, joined, mean_service, misfit, services, tie
 from planner.demand.read import make_rows, read_volumes, with_queues
 from planner.demand.readings import Readings
 from planner.demand.rowwise import MeasuredRows
-from planner.demand.together import all_of
 from planner.demand.unlimited import asked
 from planner.results import Array
 
@@ -82,14 +80,13 @@ def _read_alone(
     alone = np.where(
         share > 0, np.maximum(queue, read.rows.queue), np.where(share < 0, queue, read.rows.queue)
     )
-    cached = asked(all_of(grown, kinds.VARIABLE))
     wanted = bool(shares) or any(row.joined for row in rows)
     together = Together.of(grown, asks) if wanted else Together(law=law)
     return [
         pool_of(
             row, grown.of(part), [asks.of(part)], [alone[part]], np.ones((1, many)),
             curves=curves_of(row, together, [part] if row.joined or shares else [], shares or (0.0,), tries=tries),
-            cached=cached.of(part),
+            cached=CACHED_DRAWS,
         )
         for row, part in zip(rows, parts, strict=True)
     ]  # fmt: skip

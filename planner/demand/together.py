@@ -43,14 +43,9 @@ RARE_SHARES: Final = (0.3, 0.15)  # of the I/Os of a volume that come in rare bu
 
 def in_batches(readings: Readings) -> AliasUse:
     """What volumes use if their bursts come with those of others: then they are batches, where there are any."""
-    return asked(all_of(readings, kinds.BATCHES))
-
-
-def all_of(readings: Readings, kind: int) -> Readings:
-    """Volumes that are all of one kind, where they can be."""
-    columns = readings.layout.kind == kind
-    there = (readings.weight[:, columns] > 0).any(axis=1, keepdims=True)
-    return replace(readings, weight=np.where(there, 1.0 * columns, readings.weight))
+    batches = readings.layout.kind == kinds.BATCHES
+    there = (readings.weight[:, batches] > 0).any(axis=1, keepdims=True)
+    return asked(replace(readings, weight=np.where(there, 1.0 * batches, readings.weight)))
 
 
 def in_rare_bursts(readings: Readings) -> list[AliasUse]:

@@ -25,13 +25,15 @@ LEAST_WEIGHT: Final = 1e-3
 class AliasUse:
     """What volumes ask of aliases where there are enough, under each candidate with a weight: arrays (elements,).
 
-    `volume` says whose candidate it is, in order, of `volumes`; `usage` is the distribution of the aliases in use,
-    (aliases + 1, elements), `ends` the rate at which I/Os end at aliases with so many in use [1/s], `busy` the mean
-    I/Os in service, `rate` the rate then [1/s], `alone` and `alone_rate` queue [I/Os] and rate [1/s] without any alias.
+    `volume` says whose candidate it is, in order, of `volumes`, `kind` what it is (`kinds.KINDS`); `usage` is the
+    distribution of the aliases in use, (aliases + 1, elements), `ends` the rate at which I/Os end at aliases with so
+    many in use [1/s], `busy` the mean I/Os in service, `rate` the rate then [1/s], `alone` and `alone_rate` queue
+    [I/Os] and rate [1/s] without any alias.
     """
 
     volumes: int
     volume: Indices
+    kind: Indices
     weight: Array
     usage: Array
     ends: Array
@@ -54,14 +56,22 @@ class AliasUse:
         each["volume"] = each["volume"] - volumes.start
         return AliasUse(volumes=volumes.stop - volumes.start, **each)
 
+    def only(self, kind: int) -> AliasUse:
+        """Volumes of one kind alone, where they can be."""
+        of_kind = self.kind == kind
+        there = np.isin(self.volume, self.volume[of_kind])
+        return replace(self, weight=np.where(there, 1.0 * of_kind, self.weight))
+
     @property
     def mixed(self) -> AliasUse:
         """One candidate a volume: what all of its own do in the mean."""
-        of_candidates = ("volumes", "volume", "weight")
+        of_candidates = ("volumes", "volume", "kind", "weight")
         names = [item.name for item in fields(self) if item.name not in of_candidates]
         each = np.arange(self.volumes)
         means = {name: self.mean(getattr(self, name)) for name in names}
-        return AliasUse(volumes=self.volumes, volume=each, weight=np.ones(each.size), **means)
+        return AliasUse(
+            volumes=self.volumes, volume=each, kind=np.full(each.size, -1), weight=np.ones(each.size), **means
+        )
 
     @property
     def in_use(self) -> Array:
@@ -88,9 +98,9 @@ def asked(readings: Readings) -> AliasUse:
     steps = chains.DeviceStation(most=LEVELS, inflation=readings.law.inflation, gap=np.zeros(1)).steps
     usage, ends = alias_law(laws, base_busy(readings, busy, flow), steps)
     return AliasUse(
-        volumes=readings.volumes, volume=volume, weight=readings.weight[volume, column],
-        usage=usage, ends=ends / readings.service_time[volume, column], busy=busy,
-        rate=flow / readings.service_time[volume, column], alone=np.where(np.isfinite(queue), queue, 0.0),
+        volumes=readings.volumes, volume=volume, kind=readings.layout.kind[column],
+        weight=readings.weight[volume, column], usage=usage, ends=ends / readings.service_time[volume, column],
+        busy=busy, rate=flow / readings.service_time[volume, column], alone=np.where(np.isfinite(queue), queue, 0.0),
         alone_rate=alone.rate[volume, column, 0],
     )  # fmt: skip
 

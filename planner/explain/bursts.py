@@ -125,6 +125,7 @@ def _together_equations(exact: Exact) -> tuple[Equation, ...]:
 
 
 def _together_numerical(values: Mapping[str, float]) -> dict[str, float]:
+    from planner.demand import kinds
     from planner.demand.together import beyond
     from planner.demand.unlimited import AliasUse
 
@@ -132,9 +133,9 @@ def _together_numerical(values: Mapping[str, float]) -> dict[str, float]:
     usage = np.zeros((length + 1, count))
     usage[0], usage[length] = 1 - share, share
     nothing = np.zeros(count)
-    use = AliasUse(volumes=count, volume=np.arange(count), weight=np.ones(count), usage=usage, ends=0 * usage,
-                   busy=nothing,
-                   rate=nothing, alone=nothing, alone_rate=nothing)  # fmt: skip
+    use = AliasUse(volumes=count, volume=np.arange(count), kind=np.full(count, kinds.BATCHES), weight=np.ones(count),
+                   usage=usage, ends=0 * usage, busy=nothing, rate=nothing, alone=nothing,
+                   alone_rate=nothing)  # fmt: skip
     found = float(beyond(use, int(values["aliases"]), values["together"])[-1])
     return {"U": float(use.in_use.sum()), "E": found, "Q": 1.5 * found}
 

@@ -105,9 +105,9 @@ def test_pools_against_a_simulation(name: str) -> None:
         usage, ends = unlimited.alias_law(present, busy, steps)
         one = np.array([1.0])
         use = unlimited.AliasUse(
-            volumes=volumes, volume=np.arange(volumes), weight=np.ones(volumes), usage=np.tile(usage, volumes),
-            ends=np.tile(ends, volumes), busy=np.tile(mean, volumes), rate=np.tile(flow, volumes),
-            alone=np.tile(0 * one, volumes), alone_rate=np.tile(flow, volumes),
+            volumes=volumes, volume=np.arange(volumes), kind=np.full(volumes, kind), weight=np.ones(volumes),
+            usage=np.tile(usage, volumes), ends=np.tile(ends, volumes), busy=np.tile(mean, volumes),
+            rate=np.tile(flow, volumes), alone=np.tile(0 * one, volumes), alone_rate=np.tile(flow, volumes),
         )  # fmt: skip
         fails = together.failing(use, 120, 0.0)
         # The count at which one in 20 or 50 of those in need finds none.
