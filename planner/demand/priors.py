@@ -46,7 +46,7 @@ class Scales:
     steady_beside: float = 0.3  # the same where mixed
     mixed_up_to: float = 1.5  # r
     variable_beside: float = 0.05  # of all others at least, hits and misses of a cache make it so
-    variable_up_to: float = 8.0  # r
+    variable_up_to: float = 12.0  # r
     beside_open: float = 0.2  # of closed readings beside a preferred open one
     nearly_open: float = 0.2  # of Poisson arrivals with another scv of service, where N requesters have 1/N
     of_beside: float = 0.4  # of requesters or groups beside open arrivals, to those alone
@@ -107,8 +107,8 @@ def weights(
     _split(found, layout)
     column = layout.columns(kinds.VARIABLE)
     could_be = np.isfinite(strain[:, column]) & (r > 1.0) & (r < scales.variable_up_to)
-    least = could_be * scales.variable_beside * found.sum(axis=1, keepdims=True)
-    found[:, column] = np.maximum(found[:, column], least)
+    least = scales.variable_beside * found.sum(axis=1, keepdims=True)
+    found[:, column] = could_be * np.maximum(found[:, column], least)
     total = found.sum(axis=1)
     steady = np.where(
         ratio <= STEADY_UP_TO, np.maximum(1.0, scales.steady * total),
