@@ -73,6 +73,23 @@ def test_the_high_end_never_falls_with_the_queue() -> None:
     assert "measure again" in saturated.headline
 
 
+@pytest.mark.parametrize("queues", [(300.0, 0.0), (300.0, 0.8), (40.0, 0.0)])
+def test_a_volume_that_never_idles_makes_its_pool_saturated(
+    queues: tuple[float, float], tmp_path: Path
+) -> None:
+    """Whatever waits at the other one: alone it is saturated as well, and nobody knows what it would ask for."""
+    path = tmp_path / "pool.csv"
+    rows = [
+        f"A,{name},{rate},3.0,{queue}"
+        for name, rate, queue in zip(("0100", "0101"), (330, 180), queues, strict=True)
+    ]
+    path.write_text("\n".join([HEAD, *rows]) + "\n", encoding="utf-8")
+    answer = planner.aliases(path)
+    assert answer.saturated and asked(330, 3.0, queues[0]).saturated
+    assert answer.range[0] <= answer.recommended <= 8 and answer.range[1] >= queues[0] * 0.8
+    assert "measure again" in answer.headline and "1 of 2 volumes always busy" in answer.why
+
+
 def test_bursts_ask_for_more_than_a_steady_reading_would() -> None:
     """Poisson arrivals at 10 % busy wait a ninth of a service; here three services."""
     answer = asked(100, 1.0, 0.30)

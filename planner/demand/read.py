@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from planner.demand import chains, kinds, priors, rowwise
 from planner.demand.kinds import COARSE, FINE, Layout
 from planner.demand.law import Law
-from planner.demand.readings import Readings
+from planner.demand.readings import Readings, never_idle
 from planner.demand.rowwise import Indices, MeasuredRows
 from planner.errors import InputError
 from planner.interval import Interval
@@ -175,8 +175,9 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
 
 
 def steady_volumes(io_rate: Interval, service: Interval, queued: Interval, *, law: Law) -> NDArray[np.bool_]:
-    """Which volumes without aliases `read_volumes` finds steady, found without reading them, (volumes,)."""
-    return np.asarray(poisson_ratio(make_rows(io_rate, service, queued, 0), law) <= priors.STEADY_UP_TO)
+    """Which volumes without aliases `read_volumes` finds steady and not saturated, without reading them, (volumes,)."""
+    rows = make_rows(io_rate, service, queued, 0)
+    return np.asarray((poisson_ratio(rows, law) <= priors.STEADY_UP_TO) & ~never_idle(rows, law))
 
 
 def poisson_ratio(rows: MeasuredRows, law: Law) -> Array:

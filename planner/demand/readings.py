@@ -106,10 +106,7 @@ class Readings:
     @property
     def saturated(self) -> Flags:
         """Volumes that never idle: their demand is unknown, (volumes,)."""
-        gap = self.law.redrive_time / self.rows.service
-        busy = self.rows.rate * self.rows.service * (1 + gap) / self.rows.devices
-        wait = self.rows.queue / (self.rows.rate * self.rows.service)
-        return np.asarray((busy > SATURATED_LOAD) & (wait > SATURATED_WAIT))
+        return never_idle(self.rows, self.law)
 
     @property
     def in_use(self) -> Array:
@@ -207,3 +204,10 @@ class Readings:
             first = np.where(met.any(axis=-1), np.argmax(met, axis=-1), np.inf)
             found[left] = np.where(open_, first, found[left])
         return found
+
+
+def never_idle(rows: MeasuredRows, law: Law) -> Flags:
+    """Volumes that are busy all the time and wait for long: what they would ask with more devices is unknown."""
+    busy = rows.rate * (rows.service + law.redrive_time) / rows.devices
+    wait = rows.queue / (rows.rate * rows.service)
+    return np.asarray((busy > SATURATED_LOAD) & (wait > SATURATED_WAIT))

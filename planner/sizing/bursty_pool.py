@@ -27,13 +27,13 @@ from planner.sizing.wording import of_bursty_pool
 class SizedDraws(Sized):
     """A pool with bursty volumes: `measured` as it was read, `pool` grown."""
 
-    decided = "bursty demand"
-
     def __init__(
         self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, measured: PoolReadings, pool: PoolReadings
     ) -> None:  # fmt: skip
         super().__init__(runs, law, target, growth)
         self.measured, self.pool = measured, pool
+        self.saturated = pool.saturated and not self.run.aliases and not pool.others
+        self.decided = "saturated" if self.saturated else "bursty demand"
 
     @cached_property
     def ends(self) -> tuple[int, int, int]:
@@ -133,10 +133,10 @@ class SizedDraws(Sized):
         read = self.pool.readings
         bursty = int((~read.steady).sum())
         row = int(np.argmax(np.where(read.steady, -1.0, read.rows.queue)))
-        words = (
-            f"{bursty} of {read.volumes} volumes bursty, the longest queue as if "
-            f"{in_words(read, row, int(np.argmax(read.weight[row])))}"
-        )
+        told = f"{bursty} of {read.volumes} volumes bursty"
+        if self.saturated:
+            told = f"{int(read.saturated.sum())} of {read.volumes} volumes always busy, {bursty} bursty"
+        words = f"{told}, the longest queue as if {in_words(read, row, int(np.argmax(read.weight[row])))}"
         rate = float(rows.io_rate[count])
         return (NamedReading(kind="bursty", words=words, weight=None, count=count, io_rate=rate),)
 

@@ -195,8 +195,11 @@ BAD_MEMBERS = {
     "role": (("522A,boss,3",), "device,role,pool", "expected base or alias"),
     "twice": (("522A-522F,base,3", "522B,alias,3"), "device,role,pool", "522B a second time"),
     "twice the same": (("522A,base,3", "522A,base,3"), "device,role,pool", "522A a second time"),
-    "in two pools": (("522A,1,0,3", "522A,1,0,4"), "device,IODDEV_RDEVHPBA,IODDEV_RDEVHPAL,IODDEV_RDEVHPPL",
-                     "522A a second time"),
+    "in two pools": (
+        ("522A,1,0,3", "522A,1,0,4"),
+        "device,IODDEV_RDEVHPBA,IODDEV_RDEVHPAL,IODDEV_RDEVHPPL",
+        "522A a second time",
+    ),
     "columns": (("522A,3",), "device,pool", "missing role"),
     "bits": (("522A,1,3",), "device,IODDEV_RDEVHPBA,IODDEV_RDEVHPPL", "missing IODDEV_RDEVHPAL"),
     "both": (("522A,1,1,3",), "device,IODDEV_RDEVHPBA,IODDEV_RDEVHPAL,IODDEV_RDEVHPPL", "both 1"),
