@@ -249,18 +249,25 @@ def test_multiples_reach_from_even_service_to_phases_of_overload() -> None:
     assert (np.diff(below) < 0.0).all() and (above[1:] > 0.95 * above[:-1]).all()
 
 
-def test_volumes_that_agree_on_their_waits_may_all_be_hits_and_misses_of_a_cache() -> None:
+def test_volumes_that_agree_on_their_waits_may_all_be_hits_and_misses_of_a_cache(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Each waits four times as long as of exponential service: with scv 7 the exact law of a pool needs far fewer."""
     law = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
-    load = np.array([0.2, 0.3, 0.4, 0.25, 0.35, 0.3])
+    load, service = np.array([0.2, 0.3, 0.4, 0.25, 0.35, 0.3]), 2e-3
     alike = 4.0 * load**2 / (1 - load)
-    unlike = alike * np.array([0.3, 3.0, 0.3, 3.0, 0.3, 3.0])
-    service, together = 2e-3, load.sum()
 
-    def low(queue: np.ndarray) -> int:
+    def read(queue: np.ndarray) -> pool_readings.PoolReadings:
         row = (Interval.around(load / service, 0.05), Interval.around(np.full(6, service), 5e-6))
-        return read_pool(*row, Interval.around(queue, 0.005), law=law).point_and_range()[1]
+        return read_pool(*row, Interval.around(queue, 0.005), law=law)
 
     # All bases and aliases as one station wait less than the pool: it needs as many at least.
-    queues = queueing.mgc(together / service, service, np.arange(6, 20), 7.0).queue_length
-    assert np.argmax(queues <= 0.05 * together) <= low(alike) <= 3 < low(unlike)
+    queues = queueing.mgc(load.sum() / service, service, np.arange(6, 20), 7.0).queue_length
+    found = read(alike)
+    low = found.point_and_range()[1]
+    assert np.argmax(queues <= 0.05 * load.sum()) <= low <= 3
+    unlike = read(alike * np.array([0.3, 2.9, 0.3, 2.9, 0.3, 2.9]))
+    weights = [pool_draws._alike(each.readings) for each in (found, unlike)]
+    assert weights[0] == pytest.approx(1.0, abs=0.01) and weights[1] < 0.6
+    monkeypatch.setattr(pool_draws, "CACHED", 1e-12)
+    assert read(alike).point_and_range()[1] > 3
