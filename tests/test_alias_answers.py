@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 import planner
-from planner import sizing
+from planner import queueing, sizing
 from planner.demand import Law
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.library import data_path
-from planner.measurements import from_numbers, intervals, pool_runs, read, volume_runs
+from planner.measurements import Run, from_numbers, intervals, pool_runs, read, volume_runs
+from planner.sizing.need import need
+from tests.demand.accuracy import run_of
 from tests.reports.printing import page, row
 
 HEAD = "pool,volume,io_rate,service_ms,queued"
@@ -88,6 +90,28 @@ def test_a_volume_that_never_idles_makes_its_pool_saturated(
     assert answer.saturated and asked(330, 3.0, queues[0]).saturated
     assert answer.range[0] <= answer.recommended <= 8 and answer.range[1] >= queues[0] * 0.8
     assert "measure again" in answer.headline and "1 of 2 volumes always busy" in answer.why
+
+
+def test_a_second_row_shows_what_a_volume_that_never_idles_asks_for() -> None:
+    """Forty requesters that hardly think beside one that does, solved by the queueing model at each count."""
+    law = Law(inflation=0.05, redrive_time=5e-5, model_error=0.02)
+    people = {"population": [40, 1], "think_time": [1e-4, 3e-3]}
+    solved = queueing.alias_pool(
+        np.arange(41), volumes=[1, 1], service_time=3e-3, inflation=0.05, redrive_time=5e-5, **people
+    )
+    rate, service = solved.throughput, solved.service_time
+    queue = solved.queue_length - solved.in_gap
+    needed = int(np.argmax(queue.sum(axis=1) <= 0.05 * (rate * service).sum(axis=1)))
+
+    def row(aliases: int) -> Run:
+        rows = np.array([each[aliases] for each in (rate, service, queue, queue)])
+        return run_of(rows, aliases, listing=True, pool=True)
+
+    alone, several = need([(row(0),), (row(0), row(8))], law)
+    assert alone.decided == "saturated" and several.decided == "steady demand"
+    for found in (alone, several):
+        assert found.low <= needed <= found.high
+    assert several.low >= 0.6 * needed
 
 
 def test_bursts_ask_for_more_than_a_steady_reading_would() -> None:

@@ -84,8 +84,8 @@ class PoolReadings:
 
     @property
     def saturated(self) -> bool:
-        """Whether a volume never idles, so that its demand is unknown."""
-        return bool(self.readings.saturated.any())
+        """Whether a volume never idles, so that its demand is unknown: aliases in use or another row would show it."""
+        return not self.in_use and not self.others and bool(self.readings.saturated.any())
 
     @property
     def open_above(self) -> bool:

@@ -7,13 +7,13 @@ from dataclasses import fields, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from planner.demand import chains, kinds, priors, rowwise
 from planner.demand.kinds import COARSE, FINE, Layout
 from planner.demand.law import Law
 from planner.demand.readings import Readings, never_idle
-from planner.demand.rowwise import Indices, MeasuredRows
+from planner.demand.rowwise import Flags, Indices, MeasuredRows
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.results import Array
@@ -174,10 +174,12 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     )  # fmt: skip
 
 
-def steady_volumes(io_rate: Interval, service: Interval, queued: Interval, *, law: Law) -> NDArray[np.bool_]:
-    """Which volumes without aliases `read_volumes` finds steady and not saturated, without reading them, (volumes,)."""
+def steady_volumes(
+    io_rate: Interval, service: Interval, queued: Interval, *, law: Law
+) -> tuple[Flags, Flags]:
+    """Which volumes without aliases `read_volumes` finds steady, and which never idle, without reading them."""
     rows = make_rows(io_rate, service, queued, 0)
-    return np.asarray((poisson_ratio(rows, law) <= priors.STEADY_UP_TO) & ~never_idle(rows, law))
+    return poisson_ratio(rows, law) <= priors.STEADY_UP_TO, never_idle(rows, law)
 
 
 def poisson_ratio(rows: MeasuredRows, law: Law) -> Array:

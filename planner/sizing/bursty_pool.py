@@ -32,7 +32,7 @@ class SizedDraws(Sized):
     ) -> None:  # fmt: skip
         super().__init__(runs, law, target, growth)
         self.measured, self.pool = measured, pool
-        self.saturated = pool.saturated and not self.run.aliases and not pool.others
+        self.saturated = pool.saturated
         self.decided = "saturated" if self.saturated else "bursty demand"
 
     @cached_property

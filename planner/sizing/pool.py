@@ -424,9 +424,11 @@ def _read_steady(cases: Sequence[Sequence[Run]], law: Law) -> tuple[dict[int, Un
             steady[k] = run.total_queue.value <= 0 or candidates[0].fits
     if unshared:
         columns, parts = joined([each[:3] for each in unshared.values()])
-        calm = steady_volumes(*columns, law=law)
+        calm, saturated = steady_volumes(*columns, law=law)
         for k, part in zip(unshared, parts, strict=True):
-            steady[k] = bool(calm[part].all()) and not _denied(cases[k], law)
+            # Nobody knows what a volume that never idles would ask for, unless another row shows it.
+            unknown = len(cases[k]) == 1 and bool(saturated[part].any())
+            steady[k] = bool(calm[part].all()) and not unknown and not _denied(cases[k], law)
     return unshared, steady
 
 
