@@ -74,24 +74,22 @@ def _length(asks: AliasUse) -> int:
 
 
 def _picked(asks: AliasUse, many: int, cached: int) -> Iterator[Indices]:
+    """Candidate of each volume in turn, (draws,): those behind one cache come last."""
+    usual = _by_weight(asks, many)
+    if not cached:
+        return usual
+    varying = _by_weight(asks.only(kinds.VARIABLE), cached)
+    return (np.concatenate(both) for both in zip(usual, varying, strict=True))
+
+
+def _by_weight(asks: AliasUse, many: int) -> Iterator[Indices]:
     """Candidate of each volume in turn, (draws,), by weight."""
-    parts = [(asks.weight, many), (asks.only(kinds.VARIABLE).weight, cached)]
-    places = np.concatenate([_places(asks.volumes, each) for _, each in parts], axis=1)
+    rng = np.random.default_rng(many)  # the same ones every time
+    places = (rng.permuted(np.tile(np.arange(many), (asks.volumes, 1)), axis=1) + 0.5) / many
     ends = np.searchsorted(asks.volume, np.arange(asks.volumes + 1))
     for volume, (first, last) in enumerate(pairwise(ends.tolist())):
-        which = np.concatenate(
-            [
-                np.searchsorted(np.cumsum(weight[first:last]), place)
-                for (weight, _), place in zip(parts, np.split(places[volume], [many]), strict=True)
-            ]
-        )
+        which = np.searchsorted(np.cumsum(asks.weight[first:last]), places[volume])
         yield first + np.minimum(which, last - first - 1)
-
-
-def _places(volumes: int, many: int) -> Array:
-    """Where on its candidates each volume stands in each draw, (volumes, draws): the same ones every time."""
-    rng = np.random.default_rng(many)
-    return (rng.permuted(np.tile(np.arange(many), (volumes, 1)), axis=1) + 0.5) / max(many, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -87,7 +87,7 @@ def weights(
         ),
         (
             kinds.VARIABLE,
-            scales.of_variable * np.exp(-np.maximum(0.0, r - 1.5) / 0.3) * (r > 1.0),
+            scales.of_variable * np.exp(-np.maximum(0.0, r - 1.5) / 0.3),
         ),
         (
             kinds.ACTIVE,
