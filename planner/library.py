@@ -7,6 +7,7 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -313,13 +314,21 @@ def origin(model: Model) -> str:
     >>> origin(read_model("hyperpav"))
     'IBM DS8000 of 2007, ECKD'
     """
-    found = set()
-    for source in model.source:
-        about = _shelf("data") / source.file.partition("/")[0] / "source.toml"
-        told = _read_toml(about) if "/" in source.file and about.is_file() else {}
-        listed = {each.get("sha256") for each in told.get("listing", ())}
-        found.add(str(told.get("measured_on", "")) if source.sha256 in listed else "")
+    found = {
+        _shipped_listings(source.file.partition("/")[0] if "/" in source.file else "").get(source.sha256, "")
+        for source in model.source
+    }
     return found.pop() if len(found) == 1 else ""
+
+
+@cache
+def _shipped_listings(publication: str) -> dict[str, str]:
+    """Where and when each listing of a publication was measured, by its fingerprint; read once a process."""
+    about = _shelf("data") / publication / "source.toml"
+    if not publication or not about.is_file():
+        return {}
+    told = _read_toml(about)
+    return {each.get("sha256"): str(told.get("measured_on", "")) for each in told.get("listing", ())}
 
 
 def model_names() -> list[str]:
