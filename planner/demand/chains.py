@@ -9,7 +9,7 @@ device.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import e
 
 import numpy as np
@@ -343,6 +343,27 @@ def phases(station: DeviceStation, rate: Array, on_rate: Array, on_time: Array) 
         sums, scale = sums / large, scale / large
     tail = scales * load / room
     return _figures(station, rate, mass, busy, tail, tail / room, stable)
+
+
+def slow_levels(rate: Array, on_rate: Array, share: Array) -> tuple[Array, Array]:
+    """Rate while off and share of the time on, where a `share` of the I/Os comes on top of the others while on."""
+    least = (1 - share) * rate
+    return least, np.minimum(share * rate / np.maximum(on_rate - least, 1e-300), 1 - 1e-12)
+
+
+def slow_phases(station: DeviceStation, rate: Array, on_rate: Array, share: Array) -> Figures:
+    """Two phases that last far longer than any queue, M/M/c in each, at the rates on_rate and (1 - share) rate.
+
+    The mean is the rate where they are on for share rate / (on_rate - (1 - share) rate) of the time.
+    """
+    one = np.ones_like(rate)
+    least, on = slow_levels(rate, on_rate, share)
+    high, low = batches(station, on_rate, one, one), batches(station, least, one, one)
+
+    def mean(name: str) -> Array:
+        return np.asarray(on * getattr(high, name) + (1 - on) * getattr(low, name))
+
+    return Figures(**{item.name: mean(item.name) for item in fields(Figures)})
 
 
 def _passed(rows: Array, down: Array, on_rate: Array, alpha: Array, leave: Array) -> Array:

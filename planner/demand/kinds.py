@@ -14,9 +14,9 @@ from planner.results import Array
 
 KINDS: Final = (
     "poisson", "closed", "variable", "batches", "mixed batches", "fixed batches", "periodic", "active", "on-off",
-    "long batches",
+    "long batches", "slow phases",
 )  # fmt: skip
-POISSON, CLOSED, VARIABLE, BATCHES, MIXED, FIXED, PERIODIC, ACTIVE, ON_OFF, LONG = range(len(KINDS))
+POISSON, CLOSED, VARIABLE, BATCHES, MIXED, FIXED, PERIODIC, ACTIVE, ON_OFF, LONG, SLOW = range(len(KINDS))
 STEADY: Final = (POISSON, CLOSED)
 SHARES: Final = (0.5,)  # of the I/Os that come in batches, mixed batches
 FINE_SHARES: Final = (0.75, 0.5, 0.35, 0.2)
@@ -27,6 +27,9 @@ FINE_ON_LOADS: Final = (
 CLOSED_STEPS: Final = (0, 1, 2, 3, 4, 6, 9, 13, 29)  # requesters above the fewest that reach the queue
 ACTIVE_STEPS: Final = (0, 1, 2, 3, 4, 5)
 FINE_ACTIVE_STEPS: Final = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22)
+# Of the I/Os that come on top of the others in slow phases. Of lognormal rates (`tests.demand.accuracy --slow`) .04 to
+# .15 leave the need in the range; with all I/Os it lies one below.
+SLOW_SHARES: Final = (0.15,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -71,7 +74,7 @@ def _layout(
     """A ladder; `even` goes from 0, exponential, to 1, constant service; `beside` are shares beside open arrivals."""
     long_shares = (0.6, 1.0)  # of the I/Os that come in flushes: batches of which some are far larger
     numbers: tuple[tuple[float, ...], ...] = (
-        (0,), CLOSED_STEPS, (0,), (1.0,), shares, (0,), even, steps, loads, long_shares,
+        (0,), CLOSED_STEPS, (0,), (1.0,), shares, (0,), even, steps, loads, long_shares, SLOW_SHARES,
     )  # fmt: skip
     with_others = {PERIODIC: even, ACTIVE: ACTIVE_STEPS}
     columns = [
@@ -152,14 +155,16 @@ def one_kind(kind: int, station: chains.DeviceStation, part: Demands) -> chains.
     if kind in (CLOSED, ACTIVE):
         found = chains.requesters(station, part.population, part.think, part.active)
         return chains.beside(station, found, part.single)
-    if kind == ON_OFF:
-        return chains.phases(station, load, part.on_load, part.on_time)
     if kind == PERIODIC:
         return chains.beside(station, chains.groups(station, load, part.batch, part.even), part.single)
-    if kind == FIXED:
-        return chains.fixed_batches(station, load, part.batch)
-    if kind == VARIABLE:
-        return chains.variable(station, load, part.ratio)
+    laws: dict[int, tuple[Any, ...]] = {
+        ON_OFF: (chains.phases, part.on_load, part.on_time), SLOW: (chains.slow_phases, part.on_load, part.share),
+        FIXED: (chains.fixed_batches, part.batch), VARIABLE: (chains.variable, part.ratio),
+    }  # fmt: skip
+    if kind in laws:
+        law, *numbers = laws[kind]
+        of_law: chains.Figures = law(station, load, *numbers)
+        return of_law
     one = np.ones_like(load)
     sizes = (one, one) if kind == POISSON else (part.batch, part.share)
     return chains.batches(station, load, *sizes, chains.LONG_TAILED if kind == LONG else chains.GEOMETRIC)
@@ -180,8 +185,8 @@ def base_busy(
     picked = np.broadcast_to(picked, instants.shape)
     found = (instants + picked) / (1 + instants)
     found = np.where(kind == PERIODIC, np.minimum(instants + picked, 1.0), found)
-    phases, requesters = kind == ON_OFF, np.isin(kind, (CLOSED, ACTIVE))
-    for some, law in ((phases, _phase_busy), (requesters, _requester_busy)):
+    phases, slow, requesters = kind == ON_OFF, kind == SLOW, np.isin(kind, (CLOSED, ACTIVE))
+    for some, law in ((phases, _phase_busy), (slow, _slow_busy), (requesters, _requester_busy)):
         found[..., some] = law(demands.of(some), mean[..., some], growth[..., some], picked[..., some])
     return np.asarray(np.clip(found, 0.0, 1.0))
 
@@ -190,6 +195,13 @@ def _phase_busy(demands: Demands, mean: Array, growth: Array, picked: Array) -> 
     """M/M/1/1 in phases: with the base busy b1 while on and b0 while off, balances of both and of the phases."""
     on, back, _ = _on_busy(demands, growth, picked)
     return np.asarray(on * (1 + back))
+
+
+def _slow_busy(demands: Demands, mean: Array, growth: Array, picked: Array) -> Array:
+    """M/M/1/1 in each of two phases that last; what waited is served in the stronger one."""
+    least, on = chains.slow_levels(demands.load, demands.on_load, demands.share)
+    low, high = least * growth, demands.on_load * growth
+    return np.asarray((1 - on) * low / (1 + low) + (on * high + picked) / (1 + high))
 
 
 def _on_busy(demands: Demands, growth: Array, picked: Array) -> tuple[Array, Array, Array]:

@@ -42,28 +42,30 @@ NOTHING: Final = 1e-6  # I/Os queued, from which on more aliases are not looked 
 TOGETHER: Final = 0.15  # prior weight of all shares above 0
 CACHED: Final = 0.2  # prior weight of volumes whose waits all come of hits and misses of one cache
 ALIKE: Final = 0.6  # spread of the waits over those of Poisson arrivals, in logarithms, that one cache leaves
-CACHED_DRAWS: Final = 8
+SLOW: Final = 0.15  # prior weight of volumes whose rates all change slowly
+SAME_DRAWS: Final = 8
 LEAST_SHARE: Final = 1e-3  # of a hypothesis that counts
 
 
-def drawn(asks: AliasUse, most: int, many: int = DRAWS, cached: int = 0) -> Array:
+def drawn(asks: AliasUse, most: int, many: int = DRAWS, same: int = 0) -> Array:
     """I/Os queued in the whole pool with 0 to `most` aliases, (most + 1, draws), one candidate a volume each time.
 
-    After `many` draws come some of volumes that all stand behind one cache: service times vary wherever they can.
+    After `many` draws come two kinds of `same` more: of volumes that all stand behind one cache, service times varying
+    wherever they can, and of volumes whose rates all change slowly.
     """
     size = _length(asks)
     usage = np.fft.rfft(asks.usage, n=size, axis=0)
-    product = np.ones((size // 2 + 1, many + cached), dtype=np.complex128)
-    for which in _picked(asks, many, cached):
+    product = np.ones((size // 2 + 1, many + 2 * same), dtype=np.complex128)
+    for which in _picked(asks, many, same):
         product *= usage[:, which]
     return HELD * np.maximum(mean_excess(np.fft.irfft(product, n=size, axis=0), most), 0.0)
 
 
-def drawn_fails(asks: AliasUse, most: int, many: int = DRAWS, cached: int = 0) -> Array:
+def drawn_fails(asks: AliasUse, most: int, many: int = DRAWS, same: int = 0) -> Array:
     """Rate of I/Os that find no alias in the same draws, (most + 1, draws) [1/s]."""
     size = _length(asks)
     usage, ends = (np.fft.rfft(each, n=size, axis=0) for each in (asks.usage, asks.ends))
-    _, sums = one_of((usage[:, which], ends[:, which]) for which in _picked(asks, many, cached))
+    _, sums = one_of((usage[:, which], ends[:, which]) for which in _picked(asks, many, same))
     return FAILED * np.maximum(above(np.fft.irfft(sums, n=size, axis=0), most), 0.0)
 
 
@@ -73,13 +75,13 @@ def _length(asks: AliasUse) -> int:
     return 1 << int(np.ceil(np.log2(asks.usage.shape[0] + 2 * asks.in_use.sum() + spread)))
 
 
-def _picked(asks: AliasUse, many: int, cached: int) -> Iterator[Indices]:
-    """Candidate of each volume in turn, (draws,): those behind one cache come last."""
+def _picked(asks: AliasUse, many: int, same: int) -> Iterator[Indices]:
+    """Candidate of each volume in turn, (draws,): those of which all are the same come last."""
     usual = _by_weight(asks, many)
-    if not cached:
+    if not same:
         return usual
-    varying = _by_weight(asks.only(kinds.VARIABLE), cached)
-    return (np.concatenate(both) for both in zip(usual, varying, strict=True))
+    alike = (_by_weight(asks.only(kind), same) for kind in (kinds.VARIABLE, kinds.SLOW))
+    return (np.concatenate(every) for every in zip(usual, *alike, strict=True))
 
 
 def _by_weight(asks: AliasUse, many: int) -> Iterator[Indices]:
@@ -158,11 +160,11 @@ def counting(likely: Array) -> Indices:
 
 def pool_of(
     row: PoolRow, readings: Readings, asks_of: Sequence[AliasUse], alone: Sequence[Array], likely: Array, *,
-    curves: Curves, draws: Sequence[Array] | None = None, cached: int = 0,
+    curves: Curves, draws: Sequence[Array] | None = None, same: int = 0,
 ) -> PoolReadings:  # fmt: skip
     """Draws of several hypotheses side by side, `likely` (hypotheses, draws), and curves; means over all hypotheses.
 
-    Of each hypothesis there are so many `cached` draws more.
+    Of each hypothesis there are draws of volumes that are all of the `same` kind, so many of each kind.
     """
     last = most_aliases(readings.volumes)
     share, kept = likely.sum(axis=1) / likely.sum(), counting(likely).tolist()
@@ -171,16 +173,17 @@ def pool_of(
         return np.asarray(sum(share[k] * values[k] for k in kept) / share[kept].sum())
 
     chosen, many = [] if row.joined else kept, likely.shape[1]
-    each = [drawn(asks_of[k], last, many, cached) if draws is None else draws[k] for k in chosen]
+    each = [drawn(asks_of[k], last, many, same) if draws is None else draws[k] for k in chosen]
     queues = np.concatenate([*each, curves.queues], axis=1)
     fails = None
     if curves.fails is not None:
-        each = [drawn_fails(asks_of[k], last, many, cached) for k in chosen]
+        each = [drawn_fails(asks_of[k], last, many, same) for k in chosen]
         fails = np.concatenate([*each, curves.fails], axis=1)
-    # All curves together have a set part of the weight of all draws, and so have volumes behind one cache.
+    # All curves together have a set part of the weight of all draws, and so have volumes of the same kind.
     of_curves = many * likely.shape[0] / max(curves.likely.size, 1) * TOGETHER / (1 - TOGETHER)
-    of_cached = many / max(cached, 1) * CACHED / (1 - CACHED) * _alike(readings)
-    of_draws = np.append(likely[chosen], np.full((len(chosen), cached), of_cached), axis=1).ravel()
+    alike = np.array([CACHED / (1 - CACHED) * _alike(readings), SLOW / (1 - SLOW)])
+    of_alike = np.tile(np.repeat(many / max(same, 1) * alike, same), (len(chosen), 1))
+    of_draws = np.append(likely[chosen], of_alike, axis=1).ravel()
     nothing = np.flatnonzero(queues.max(axis=1) <= NOTHING)
     counts = max(int(nothing[0]) + 1 if nothing.size else last + 1, row.aliases + 2)
     return PoolReadings(

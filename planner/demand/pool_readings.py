@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from planner.demand.answer import POINT
 from planner.demand.read import UNIFORM, make_rows
 from planner.demand.readings import PredictedRows, Readings
 from planner.demand.rowwise import Indices, MeasuredRows
@@ -36,6 +35,7 @@ LOWEST, HIGHEST = 0.1, 0.98  # quantiles of the queue that bound the range
 # Of the count, above (with aliases at work below as well): the error of the law of the queue.
 WIDER: Final = 0.2
 LAW_ERROR: Final = 0.35  # of a queue with aliases at work, in its logarithm
+OF_ONE: Final = 0.68  # quantile of independent draws of one row
 OF_SHARES: Final = 0.5  # quantile of draws of which some come together
 OF_SEVERAL: Final = 0.6  # the same of several rows, which hardly tell batches of one size from geometric ones
 LARGEST_TIE: Final = 3.0  # factor, either way, by which a draw is tied to the queue that was measured
@@ -152,7 +152,7 @@ class PoolReadings:
     @property
     def point(self) -> float:
         """Quantile of the draws that is the count."""
-        return OF_SEVERAL if self.others else OF_SHARES if self.in_use else POINT
+        return OF_SEVERAL if self.others else OF_SHARES if self.in_use else OF_ONE
 
     @property
     def together(self) -> Interval | None:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.demand.law import Law
-from planner.demand.pool_draws import CACHED_DRAWS, DRAWS, Together, curves_of, pool_of
+from planner.demand.pool_draws import DRAWS, SAME_DRAWS, Together, curves_of, pool_of
 from planner.demand.pool_in_use import MULTIPLES, PoolInUse, read_in_use
 from planner.demand.pool_readings import PoolReadings, PoolRow, joined, mean_service, misfit, services, tie
 from planner.demand.read import make_rows, read_volumes, with_queues
@@ -86,7 +86,7 @@ def _read_alone(
         pool_of(
             row, grown.of(part), [asks.of(part)], [alone[part]], np.ones((1, many)),
             curves=curves_of(row, together, [part] if row.joined or shares else [], shares or (0.0,), tries=tries),
-            cached=CACHED_DRAWS,
+            same=SAME_DRAWS,
         )
         for row, part in zip(rows, parts, strict=True)
     ]  # fmt: skip

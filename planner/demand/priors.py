@@ -47,6 +47,7 @@ class Scales:
     mixed_up_to: float = 1.5  # r
     variable_beside: float = 0.05  # of all others at least, hits and misses of a cache make it so
     variable_up_to: float = 12.0  # r
+    slow_beside: float = 0.05  # of all others, phases that last far longer than any queue
     beside_open: float = 0.2  # of closed readings beside a preferred open one
     nearly_open: float = 0.2  # of Poisson arrivals with another scv of service, where N requesters have 1/N
     of_beside: float = 0.4  # of requesters or groups beside open arrivals, to those alone
@@ -60,7 +61,7 @@ class Scales:
 
 
 ONE_ROW: Final = Scales()
-TWO_ROWS: Final = Scales(batch=4.0, fixed=8.0, active=11.0)
+TWO_ROWS: Final = Scales(batch=4.0, fixed=8.0, active=11.0, slow_beside=0.02)
 
 
 def weights(
@@ -109,6 +110,9 @@ def weights(
     could_be = np.isfinite(strain[:, column]) & (r > 1.0) & (r < scales.variable_up_to)
     least = scales.variable_beside * found.sum(axis=1, keepdims=True)
     found[:, column] = could_be * np.maximum(found[:, column], least)
+    column = layout.columns(kinds.SLOW)
+    could_be = np.isfinite(strain[:, column]) & (r > 1.0)
+    found[:, column] = could_be * scales.slow_beside * found.sum(axis=1, keepdims=True)
     total = found.sum(axis=1)
     steady = np.where(
         ratio <= STEADY_UP_TO, np.maximum(1.0, scales.steady * total),

@@ -32,6 +32,7 @@ FREE: Final = {  # the free number of each kind, and the ends between which it i
     kinds.PERIODIC: ("batch", 1e-6, 2e3),
     kinds.ON_OFF: ("on_time", 1e-4, 1e8),
     kinds.VARIABLE: ("ratio", 1e-3, 1e3),
+    kinds.SLOW: ("on_load", 1e-9, 1e9),  # by its excess over the load, over the idle capacity then
 }
 SLACK: Final = 0.04  # a wait that requesters without think time reach but for rounding
 
@@ -155,7 +156,7 @@ def _inverted(
     if kind == kinds.POISSON:
         return _balanced(kind, part, rows, station)
     good = load < station.over[chains.own(rows.devices)]
-    if kind in (kinds.BATCHES, kinds.MIXED, kinds.LONG):
+    if kind in (kinds.BATCHES, kinds.MIXED, kinds.LONG, kinds.SLOW):
         part = replace(part, share=number)
     elif kind == kinds.PERIODIC:
         part = replace(part, even=number)
@@ -164,20 +165,26 @@ def _inverted(
         part = replace(part, on_load=np.where(good, number, 2 * load + 1))
     target = np.log(np.maximum(rows.queue, 1e-12))
     name = FREE[kind][0]
-    offset = 1.0 if name == "batch" else 0.0
+    most = station.over[chains.own(rows.devices)]
+
+    def value(free: Array, load: Array, most: Array) -> Array:
+        if kind == kinds.SLOW:  # between the load and what the devices serve
+            return np.asarray(load + np.maximum(most - load, 0.0) / (1 + np.exp(-free)))
+        return np.asarray(np.exp(free) + (name == "batch"))
 
     def of(some: Indices) -> Callable[[Array], Array]:
         theirs, devices, own_target, at = part.of(some), rows.devices[some], target[some], station.of(some)
+        own_most = most[some]
 
         def excess(free: Array) -> Array:
-            guess = replace(theirs, **{name: offset + np.exp(free)})
+            guess = replace(theirs, **{name: value(free, theirs.load, own_most)})
             _, queue, _ = kinds.one_kind(kind, at, guess).at(devices)
             return np.asarray(np.minimum(np.log(np.maximum(queue, 1e-300)), 700.0) - own_target)
 
         return excess
 
     free, found = root(of, *_ends(kind, load.size))
-    return replace(part, **{name: offset + np.exp(free)}), good & found
+    return replace(part, **{name: value(free, part.load, most)}), good & found
 
 
 def _requesters(

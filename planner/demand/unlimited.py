@@ -151,6 +151,10 @@ def _laws(kind: int, part: Demands, steps: Array) -> Array:
         return _of_requesters(part.population, part.think, part.active, steps)
     if kind == kinds.ON_OFF:
         return _of_phases(load, part.on_load, part.on_time, steps)
+    if kind == kinds.SLOW:
+        least, on = chains.slow_levels(load, part.on_load, part.share)
+        high, low = (_laws(kinds.POISSON, replace(part, load=each), steps) for each in (part.on_load, least))
+        return on * high + (1 - on) * low
     if kind == kinds.PERIODIC:
         n = np.arange(1, levels + 1)[:, None]
         at_least = np.clip(part.batch - n + 1, 0.0, 1.0)  # whole groups and, in proportion, one more

@@ -44,6 +44,7 @@ def in_words(readings: Readings, volume: int, reading: int) -> str:
         + _beside(demand.single / service),
         kinds.ON_OFF: f"{readable(demand.on_load / service)}/s for {_time(demand.on_time * service)} at a time, "
         f"{_percent(demand.load / demand.on_load)} of the time",
+        kinds.SLOW: f"{readable(demand.on_load / service)}/s for long at a time, less between",
     }
     return said[int(readings.layout.kind[reading])]
 

@@ -234,7 +234,7 @@ class AliasAnswer(Answer):
         if self.saturated:
             low, high = self.range
             return (
-                f"{self._who}: saturated, the devices never idle, so that the demand is unknown. Begin with "
+                f"{self._who}: saturated, with devices that never idle: the demand is unknown. Begin with "
                 f"{_aliases(self.recommended)} and measure again ({low} to {high} may be needed)."
             )
         head = f"{self._who}: "

@@ -1,8 +1,9 @@
-"""How often counts are right on simulated volumes: `python -m tests.demand.accuracy SEED [VOLUMES [POOLS]] [--cached]`.
+"""How often counts are right on simulated volumes: `python -m tests.demand.accuracy SEED [VOLUMES [POOLS]]`.
 
-`--cached` volumes are steady, their service times hits and misses of a cache. Volumes and pools are drawn anew for
+With `--cached` all volumes are steady, their service times hits and misses of a cache; with `--slow` their arrivals are
+Poisson, with rates that change within the interval. Volumes and pools are drawn anew for
 every seed; FIRST-LAST takes several seeds together. The weights of the readings were adjusted on seeds 11 to 14 and
-pools of seeds 21 and 31, those of cached volumes on 1 to 3; judge on others.
+pools of seeds 21 and 31, those of cached and slow volumes on 1 to 3; judge on others.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from planner.demand import Law
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.sizing.need import need
-from tests.demand.volumes import KINDS, STEADY, Case, PoolCase, cases, pool_cases, printed
+from tests.demand.volumes import CACHED, KINDS, SLOW, STEADY, Case, PoolCase, cases, pool_cases, printed
 
 MODEL_ERROR = 0.02
 
@@ -125,14 +126,14 @@ def _one_and_two(
     return one_row, two_rows
 
 
-def main(seeds: str, volumes: int = 200, pools: int = 40, *, cached: bool = False) -> None:
+def main(seeds: str, volumes: int = 200, pools: int = 40, *, only: str = "") -> None:
     """Print the tables, so many volumes and pools of each seed."""
     first, _, last = seeds.partition("-")
     every = range(int(first), int(last or first) + 1)
     if volumes:
-        print_volumes([case for seed in every for case in cases(seed, volumes, cached=cached)])
+        print_volumes([case for seed in every for case in cases(seed, volumes, only=only)])
     if pools:
-        print_pools([case for seed in every for case in pool_cases(seed, pools, cached=cached)])
+        print_pools([case for seed in every for case in pool_cases(seed, pools, only=only)])
 
 
 def print_volumes(drawn: Sequence[Case]) -> None:
@@ -171,5 +172,5 @@ def say(title: str, columns: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    seeds, *counts = [each for each in sys.argv[1:] if each != "--cached"]
-    main(seeds, *map(int, counts), cached="--cached" in sys.argv)
+    seeds, *counts = [each for each in sys.argv[1:] if not each.startswith("--")]
+    main(seeds, *map(int, counts), only="".join(each for each in (CACHED, SLOW) if f"--{each}" in sys.argv))

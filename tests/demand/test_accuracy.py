@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.demand.accuracy import of_pools, of_volumes
-from tests.demand.volumes import STEADY, cases, pool_cases
+from tests.demand.volumes import CACHED, SLOW, STEADY, cases, pool_cases
 
 
 @pytest.mark.slow
@@ -36,10 +36,19 @@ def test_pools_reach_what_is_asked() -> None:
 
 @pytest.mark.slow
 def test_hits_and_misses_of_a_cache_lie_within_the_range() -> None:
-    one, two = of_volumes(cases(103, 90, cached=True))
+    one, two = of_volumes(cases(103, 90, only=CACHED))
     first, second = one.figures(), two.figures()
     assert first["range holds"] >= 95 and first["too few"] <= 18
     assert second["right"] >= 66 and second["range holds"] >= 94
-    one, two = of_pools(pool_cases(103, 20, cached=True))
+    one, two = of_pools(pool_cases(103, 20, only=CACHED))
     assert one.figures()["range holds"] >= 80
     assert two.figures()["range holds"] >= 90 and two.figures()["within 25 % or one"] >= 85
+
+
+@pytest.mark.slow
+def test_rates_that_change_slowly_within_the_interval_lie_within_the_range() -> None:
+    one, two = of_volumes(cases(103, 90, only=SLOW))
+    assert one.figures()["range holds"] >= 97 and two.figures()["range holds"] >= 97
+    assert two.figures()["within one"] >= 88
+    one, two = of_pools(pool_cases(103, 20, only=SLOW))
+    assert one.figures()["range holds"] >= 95 and two.figures()["range holds"] >= 95

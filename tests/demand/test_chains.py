@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from planner import queueing
-from planner.demand import chains
+from planner.demand import chains, kinds
 from tests.demand import dense
 from tests.demand import simulation as sim
 
@@ -27,6 +29,7 @@ def check(found: chains.Figures, states: list[tuple[int, ...]], moves, inflation
         np.testing.assert_allclose(got, expected, rtol=2e-6, atol=1e-9)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("inflation", "gap"), LAWS)
 @pytest.mark.parametrize(("rate", "mean", "share"), [(0.4, 3.5, 1.0), (0.7, 2.0, 0.5), (0.1, 6.0, 0.3)])
 def test_geometric_batches(rate: float, mean: float, share: float, inflation: float, gap: float) -> None:
@@ -109,6 +112,26 @@ def test_requesters_always_active_are_the_closed_queue(c: int) -> None:
     )  # fmt: skip
     np.testing.assert_allclose(found.rate[c - 1], expected.throughput, rtol=1e-10)
     np.testing.assert_allclose(found.queue[c - 1], expected.queue_length, rtol=1e-9, atol=1e-12)
+
+
+def test_slow_phases_are_open_queues_in_turn_and_what_phases_come_to() -> None:
+    rate, strong = np.array([0.3]), np.array([0.8])
+    for share in (1.0, 0.15):
+        found = chains.slow_phases(station(0.1, 0.0), rate, strong, np.array([share]))
+        least = (1 - share) * 0.3
+        on = (0.3 - least) / (0.8 - least)
+        for c in DEVICES:
+            high, low = (queueing.mmc(max(each, 1e-12), 1.0, c, inflation=0.1) for each in (0.8, least))
+            for name, of_mmc in (("queue", "queue_length"), ("busy", "in_service"), ("rate", "throughput")):
+                expected = on * getattr(high, of_mmc) + (1 - on) * getattr(low, of_mmc)
+                assert getattr(found, name)[c - 1, 0] == pytest.approx(float(expected), rel=1e-9)
+    at = station(0.1, 0.05)
+    found, limit = (
+        chains.slow_phases(at, rate, strong, np.ones(1)),
+        chains.phases(at, rate, strong, np.array([1e7])),
+    )
+    for name in ("rate", "queue", "gap", "busy", "waits"):
+        np.testing.assert_allclose(getattr(found, name), getattr(limit, name), rtol=2e-5, atol=1e-12)
 
 
 def test_short_and_strong_phases_are_batches() -> None:
@@ -253,3 +276,40 @@ def test_variable_service_is_no_faster_where_devices_saturate() -> None:
     found = chains.variable(station(0.0, 0.0), np.array([3.0]), np.array([8.0]))
     assert np.isinf(found.queue[:3, 0]).all() and np.isfinite(found.queue[3:, 0]).all()
     assert (np.diff(found.queue[3:, 0]) < 0).all()
+
+
+def test_a_base_in_phases_is_a_chain_of_four_states() -> None:
+    """Busy or not, on or off; an arrival that finds it busy goes elsewhere. In slow phases two bases in turn."""
+    rate, on_rate, on_time, growth = 0.4, 1.6, 7.0, 1.3
+    share = rate / on_rate
+    start = share / (1 - share) / on_time
+    states = [(busy, on) for busy in (0, 1) for on in (0, 1)]
+    flow = np.zeros((4, 4))
+    for k, (busy, on) in enumerate(states):
+        flow[k, states.index((1 - busy, on))] = 1 / growth if busy else on_rate * on
+        flow[k, states.index((busy, 1 - on))] = 1 / on_time if on else start
+    balance = flow.T - np.diag(flow.sum(axis=1))
+    balance[0] = 1.0
+    chance = np.linalg.solve(balance, np.eye(4)[0])
+    one = np.ones(1)
+    part = replace(
+        kinds.Demands.empty((1,)),
+        load=rate * one,
+        on_load=on_rate * one,
+        on_time=on_time * one,
+        share=0.25 * one,
+    )
+    found = kinds.base_busy(np.array([kinds.ON_OFF]), part, one, growth * one)
+    assert found[0] == pytest.approx(chance[2:].sum(), rel=1e-12)
+    on, back, of_time = (float(each[0]) for each in kinds._on_busy(part, growth * one, 0.0 * one))
+    assert (on, on * back) == pytest.approx((chance[3], chance[2]), rel=1e-12)
+    assert of_time == pytest.approx(chance[1] + chance[3], rel=1e-12)
+    least, high = 0.75 * rate * growth, on_rate * growth
+    of_time = 0.25 * rate / (on_rate - 0.75 * rate)
+    expected = of_time * high / (1 + high) + (1 - of_time) * least / (1 + least)
+    assert kinds.base_busy(np.array([kinds.SLOW]), part, one, growth * one)[0] == pytest.approx(
+        expected, rel=1e-12
+    )
+    # What waited is served while on: so much more of the time, less what then finds the base busy.
+    more = kinds.base_busy(np.array([kinds.SLOW]), part, one, growth * one, 0.1)[0]
+    assert more == pytest.approx(expected + 0.1 / (1 + high), rel=1e-12)

@@ -115,6 +115,7 @@ def test_without_aliases_the_queues_are_those_measured_and_never_rise() -> None:
     assert pool.point_and_range(Target(queued=2.0))[0] < point
 
 
+@pytest.mark.long
 def test_a_row_with_aliases_in_use_is_solved_by_the_pool() -> None:
     """The queue that the pool itself predicts with two aliases, read again with two in use, needs about as many."""
     alone = read_pool(*rows(), law=LAW)
@@ -132,6 +133,7 @@ def test_growth_asks_for_no_fewer() -> None:
     )
 
 
+@pytest.mark.long
 def test_a_second_count_narrows_what_the_draws_leave_open() -> None:
     """The queues of the latest row come back where it was measured; met and missed rows bound the count."""
     alone = rows()
@@ -174,6 +176,7 @@ def test_a_row_with_nearly_the_whole_queue_says_nothing_of_the_rates() -> None:
         assert all(0.0 <= share <= 1.0 for share in shares)
 
 
+@pytest.mark.long
 def test_growth_after_two_rows_asks_for_no_fewer() -> None:
     several = [PoolRow(*rows(), 0), PoolRow(*rows(QUEUES / 3, RATES * 1.02), 2)]
     plain, more = (read_pool_at_several(several, law=LAW, growth=growth) for growth in (0.0, 0.5))
@@ -192,6 +195,7 @@ def in_use(hot: float = 0.8, scale: float = 1.0) -> tuple[Interval, Interval, In
     )
 
 
+@pytest.mark.long
 def test_with_the_aliases_in_use_the_queue_is_the_measured_one() -> None:
     """Each draw is tied to it, so that their quantile is it too, but for draws that miss it more than threefold."""
     row = in_use()
@@ -211,6 +215,7 @@ def test_nearly_equal_measurements_have_nearly_equal_queues() -> None:
         before = after
 
 
+@pytest.mark.long
 def test_the_aliases_in_use_raise_the_rates_to_the_measured_ones() -> None:
     """The rate without aliases is one that they raise to what was measured, also of a volume that hardly idles."""
     rate, service, queued = in_use(hot=0.93)
@@ -269,5 +274,36 @@ def test_volumes_that_agree_on_their_waits_may_all_be_hits_and_misses_of_a_cache
     unlike = read(alike * np.array([0.3, 2.9, 0.3, 2.9, 0.3, 2.9]))
     weights = [pool_draws._alike(each.readings) for each in (found, unlike)]
     assert weights[0] == pytest.approx(1.0, abs=0.01) and weights[1] < 0.6
+    monkeypatch.setattr(pool_draws, "SLOW", 1e-12)
+    assert read(alike).point_and_range()[1] == low
     monkeypatch.setattr(pool_draws, "CACHED", 1e-12)
     assert read(alike).point_and_range()[1] > 3
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_rates_of_all_volumes_may_change_slowly(together: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lognormal over the interval, of all by one factor or of each by its own: the mean over the solved pools."""
+    rng = np.random.default_rng(5)
+    spread, levels = 1.0, 24
+    z = rng.standard_normal((levels, 1) if together else (levels, 6))
+    means, service = np.array([0.05, 0.1, 0.2, 0.3, 0.15, 0.25]), 2e-3
+    loads = np.minimum(means * np.exp(spread * z - spread**2 / 2), 0.95)
+    solved = queueing.alias_pool(
+        np.arange(9),
+        volumes=np.ones((levels, 1, 6)),
+        arrival_rate=loads[:, None] / service,
+        service_time=service,
+    )
+    rates, queues = (each.mean(axis=0) for each in (solved.throughput, solved.queue_length))
+    busy = (solved.base_in_service + solved.alias_in_service).mean(axis=0)
+    needed = int(np.argmax(queues.sum(axis=1) <= 0.05 * busy.sum(axis=1)))
+    law = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
+
+    def low_and_high() -> tuple[int, int]:
+        row = (Interval.around(rates[0], 0.05), Interval.around(np.full(6, service), 5e-6))
+        return read_pool(*row, Interval.around(queues[0], 0.005), law=law).point_and_range()[1:]
+
+    low, high = low_and_high()
+    assert low <= needed <= high
+    monkeypatch.setattr(pool_draws, "SLOW", 1e-12)
+    assert low_and_high()[0] > max(needed, low)

@@ -78,6 +78,7 @@ def test_weights_add_up_and_unused_readings_have_none() -> None:
     assert np.isnan(readings.counts()[~readings.used]).all()
 
 
+@pytest.mark.long
 def test_what_cannot_give_the_row_has_no_weight() -> None:
     """At high load with aliases at work no variable service time gives the wait: the others share its weight."""
     busy = read([920.1, 4154.4, 100.0], [3.32e-3, 0.65e-3, 1e-3], [4.35, 87.21, 0.4], [3, 2, 0])
@@ -107,6 +108,7 @@ def test_a_benchmark_volume_is_read_as_a_few_requesters() -> None:
     assert counts.low[0] <= 2 <= counts.high[0] <= 4
 
 
+@pytest.mark.long
 @settings(max_examples=8, deadline=None)
 @given(load=st.floats(0.03, 0.95), wait=st.floats(0.01, 60.0), service=st.floats(3e-4, 6e-3))
 def test_more_aliases_never_lengthen_a_wait(load: float, wait: float, service: float) -> None:
@@ -150,6 +152,7 @@ def test_growth_moves_every_demand_by_its_share() -> None:
     np.testing.assert_allclose(readings.grown(0.1).grown(0.1).demands.load, readings.grown(0.21).demands.load)
 
 
+@pytest.mark.long
 def test_a_second_row_tells_readings_apart() -> None:
     one = read(100.0, 1e-3, 0.3, law=PLAIN)
     column = one.layout.columns(kinds.BATCHES).start
@@ -213,6 +216,7 @@ def test_a_row_that_met_the_target_bounds_the_count() -> None:
     assert counts.point[0] <= 4 and counts.high[0] <= 4
 
 
+@pytest.mark.long
 def test_nothing_waiting_with_aliases_is_open_above() -> None:
     counts = point_and_range(read([100.0, 100.0], 1e-3, [0.0, 0.3], [3, 3]))
     assert counts.open_above.tolist() == [True, False]
@@ -371,4 +375,24 @@ def test_hits_and_misses_of_a_cache_lie_within_the_range(scv: float, load: float
     needed = int(np.argmax(queues <= 0.05 * load))
     law = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
     found = point_and_range(read(rate, service, queues[0], law=law))
+    assert found.low[0] <= needed <= found.high[0]
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize(("spread", "mean"), [(1.2, 0.1), (0.8, 0.3), (0.4, 0.5), (1.0, 0.05), (0.6, 0.4)])
+def test_rates_that_change_slowly_within_the_interval_lie_within_the_range(
+    spread: float, mean: float
+) -> None:
+    """Lognormal over the interval, M/M/c at each level: what waits is gone with one or two aliases."""
+    z = np.linspace(-2.5, 2.5, 21)
+    weight = np.exp(-(z**2) / 2)
+    loads = np.minimum(mean * np.exp(spread * z - spread**2 / 2), 0.97)
+    figures = queueing.mmc(loads[:, None] / 2e-3, 2e-3, np.arange(1, 9))
+    queue, busy = (
+        np.average(each, axis=0, weights=weight) for each in (figures.queue_length, figures.in_service)
+    )
+    needed = int(np.argmax(queue <= 0.05 * busy))
+    law = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
+    found = point_and_range(read(busy[0] / 2e-3, 2e-3, queue[0], law=law))
+    assert 1 <= needed <= 2
     assert found.low[0] <= needed <= found.high[0]

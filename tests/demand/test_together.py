@@ -49,6 +49,7 @@ def test_independent_volumes_are_convolved() -> None:
     np.testing.assert_allclose(_partly(LAWS, np.zeros(4)), expected, atol=1e-12)
 
 
+@pytest.mark.long
 def test_all_at_once_is_the_sum_of_the_quantiles_of_one_number() -> None:
     """Against two million equally spaced uniform numbers."""
     at = (np.arange(2_000_000) + 0.5) / 2_000_000
@@ -119,6 +120,7 @@ def test_a_long_wait_at_low_utilization_keeps_a_flush_in_its_range() -> None:
     assert found.low is not None and found.low <= 5
 
 
+@pytest.mark.long
 def test_rows_without_aliases_bracket_and_a_second_row_decides() -> None:
     case = drawn("striped", 7, 1)[0]
     count, _, high, together = judged.answers(case, [0])
@@ -137,6 +139,7 @@ def test_declared_shares_rise(share: float, least: int) -> None:
     assert known >= unknown + least
 
 
+@pytest.mark.long
 def test_volumes_that_are_declared_one_by_one_share_the_common_number_alone() -> None:
     rate, service, queue = exact([300.0] * 6), exact([1e-3] * 6), exact([0.15] * 6)
     counts = []
@@ -146,6 +149,7 @@ def test_volumes_that_are_declared_one_by_one_share_the_common_number_alone() ->
     assert counts[0] < counts[1] < counts[2]
 
 
+@pytest.mark.long
 def test_one_share_fits_two_rows_of_volumes_that_act_together() -> None:
     rate, service, queue = exact([300.0] * 6), exact([1e-3] * 6), exact([0.15] * 6)
     alone = PoolRow(rate, service, queue)
@@ -181,10 +185,12 @@ def test_members_say_how_far_their_volumes_come_together(tmp_path: Path) -> None
         read_membership(path)
 
 
-def test_kinds_end_with_flushes() -> None:
-    """Columns of a layout stand kind by kind, as the JSON names them."""
-    assert kinds.KINDS[kinds.LONG] == "long batches"
-    assert replace(kinds.COARSE).kind[-1] == kinds.LONG
+def test_columns_stand_kind_by_kind() -> None:
+    """Each kind in one stretch, as the JSON names it."""
+    assert (kinds.KINDS[kinds.LONG], kinds.KINDS[kinds.SLOW]) == ("long batches", "slow phases")
+    for layout in (kinds.COARSE, kinds.FINE):
+        assert np.unique(layout.kind).size == len(kinds.KINDS)
+        assert (np.diff(layout.kind) >= 0).all()
 
 
 @pytest.mark.parametrize(("inflation", "gap"), [(0.0, 0.0), (0.1, 0.0), (0.176, 5e-5)])
@@ -212,6 +218,7 @@ def test_rare_bursts_explain_the_rows_and_last_longest() -> None:
         assert (beyond(use, 60, 1.0)[30:] > 1.5 * batches[30:]).all()
 
 
+@pytest.mark.long
 def test_counters_of_a_striped_pool_say_how_many_it_needs() -> None:
     """Measured with .6, 1 and 1.5 times its need: verdict, count within a quarter, range."""
     for right, count, low, high, needed in judged.supplied(drawn("striped", 7, 1)[0]):

@@ -193,6 +193,7 @@ def test_whatever_ends_at_aliases_found_the_base_busy() -> None:
     assert draws.mean(axis=1)[:6] == pytest.approx(fails[:6], rel=0.05)
 
 
+@pytest.mark.long
 def test_a_bursty_pool_meets_its_share() -> None:
     rows = [np.array([120.0, 300.0, 80.0]), np.full(3, 1.3e-3), np.array([0.3, 0.8, 0.2])]
     exact = [Interval(each, each, each) for each in rows]
@@ -205,7 +206,7 @@ def test_a_bursty_pool_meets_its_share() -> None:
     assert counts == sorted(counts) and counts[0] < counts[-1]
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("volumes", [None, 4])
 @pytest.mark.parametrize("in_use", [None, 2])
 def test_the_count_meets_the_target_and_one_less_does_not(volumes: int | None, in_use: int | None) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 
 import numpy as np
 
@@ -19,6 +20,12 @@ BURSTY = ("batches", "active", "on-off", "periodic")
 KINDS = (*STEADY, *BURSTY)
 SCVS = (0.25, 0.5, 1.0, 1.0, 2.0)  # of service times
 HITS_AND_MISSES = (3.0, 5.0, 9.0, 15.0)  # of a cache: nine hits of .25 ms to a miss of 6.5 ms have 6
+CACHED, SLOW = (
+    "cached",
+    "slow",
+)  # ordinary volumes but for hits and misses, or rates that change within the interval
+LEVELS = 12  # of such a rate, equally long, each for longer than any queue lasts
+BUSIEST = 0.95  # of a base at any of them
 SHARE = 0.05
 MOST = 12  # aliases that a drawn volume may need
 IOS = 200_000  # with phases twice as many: their waits converge slowly
@@ -35,6 +42,7 @@ class Volume:
     inflation: float
     gap: float  # seconds
     seed: int
+    levels: np.ndarray = field(default_factory=lambda: np.ones(1))  # of its rate, in turn
     rows: dict[int, np.ndarray] = field(default_factory=dict)
 
     def row(self, aliases: int) -> np.ndarray:
@@ -42,11 +50,14 @@ class Volume:
         if aliases in self.rows:
             return self.rows[aliases]
         phases = np.isin(self.components[:, 0], (sim.ACTIVE, sim.ON_OFF)).any()
-        ios = 2 * IOS if phases else IOS
-        found = sim.simulate(
-            self.components, np.zeros(len(self.components), dtype=np.int64), np.ones(1), self.scv, self.inflation,
-            self.gap / self.service, aliases, ios, self.seed + aliases,
-        )[:, 0]  # fmt: skip
+        ios = 2 * IOS if phases else IOS if self.levels.size == 1 else IOS // 4
+        found = in_turn([
+            sim.simulate(
+                self.components * [1, level, 1, 1, 1], np.zeros(len(self.components), dtype=np.int64), np.ones(1),
+                self.scv, self.inflation, self.gap / self.service, aliases, ios, self.seed + aliases + 1000 * k,
+            )
+            for k, level in enumerate(self.levels)
+        ])[:, 0]  # fmt: skip
         self.rows[aliases] = found * np.array([1 / self.service, self.service, 1.0, self.service])
         return self.rows[aliases]
 
@@ -66,6 +77,22 @@ class Volume:
             if low >= MOST:
                 break
         return high
+
+
+def in_turn(rows: Sequence[np.ndarray]) -> np.ndarray:
+    """Rate, service, queue and wait, each (volumes,), of an interval of several equally long parts."""
+    rate, service, queue, wait = np.stack(rows, axis=1)
+    of_all = rate.mean(axis=0)
+    some = np.maximum(of_all, 1e-300)
+    return np.array([
+        of_all, (rate * service).mean(axis=0) / some, queue.mean(axis=0), (rate * wait).mean(axis=0) / some
+    ])  # fmt: skip
+
+
+def slow_levels(spread: float, load: float, rng: np.random.Generator) -> np.ndarray:
+    """Levels of a rate that is lognormal over time, in random order, the base at most so busy."""
+    z = np.array([NormalDist().inv_cdf((k + 0.5) / LEVELS) for k in range(LEVELS)])
+    return np.minimum(rng.permutation(np.exp(spread * z - spread**2 / 2)), BUSIEST / load)
 
 
 def printed(row: np.ndarray, *, listing: bool = True) -> list[tuple[float, float, float]]:
@@ -139,14 +166,20 @@ class Case:
     needed: int
 
 
-def cases(seed: int, count: int, *, cached: bool = False) -> list[Case]:
-    """Volumes of all kinds in turn, a quarter mixtures, a quarter with aliases in use; `cached` ones are steady."""
+def cases(seed: int, count: int, *, only: str = "") -> list[Case]:
+    """Volumes of all kinds in turn, a quarter mixtures, or steady ones `only` that are CACHED or SLOW.
+
+    A quarter has aliases in use.
+    """
     rng = np.random.default_rng(seed)
-    order = STEADY if cached else (*KINDS, "mixture", "mixture")
+    order = {CACHED: STEADY, SLOW: ("poisson",)}.get(only, (*KINDS, "mixture", "mixture"))
     found: list[Case] = []
     while len(found) < count:
         kind = order[len(found) % len(order)]
-        volume = drawn(kind, rng, HITS_AND_MISSES if cached else SCVS)
+        volume = drawn(kind, rng, HITS_AND_MISSES if only == CACHED else SCVS)
+        if only == SLOW:
+            levels = slow_levels(rng.uniform(0.2, 1.2), float(volume.components[0, 1]), rng)
+            volume = replace(volume, levels=levels)
         row = volume.row(0)
         if not (0.03 <= row[0] * row[1] <= 0.995) or row[2] > 60:
             continue
@@ -175,33 +208,45 @@ class PoolCase:
     listing: bool
 
 
-def pool_cases(seed: int, count: int, *, cached: bool = False) -> list[PoolCase]:
-    """Pools of 4 to 16 volumes, partly bursty, or of `cached` ones; a quarter with aliases in use."""
+def pool_cases(seed: int, count: int, *, only: str = "") -> list[PoolCase]:
+    """Pools of 4 to 16 volumes, partly bursty, or `only` CACHED or SLOW ones; a quarter with aliases in use."""
     rng = np.random.default_rng(seed)
     found: list[PoolCase] = []
     while len(found) < count:
-        case = _pool_case(rng, cached=cached)
+        case = _pool_case(rng, only)
         if case is not None:
             found.append(case)
     return found
 
 
-def _pool_case(rng: np.random.Generator, *, cached: bool) -> PoolCase | None:
-    size, bursty = int(rng.integers(4, 17)), 0.0 if cached else rng.uniform(0.1, 0.9)
+def _pool_case(rng: np.random.Generator, only: str) -> PoolCase | None:
+    size, bursty = int(rng.integers(4, 17)), 0.0 if only else rng.uniform(0.1, 0.9)
     inflation, gap = float(rng.choice([0.0, 0.1, 0.18])), float(rng.choice([0.0, 2e-5, 5e-5]))
-    scv, seed = float(rng.choice(HITS_AND_MISSES if cached else SCVS)), int(rng.integers(1, 2**30))
+    scv, seed = float(rng.choice(HITS_AND_MISSES if only == CACHED else SCVS)), int(rng.integers(1, 2**30))
     parts, services = np.zeros((size, 5)), np.array([_log(rng, 3e-4, 6e-3) for _ in range(size)])
     for volume, service in enumerate(services):
-        kinds = BURSTY if rng.random() < bursty else STEADY
+        kinds = ("poisson",) if only == SLOW else BURSTY if rng.random() < bursty else STEADY
         load = _log(rng, 0.03, 0.4 if kinds is BURSTY else 0.9)
         parts[volume] = in_seconds(component(str(rng.choice(kinds)), load, rng), service)
+    # Rates that change slowly, of all volumes together or of each by itself.
+    spread, together = (rng.uniform(0.2, 1.2), rng.random() < 0.5) if only == SLOW else (0.0, True)
+    loads = parts[:, 1] * services
+    levels, ios = np.ones((1, size)), IOS
+    if spread:
+        ios = IOS // 4
+        every = [slow_levels(spread, loads.max() if together else load, rng) for load in loads]
+        levels = np.tile(every[0], (size, 1)).T if together else np.array(every).T
     known: dict[int, np.ndarray] = {}
 
     def row(aliases: int) -> np.ndarray:
         if aliases not in known:
-            known[aliases] = sim.simulate(
-                parts, np.arange(size), services, scv, inflation, gap, aliases, IOS, seed + aliases
-            )
+            scaled = [np.where(np.arange(5) == 1, level[:, None], 1.0) * parts for level in levels]
+            known[aliases] = in_turn([
+                sim.simulate(
+                    each, np.arange(size), services, scv, inflation, gap, aliases, ios, seed + aliases + 1000 * k
+                )
+                for k, each in enumerate(scaled)
+            ])  # fmt: skip
         return known[aliases]
 
     def met(aliases: int) -> bool:
