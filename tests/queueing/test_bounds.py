@@ -136,6 +136,7 @@ def test_no_rate_of_a_saturated_pool_is_negative():
     np.testing.assert_allclose(pool.base_throughput + pool.alias_throughput, pool.throughput, rtol=1e-12)
 
 
+@pytest.mark.long
 def test_an_answer_out_of_balance_goes_on_to_the_next_method():
     """No field has the I/Os that aliases hold of the slow volume right; the exact chain takes over."""
     law = {"volumes": [1, 1, 1], "population": [8, 8, 8]}
@@ -163,6 +164,7 @@ def test_many_requesters_that_hardly_think_do_not_overflow(aliases, think_time):
     assert pool.queue_length == pytest.approx(59.0 - aliases, abs=1e-4)
 
 
+@pytest.mark.long
 def test_a_load_that_just_fills_its_base_is_unstable_where_aliases_bring_nothing():
     """Two I/Os in service take twice as long each: base and aliases together serve no more than the base."""
     pool = alias_pool([1, 30], volumes=2, arrival_rate=0.5, service_time=2.0, inflation=1.0)
@@ -195,6 +197,7 @@ def test_every_imbalance_is_found():
         assert not balanced(pool, Outcome(**{**good, name: change * good[name]}, **laws))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("argument", "worst"), [
     ("think_time", 1e-13), ("think_time", 1e13), ("arrival_rate", 1e-13), ("service_time", 1e-14),
     ("inflation", 1e13), ("redrive_time", 1e13),

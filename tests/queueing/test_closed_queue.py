@@ -151,6 +151,7 @@ def test_no_think_time_keeps_everyone_at_the_station() -> None:
     assert np.allclose(phased.throughput, 2 / 2.1, rtol=1e-12)
 
 
+@pytest.mark.long
 def test_scalar_equals_array_element() -> None:
     generator = np.random.default_rng(4)
     size = 300
@@ -171,6 +172,7 @@ def test_mixed_arguments_go_each_to_its_own_method() -> None:
         assert np.isclose(together.wait_time[k], alone.wait_time, rtol=tolerances.IDENTITY)
 
 
+@pytest.mark.long
 @given(
     scv=st.floats(0.12, 12),
     population=st.integers(1, 8),

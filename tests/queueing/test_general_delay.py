@@ -92,6 +92,7 @@ def test_quantiles_rise_with_the_share_and_the_load() -> None:
         assert (np.diff(quantile, axis=1) >= 0).all()
 
 
+@pytest.mark.long
 def test_scenarios_side_by_side_are_each_alone() -> None:
     """A wait that is short beside one whose tail goes on for hundreds of services."""
     load, scv = np.array([0.4, 1.2, 1.98]), np.array([0.5, 2.0, 0.0])

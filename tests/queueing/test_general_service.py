@@ -135,6 +135,7 @@ def grid() -> tuple[Array, Array, Array, Array]:
     return load, servers, scv, mgc(load, 1.0, servers, scv, "exact").wait_time
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", CLOSED_FORMS)
 def test_known_errors_are_neither_exceeded_nor_overstated_twofold(
     method: str, grid: tuple[Array, Array, Array, Array]

@@ -98,6 +98,7 @@ def test_a_class_without_requesters_changes_nothing() -> None:
     assert two.throughput[1] == two.queue_length[1].sum() == 0
 
 
+@pytest.mark.long
 def test_a_hundred_random_networks_are_those_of_the_recursion() -> None:
     for seed in range(100):
         demands, population, think, servers = random_network(seed)
@@ -149,6 +150,7 @@ def chandy_neuse(demands, population, think, copies, load):  # type: ignore[no-u
     return shares[-1] * population[:, None]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("population", [[6, 3], [4, 1], [0, 9], [1, 1]])
 def test_the_linearizer_solves_the_equations_of_chandy_and_neuse(
     population: list[int], monkeypatch: pytest.MonkeyPatch
@@ -165,6 +167,7 @@ def test_the_linearizer_solves_the_equations_of_chandy_and_neuse(
     assert np.allclose(found.open_number, open_number, rtol=1e-7)
 
 
+@pytest.mark.long
 def test_the_linearizer_solves_scenarios_side_by_side_as_each_alone() -> None:
     """Alone, a station with one server or with one for everybody takes no law of who is there: its own formula."""
     servers = np.array([[1, 1], [2, 1], [np.inf, 1], [1, 3], [3, np.inf], [2, 2]])
@@ -183,6 +186,7 @@ def test_the_linearizer_solves_scenarios_side_by_side_as_each_alone() -> None:
         assert np.allclose(together.open_number[k], alone.open_number, rtol=1e-3)
 
 
+@pytest.mark.long
 def test_the_linearizer_is_near_the_exact_solution_with_several_servers_and_open_requests() -> None:
     """The bound is its own error on these, as measured: .6 % of the throughput, 2.5 % of the numbers."""
     demands = np.array([[0.5, 1.9], [0.9, 1.3]])

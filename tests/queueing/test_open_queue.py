@@ -79,6 +79,7 @@ def test_wait_rises_with_load_without_jumps_and_falls_with_servers(load: float, 
     assert mmc(load, 1.0, servers + 1).wait_time <= wait[0]
 
 
+@pytest.mark.long
 def test_scalar_equals_array_element_and_broadcasts() -> None:
     generator = np.random.default_rng(3)
     rate, service, servers = (

@@ -87,6 +87,7 @@ def test_several_targets_take_the_most_servers() -> None:
     assert max_load(1.0, 20, wait_time=0.05, delay_probability=0.01) == min(loads)
 
 
+@pytest.mark.long
 @given(load=st.floats(0.1, 30), share=st.floats(1e-3, 5), scv=st.floats(0, 6))
 @settings(max_examples=60)
 def test_variable_service_by_the_automatic_law(load: float, share: float, scv: float) -> None:
@@ -96,6 +97,7 @@ def test_variable_service_by_the_automatic_law(load: float, share: float, scv: f
         assert mgc(load, 1.0, servers - 1, scv).wait_time > share
 
 
+@pytest.mark.long
 @given(servers=st.integers(1, 200), share=st.floats(1e-4, 10), service=st.floats(1e-4, 10))
 @settings(max_examples=60)
 def test_largest_load_meets_its_target_and_a_little_more_does_not(
@@ -107,6 +109,7 @@ def test_largest_load_meets_its_target_and_a_little_more_does_not(
     assert min_servers(rate, service, wait_time=share * service) == servers
 
 
+@pytest.mark.long
 @given(servers=st.integers(1, 20), scv=st.floats(0, 4), share=st.floats(1e-3, 5))
 @settings(max_examples=30)
 def test_largest_load_with_variable_service(servers: int, scv: float, share: float) -> None:

@@ -22,6 +22,7 @@ from planner.results import Array
 from planner.sizing.bounds import MOST, Correction, band, counts_at_ends, ends_of, holding, spaced, through
 from planner.sizing.comparison import Count, Gain, gains, own_gains
 from planner.sizing.fewest import _following, excess_of, fewest, first_guess, most_useful
+from planner.sizing.pool import some_counts
 from planner.sizing.volume import _closed_station, _open_station, classic_aliases
 from planner.sizing.volumes import (
     alike,
@@ -588,3 +589,8 @@ def test_an_excess_is_what_is_reached_over_what_is_allowed() -> None:
     found: Array = excess_of(Target(queued=0.05), rows)
     assert found.tolist() == pytest.approx([2.0, 2.0])
     assert all(a >= b for a, b in pairwise(excess_of(Target(), rows).tolist()))
+
+
+def test_the_counts_that_are_solved_reach_over_the_table_and_stand_next_to_the_answer() -> None:
+    assert some_counts(20, 7, [3]).tolist() == [0, 3, 5, 6, 7, 8, 10, 15, 20]
+    assert some_counts(6, 6, [9]).tolist() == [0, 2, 3, 4, 5, 6]  # what lies beyond the table has no row

@@ -62,6 +62,7 @@ def test_arrays_are_many_volumes_and_single_numbers_stand_beside_them() -> None:
         Numbers(in_use=[1.5]).rows(1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pool", [False, True])
 def test_response_and_queue_leave_the_service_time_as_in_a_table(pool: bool) -> None:
     """700/s of which 1.4 wait are 2 ms each (Little's law), of 3.1 ms; a table of the same numbers says so too."""
@@ -222,6 +223,7 @@ def volumes() -> VolumesAnswer:
     return found
 
 
+@pytest.mark.long
 def test_the_first_line_counts_the_volumes_of_each_verdict(volumes: VolumesAnswer) -> None:
     verdicts = [row.verdict for row in volumes.rows]
     gaining = [row for row in volumes.rows if row.verdict in ("gains", "saturated")]
@@ -255,6 +257,7 @@ def test_the_first_line_counts_the_volumes_of_each_verdict(volumes: VolumesAnswe
     assert "1 volume: 1 gains from " in first.headline
 
 
+@pytest.mark.long
 def test_many_volumes_are_answered_as_each_of_them_alone(volumes: VolumesAnswer) -> None:
     alone = sizing.question.aliases(rate=600.0, service=1.4e-3, queue=0.9)
     row = volumes.rows[1]

@@ -334,6 +334,7 @@ def test_what_is_sure_to_be_spare_is_what_lies_above_the_range() -> None:
     assert [text.get_text() for text in drawn([sure._replace(high=7)]).texts] == ["enough"]
 
 
+@pytest.mark.long
 def test_only_the_first_forty_are_drawn_and_names_sort_as_people_count() -> None:
     many = [CountRow(f"P{k}", 3, 2, 4, 1) for k in range(41)][::-1]
     axes = drawn(many)
@@ -361,6 +362,7 @@ def labeled(axes: Axes, label: str) -> list[tuple[list[float], list[float]]]:
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_an_answer_is_drawn_as_its_table_has_it(one: AliasAnswer) -> None:
     counts = one.rows.aliases.tolist()
     for panel, values, band, unit in zip(

@@ -81,12 +81,14 @@ def test_a_batch_answers_as_each_pool_alone():
             )
 
 
+@pytest.mark.long
 def test_order_of_pools_does_not_matter():
     pools, counts, order = mixed_pools(16), np.arange(16) % 5, np.random.default_rng(1).permutation(16)
     straight, shuffled = solve_pools(counts, **pools), solve_pools(counts[order], **row(pools, order))
     np.testing.assert_allclose(shuffled.wait_time, straight.wait_time[order], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.long
 def test_order_of_classes_does_not_matter():
     pools, counts = mixed_pools(16), np.arange(16) % 5
     swapped = {name: values[:, [2, 0, 1]] if values.ndim > 1 else values for name, values in pools.items()}
@@ -110,6 +112,7 @@ def test_a_class_split_in_two_is_the_same_pool():
     np.testing.assert_allclose(split.wait_time[[0, 1, 2]], whole.wait_time[[0, 1, 0]], rtol=1e-5)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("small", [{"inflation": 1e-9}, {"redrive_time": 1e-9}])
 @pytest.mark.parametrize("service", [1.0, [0.4, 1.6, 1.0]])
 def test_no_jump_where_inflation_or_gaps_begin(small, service):

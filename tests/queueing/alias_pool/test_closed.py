@@ -101,6 +101,7 @@ def test_exact_balances(volumes, population, think_time, aliases, inflation, gap
     assert np.all(pool.fails_rate <= pool.tries_rate + 1e-12)
 
 
+@pytest.mark.long
 @given(
     volumes=st.integers(2, 40),
     population=st.integers(2, 6),
@@ -183,6 +184,7 @@ def test_a_closed_pool_whose_field_is_out_of_balance_has_the_answer_of_its_chain
     assert found.wait_time[1] == pytest.approx(exact.wait_time, rel=1e-12)
 
 
+@pytest.mark.long
 def test_unequal_volumes_that_swing_have_an_answer_at_every_count() -> None:
     """Of these counts five had none, most of them where hardly anything waits any more."""
     found = alias_pool(

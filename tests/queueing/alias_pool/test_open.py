@@ -17,6 +17,7 @@ def test_one_open_volume_equals_mmc():
     assert pool.method == "exact"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "law", [{"redrive_time": 0.2}, {"inflation": 0.1}, {"redrive_time": 0.1, "inflation": 0.1}]
 )
@@ -48,6 +49,7 @@ def test_many_aliases_leave_no_queue():
     np.testing.assert_allclose(100 - pool.free_aliases, 40 * 0.09 / 1.3 + 10 * 0.81 / 1.9, rtol=1e-6)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("volumes", [1, 3, 14])
 @pytest.mark.parametrize("load", [0.4, 2.4, 5.8])
 @pytest.mark.parametrize(("slowed", "near"), [(0.3, 3e-5), (0.55, 3e-5), (0.75, 3e-5), (0.85, 1e-4)])
@@ -83,6 +85,7 @@ def test_mixed_classes_of_one_kind_do_not_depend_on_their_order():
     np.testing.assert_allclose(other.wait_time[::-1], one.wait_time, rtol=1e-6)
 
 
+@pytest.mark.long
 @given(
     rates=st.lists(st.floats(0.05, 1.3), min_size=1, max_size=3),
     volumes=st.integers(2, 12),

@@ -1,5 +1,7 @@
 """Exact small pools with open classes: known limits, identities, and a plain chain that follows every I/O."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -8,7 +10,7 @@ from scipy.sparse import linalg
 from planner.errors import InputError
 from planner.queueing import mmc
 from planner.queueing.pools import alias_pool
-from planner.queueing.pools.exact.open_chain import solve_open_chain
+from planner.queueing.pools.exact.open_chain import _beyond, solve_open_chain
 from planner.queueing.pools.pool import check_pools
 
 NAN = float("nan")
@@ -172,6 +174,7 @@ def test_auto_says_what_it_took():
     np.testing.assert_allclose(field.tries_rate, exact.tries_rate, rtol=5e-3)
 
 
+@pytest.mark.long
 @pytest.mark.xfail(reason="3 % off: what others pick up while a volume is idle is taken as their mean")
 def test_a_light_volume_beside_a_busy_one_has_its_wait():
     law = {"service_time": 1.0, "arrival_rate": [0.9, 0.4], "volumes": [1, 1]}
@@ -179,6 +182,7 @@ def test_a_light_volume_beside_a_busy_one_has_its_wait():
     np.testing.assert_allclose(field, exact, rtol=0.025)
 
 
+@pytest.mark.long
 def test_two_open_volumes_of_any_load_against_their_chain():
     """Errors of waits, relative to the larger of the wait and a fifth of the service time."""
     rng, off = np.random.default_rng(2026), []
@@ -193,6 +197,7 @@ def test_two_open_volumes_of_any_load_against_their_chain():
     assert np.median(off) < 0.005
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change",
     [
@@ -212,3 +217,16 @@ def test_what_the_chain_does_not_take_is_said(change):
     }
     with pytest.raises(InputError, match="mean-field"):
         alias_pool(1, **arguments)
+
+
+def test_what_lies_beyond_the_last_level_is_that_of_a_law_that_goes_on_falling():
+    """Geometric: the sum over all numbers waiting, less those that are kept."""
+    law, last = 0.7 ** np.arange(400.0), 30
+    kept = [SimpleNamespace(waiting=k) for k in range(last + 1)]
+    queue = law * np.arange(400.0)
+    expected = queue[last + 1 :].sum() / queue[: last + 1].sum()
+    assert _beyond(kept, [np.array([each / 4, 0.75 * each]) for each in law[: last + 1]]) == pytest.approx(
+        expected
+    )
+    assert _beyond(kept[:6], [np.array([1.0])] * 6) == np.inf
+    assert _beyond(kept[:6], [np.array([1.0])] * 5 + [np.zeros(1)]) == 0.0

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from planner.errors import InputError
 from planner.queueing import finite_source, mmc
 from planner.queueing.pools import alias_pool, alias_pool_of_volumes, group_volumes
+from planner.queueing.pools.pool import _service_times
 from tests.queueing.alias_pool.simulation import simulate
 from tests.queueing.alias_pool.test_open_chain import plain_chain
 
@@ -42,6 +43,7 @@ def test_one_time_for_each_class_is_one_for_all_where_they_are_equal(kind, law):
         np.testing.assert_array_equal(getattr(each, name), getattr(one, name))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("aliases", "volumes", "service", "most"),
     [
@@ -104,6 +106,7 @@ def test_an_alias_for_every_requester_but_the_first_leaves_no_queue(method):
     np.testing.assert_allclose(pool.service_time, service, rtol=1e-10)
 
 
+@pytest.mark.long
 @given(
     service=st.lists(st.floats(0.3e-3, 6e-3), min_size=2, max_size=2),
     think=st.lists(st.floats(0.3e-3, 20e-3), min_size=2, max_size=2),
@@ -126,6 +129,7 @@ def test_exact_balances(service, think, aliases, inflation, gap):
     np.testing.assert_allclose((pool.alias_in_service + pool.in_gap) @ [1, 2] >= held - 1e-9, True)
 
 
+@pytest.mark.long
 def test_stability_counts_the_aliases_that_the_load_of_each_class_needs():
     """A volume offers rate x service; what its base does not serve, aliases must hold, whatever the unit of time."""
     service, rate = np.array([4e-3, 0.5e-3, 1e-3]), np.array([700.0, 3000.0, 500.0])
@@ -229,6 +233,7 @@ def small_pools(kind, count, seed):
         count -= 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "worst", "most"),
     [("closed", 0.05, 0.03), pytest.param("open", 0.12, 0.03, marks=pytest.mark.slow)],
@@ -254,3 +259,14 @@ def test_simulation_of_two_service_times_against_an_exact_chain():
     for name in ("throughput", "wait_time", "service_time", "tries_rate", "fails_rate", "free_aliases"):
         mean, error = getattr(run, name)
         assert np.all(np.abs(mean - getattr(exact, name)) <= 4.0 * error), name
+
+
+def test_the_mean_service_time_is_that_of_the_volumes_and_exact_where_all_are_alike():
+    times, volumes = (
+        np.array([[0.1, 0.1, 0.1], [0.1, 0.2, 9.0]]),
+        np.array([[1.0, 1.0, 1.0], [3.0, 1.0, 0.0]]),
+    )
+    each, mean = _service_times(times, volumes)
+    assert mean[0] == 0.1  # a sum of three tenths is no three tenths
+    assert mean[1] == pytest.approx(0.125, rel=1e-15)
+    np.testing.assert_array_equal(each[1], [0.1, 0.2, mean[1]])
