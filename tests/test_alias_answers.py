@@ -75,6 +75,7 @@ def test_the_high_end_never_falls_with_the_queue() -> None:
     assert "measure again" in saturated.headline
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("queues", [(300.0, 0.0), (300.0, 0.8), (40.0, 0.0)])
 def test_a_volume_that_never_idles_makes_its_pool_saturated(
     queues: tuple[float, float], tmp_path: Path
@@ -92,6 +93,7 @@ def test_a_volume_that_never_idles_makes_its_pool_saturated(
     assert "measure again" in answer.headline and "1 of 2 volumes always busy" in answer.why
 
 
+@pytest.mark.long
 def test_a_second_row_shows_what_a_volume_that_never_idles_asks_for() -> None:
     """Forty requesters that hardly think beside one that does, solved by the queueing model at each count."""
     law = Law(inflation=0.05, redrive_time=5e-5, model_error=0.02)
@@ -186,6 +188,7 @@ def test_a_rate_and_a_service_time_alone_are_an_offered_load() -> None:
     assert any("arrivals are taken as open" in note for note in answer.notes)
 
 
+@pytest.mark.long
 def test_unequal_volumes_keep_their_own_service_times(tmp_path: Path) -> None:
     path = tmp_path / "two.csv"
     path.write_text(f"{HEAD}\nP,A,700,.4,.12\nP,B,100,5,.50\n", encoding="utf-8")
@@ -199,6 +202,7 @@ def test_unequal_volumes_keep_their_own_service_times(tmp_path: Path) -> None:
     assert gains[700].response_after < 0.5e-3
 
 
+@pytest.mark.long
 def test_bursty_pools_are_sized_by_what_all_their_volumes_ask_for(tmp_path: Path) -> None:
     path = tmp_path / "bursty.csv"
     lines = ("P,A,60,.8,.30", "P,B,100,1,.50", "P,C,20,3,.02", "P,D,300,1,.13", "P,E,40,1.2,.2")
@@ -225,6 +229,7 @@ def law() -> Law:
     return Law.from_model("hyperpav")
 
 
+@pytest.mark.long
 def test_one_line_a_volume_the_largest_queue_first() -> None:
     answer = planner.aliases(data_path("hyperpav", "pool-0-aliases.listing"), kind="volume")
     assert isinstance(answer, sizing.VolumesAnswer)
@@ -244,6 +249,7 @@ def test_one_line_a_volume_the_largest_queue_first() -> None:
     assert labeled.name == "522A"
 
 
+@pytest.mark.long
 def test_the_next_step_starts_from_what_was_measured() -> None:
     files = [data_path("hyperpav", f"522A-{name}.listing") for name in ("0-aliases", "2-aliases")]
     answer = planner.aliases(files)
@@ -268,6 +274,7 @@ def test_growth_of_one_percent_is_not_growth_of_a_third() -> None:
     assert counts[2] / counts[1] - 1 > 0.05
 
 
+@pytest.mark.long
 def test_one_classic_alias_makes_a_listing_one_of_volumes(tmp_path: Path) -> None:
     """It stands beside bases that have none of their own; without it the bases are taken as one pool."""
     bases = [row(), row("522B", label="BWPVS1")]

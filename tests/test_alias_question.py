@@ -88,12 +88,14 @@ def test_pool_queue(pool: sizing.AliasAnswer) -> None:
     assert row(pool, 16)["queued"] < 0.3
 
 
+@pytest.mark.first(1)
 def test_rows_run_from_zero_to_two_beyond(volume: sizing.AliasAnswer, pool: sizing.AliasAnswer) -> None:
     for answer in (volume, pool):
         counts = [record["aliases"] for record in answer.to_dict()["rows"]]
         assert counts == list(range(max(answer.recommended, answer.rule_of_thumb) + 3))
 
 
+@pytest.mark.long
 def test_rows_are_consistent(pool: sizing.AliasAnswer) -> None:
     for record in pool.to_dict()["rows"]:
         assert record["response_ms"] == pytest.approx(record["service_ms"] + record["wait_ms"])
@@ -101,6 +103,7 @@ def test_rows_are_consistent(pool: sizing.AliasAnswer) -> None:
         assert record["io_rate_low"] <= record["io_rate"] <= record["io_rate_high"]
 
 
+@pytest.mark.first(1)
 def test_response_intervals_hold_what_was_measured(
     volume: sizing.AliasAnswer, pool: sizing.AliasAnswer
 ) -> None:

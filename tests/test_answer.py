@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+import pytest
+
 import planner
 from planner import render
 from planner.answer import Answer
@@ -60,6 +62,7 @@ def test_a_wide_terminal_takes_a_wide_line() -> None:
     assert max(map(len, long.text(width=150).split("\n"))) > 80
 
 
+@pytest.mark.long
 def test_a_dictionary_holds_what_json_prints() -> None:
     """Queueing without bound and what was not measured are None in both."""
     for numbers in ({}, {"queue": 0.3}, {"queue": [1.84, float("nan")]}):

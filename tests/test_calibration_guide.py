@@ -21,6 +21,7 @@ GUIDE = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^\$ (planner .*)$", GUIDE, re.MULTILINE)
 
 
+@pytest.mark.long
 def test_its_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for folder in ("data", "docs"):

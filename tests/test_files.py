@@ -65,6 +65,7 @@ def test_a_folder_without_leave_to_write_is_one_line_and_two(
     assert capsys.readouterr().err.rstrip().endswith("a file that can be written (Permission denied)")
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", WRITES)
 def test_a_command_spares_an_existing_file(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -123,7 +124,7 @@ def test_bytes_that_are_no_text_leave_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("arguments", "redirected", "code"),
     [

@@ -71,6 +71,7 @@ def test_arrays_are_answered_as_each_row_alone_in_their_order() -> None:
     assert len(answer.to_polars()) == len(RATES)
 
 
+@pytest.mark.long
 def test_side_by_side_is_as_one_by_one() -> None:
     """Curves and ends of the range that were found together, against those of the same readings solved alone."""
     law, runs = Law.from_model("hyperpav"), drawn(5, 30)
@@ -98,6 +99,7 @@ def test_a_row_that_is_wrong_stays_in_its_place() -> None:
         planner.aliases(rate=[1, 2, 3], service=1e-3, queue=[0.1, 0.2])
 
 
+@pytest.mark.long
 def test_what_is_nan_in_an_array_was_not_measured() -> None:
     answer = planner.aliases(
         rate=[400.0, 400.0], service=1e-3, queue=[np.nan, 0.5], in_use=np.array([1.0, 1.0])
@@ -110,6 +112,7 @@ def test_what_is_nan_in_an_array_was_not_measured() -> None:
     assert isinstance(pools, sizing.Subsystem) and len(pools.pools) == 2
 
 
+@pytest.mark.long
 def test_nan_in_a_frame_is_an_empty_cell_of_a_file(tmp_path: Path) -> None:
     columns = {
         "volume": ["A", "B", "C"], "io_rate": [700.0, 300.0, 90.0], "service_ms": [1.3, 1.0, 2.0],
@@ -129,6 +132,7 @@ def test_nan_in_a_frame_is_an_empty_cell_of_a_file(tmp_path: Path) -> None:
     assert told[0] == told[1] == told[2]
 
 
+@pytest.mark.long
 def test_quiet_volumes_are_counted_not_listed() -> None:
     answer = several()
     assert [row.verdict for row in answer.rows][1] == "below the floor"
@@ -142,6 +146,7 @@ def test_quiet_volumes_are_counted_not_listed() -> None:
             several(floor=floor)
 
 
+@pytest.mark.long
 def test_the_digits_of_a_quiet_volume_cannot_tell() -> None:
     answer = alone(1)
     assert answer.headline.startswith(
@@ -163,6 +168,7 @@ def test_a_quiet_interval_is_the_worst_only_among_its_like() -> None:
     assert worst_by_need([Need(count=4), Need(count=1)], [(quiet,), (quiet,)]) == 0
 
 
+@pytest.mark.long
 def test_implausible_answers_say_so_first() -> None:
     many = planner.aliases(rate="300/s", service="2ms", queue=3.0, in_use=1)
     assert isinstance(many, sizing.AliasAnswer) and many.recommended - many.in_use > 2
@@ -178,6 +184,7 @@ def test_implausible_answers_say_so_first() -> None:
     assert sizing.gaps.reasons(4, 2, 1e-3, 3e-3) == []
 
 
+@pytest.mark.long
 def test_every_answer_names_its_model_and_its_age() -> None:
     words = "By model hyperpav (IBM DS8000 of 2007, ECKD), not your subsystem"
     pools = planner.aliases(rate=[400.0, 300.0], service=1e-3, queue=[0.5, 0.4], volumes=4)
@@ -206,6 +213,7 @@ def test_targets_have_units() -> None:
         alone(0, target=Target(wait=1e-5), wait="1ms")
 
 
+@pytest.mark.long
 def test_the_old_spelling_of_a_pool_still_works() -> None:
     new, old = (planner.aliases(POOL, **how) for how in ({"kind": "pool"}, {"pool": True}))  # type: ignore[arg-type]
     assert new.to_dict() == old.to_dict()
@@ -213,6 +221,7 @@ def test_the_old_spelling_of_a_pool_still_works() -> None:
         planner.aliases(POOL, kind="pools")  # type: ignore[call-overload]
 
 
+@pytest.mark.long
 def test_csv_has_a_row_a_volume_and_the_curves_where_asked(capsys: pytest.CaptureFixture[str]) -> None:
     tables = []
     for more in ((), ("--curves",)):
@@ -234,6 +243,7 @@ def test_csv_has_a_row_a_volume_and_the_curves_where_asked(capsys: pytest.Captur
     assert len({row["device"] for row in curves}) == 8 and len(curves) > 8
 
 
+@pytest.mark.long
 def test_a_table_of_many_volumes_makes_no_answer_of_each(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

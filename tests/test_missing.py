@@ -93,6 +93,7 @@ def table(tmp_path: Path, *rows: str, heading: str = "") -> Path:
 ROWS = ("A,1,2,700,1.3,1.8", "B,1,2,n/a,1.3,0", "C,1,2,650,1.3,1.2", "D,2,1,500,1.2,.4", "E,2,1,400,,.3")
 
 
+@pytest.mark.long
 def test_empty_cells_of_a_table_are_told_pool_by_pool(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -188,7 +189,7 @@ def test_an_archive_remembers_rows_that_could_not_be_read(way: str, tmp_path: Pa
     assert bool(read(first).missing) is (way != "cell")  # nobody knows which row was to have another number
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["aliases pool", "site", "growth"])
 def test_answers_of_an_archive_begin_as_those_of_its_files(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -117,7 +117,7 @@ def test_the_pools_are_what_they_are_called() -> None:
         assert (found.residual > 1.0) is (name == "no demand fits"), name
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("sort", POOLS)
 def test_the_sentence_of_the_demand_has_the_rate_of_the_table(sort: str) -> None:
     run = POOLS[sort]
@@ -207,6 +207,7 @@ def test_a_need_does_not_depend_on_what_else_is_asked() -> None:
     assert {each[3] for each in together} == {"no I/O", "steady demand", "bursty demand", "saturated"}
 
 
+@pytest.mark.long
 def test_digits_that_leave_much_open_are_read_alike_beside_aliases_in_use() -> None:
     """The service time of a lone I/O is sought in as many passes, whether or not a neighbor has aliases in use."""
     busy = from_numbers(
@@ -239,7 +240,7 @@ def test_a_pool_without_a_solution_at_the_rates_of_its_volumes_stops_no_other(
 GROWTHS = (0.0, 1e-9, 0.02, 0.1, 0.3, 1.0)
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("sort", ["pools in use", "pools", "volumes"])
 def test_a_demand_that_grows_needs_no_fewer_aliases(sort: str) -> None:
     """Nor does the need jump where growth begins, but by what the measured row decides about the aliases in use."""
@@ -260,6 +261,7 @@ def test_a_demand_that_grows_needs_no_fewer_aliases(sort: str) -> None:
         assert len(known) < 2 or known[0] == known[1] or known[0] in (run.aliases, run.aliases + 1)
 
 
+@pytest.mark.long
 def test_where_nothing_waits_one_requester_a_volume_stays_possible() -> None:
     """A guest has one I/O at a time to a minidisk: then no aliases are needed, however many are in use."""
     runs = [
@@ -274,6 +276,7 @@ def test_where_nothing_waits_one_requester_a_volume_stays_possible() -> None:
     assert [each.high for each in found] == sorted(each.high or 0 for each in found)
 
 
+@pytest.mark.long
 def test_the_rate_with_fewer_aliases_than_were_measured_is_open() -> None:
     """It was not measured: where bursts queue it may stay as it is, or fall more than by the model."""
     (found,) = read_as([POOLS["bursty, in use"]])
@@ -284,6 +287,7 @@ def test_the_rate_with_fewer_aliases_than_were_measured_is_open() -> None:
     assert (answer.rate.low <= answer.rows.io_rate).all() and (answer.rows.io_rate <= answer.rate.high).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("met", [True, False])
 def test_the_range_of_a_bursty_pool_in_use_grows_with_its_demand(met: bool) -> None:
     """A measurement that meets the target holds no larger demand down; one that misses it still needs more."""
@@ -299,7 +303,8 @@ def test_the_range_of_a_bursty_pool_in_use_grows_with_its_demand(met: bool) -> N
     assert (min(lows) > run.aliases) is not met
 
 
-@pytest.mark.parametrize("growth", [pytest.param(0.4, marks=pytest.mark.long), -0.3])
+@pytest.mark.long
+@pytest.mark.parametrize("growth", [0.4, -0.3])
 def test_whether_so_many_do_is_what_count_and_range_say(growth: float) -> None:
     """At the count and both ends of the range, one below, and with none; for pools of every sort and a volume."""
     runs = [*POOLS.values(), volume(np.random.default_rng(2))]
@@ -341,6 +346,7 @@ def test_a_pool_with_less_than_one_requester_a_volume_needs_no_alias() -> None:
     assert [each.count for each in need([(run,)] * 3, LAW, growth=[-0.1, -0.5, -0.99])] == [0, 0, 0]
 
 
+@pytest.mark.long
 def test_a_pool_whose_groups_have_no_solution_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its volumes are read for themselves, or kept apart."""
 

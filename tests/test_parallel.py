@@ -54,6 +54,7 @@ def test_a_part_that_has_a_name_is_called_by_it() -> None:
     assert found == Failed(name="day 3", problem="no count of aliases meets the target", exit_code=1)
 
 
+@pytest.mark.long
 def test_a_part_that_ends_its_process_is_named_and_those_beside_it_are_answered() -> None:
     found = run(parts.deadly, range(5), workers=2)
     assert values(found) == [0, 1, None, 3, 4]
@@ -62,6 +63,7 @@ def test_a_part_that_ends_its_process_is_named_and_those_beside_it_are_answered(
     )
 
 
+@pytest.mark.long
 def test_a_process_that_ends_once_costs_time_only(tmp_path: Path) -> None:
     once = [(str(tmp_path / "died"), number) for number in range(4)]
     assert values(run(parts.dies_once, once, workers=2)) == [0, 1, 2, 3]

@@ -51,6 +51,7 @@ def test_its_headline_is_short(name: str) -> None:
     assert 0 < len(title) <= style.LONGEST
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_its_text_can_be_read_on_white(name: str) -> None:
     poor = {
@@ -73,6 +74,7 @@ def test_its_text_can_be_read_on_the_dark_side_of_an_svg(name: str) -> None:
     assert contrast(*re.findall(r"text,svg\{fill:(#[0-9a-f]{6})", svg), paper) >= LEAST_CONTRAST
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_its_numbers_are_set_apart(name: str) -> None:
     for axes in drawn(name).get_figure(root=True).axes:

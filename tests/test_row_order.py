@@ -36,7 +36,7 @@ def answered(rows: pl.DataFrame) -> tuple[object, ...]:
     return answer.recommended, answer.range, answer.text()
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("aliases", [0, 2, 5])
 def test_the_order_of_rows_does_not_change_an_answer(aliases: int) -> None:
     generator = np.random.default_rng(aliases)

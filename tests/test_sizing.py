@@ -366,6 +366,7 @@ def test_growth_is_a_share(growth: float) -> None:
         sizing.aliases(closed_run(3, 2e-4), LAW, growth=growth)
 
 
+@pytest.mark.long
 def test_several_listings_decide_more_than_one() -> None:
     names = ("522A-0-aliases", "522A-1-alias", "522A-2-aliases")
     files = [data_path("hyperpav", f"{name}.listing") for name in names]
@@ -418,6 +419,7 @@ def stepped(needed: Sequence[int], calls: list[list[int]]) -> object:
     return solve
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("guess", [0, 1, 7, 40, 255])
 def test_the_fewest_are_found_from_any_guess_and_many_at_once(guess: int) -> None:
     """A round asks one count of each that is open, the guess first, within four times the steps of a bisection."""
@@ -452,6 +454,7 @@ def test_near_a_guess_few_counts_are_solved() -> None:
         assert {needed - 1, needed} <= set(tried) and len(tried) <= 5
 
 
+@pytest.mark.long
 def test_the_fewest_of_pools_are_those_of_all_their_counts() -> None:
     """Side by side, whatever the guess of each; open and closed ones, and one of two classes."""
     parts = (
@@ -504,6 +507,7 @@ def unequal_pool() -> Run:
     return joined("unequal", parts)
 
 
+@pytest.mark.long
 def test_a_pool_saves_device_numbers_against_classic_pav() -> None:
     answer = sizing.aliases(unequal_pool(), PLAIN)
     # One busy volume alone needs its three other requesters served at once; a quiet one needs one alias.
@@ -512,6 +516,7 @@ def test_a_pool_saves_device_numbers_against_classic_pav() -> None:
     assert any(f"{answer.classic - answer.recommended} device numbers" in note for note in answer.notes)
 
 
+@pytest.mark.long
 def test_the_busy_volumes_gain_the_most() -> None:
     answer = sizing.aliases(unequal_pool(), PLAIN)
     busy, quiet = answer.gains
@@ -531,6 +536,7 @@ def test_a_volume_has_no_classic_alternative() -> None:
     assert answer.to_dict()["classic_aliases"] is None
 
 
+@pytest.mark.long
 def test_what_a_calibration_leaves_open_widens_the_answer(tmp_path: Path) -> None:
     """One saturated row says nothing of inflation: the interval is that of the prior, not of a point."""
     path, file = tmp_path / "row.csv", tmp_path / "vague.toml"

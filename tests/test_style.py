@@ -55,6 +55,7 @@ def test_names_and_dates_keep_their_own_words() -> None:
     assert "2026-01-01" in [label.get_text() for label in axes.get_xticklabels()]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("linear", [None, 1.0])
 def test_a_logarithmic_axis_has_no_formula_beside_its_ticks(linear: float | None, tmp_path: Path) -> None:
     """files.save_axes switches math off, which would show the formula itself."""

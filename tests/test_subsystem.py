@@ -127,6 +127,7 @@ def test_closed_volumes_meet_their_own_rates(aliases: int, tmp_path: Path) -> No
     assert np.sort(again.throughput) == pytest.approx(np.sort(np.repeat(pool.throughput, 2)), rel=0.01)
 
 
+@pytest.mark.long
 def test_grouping_errs_no_more_than_it_says(tmp_path: Path) -> None:
     """The reference solves every volume as a class of its own."""
     rng = np.random.default_rng(8)
@@ -160,6 +161,7 @@ def test_one_less_does_not_meet_the_target(tmp_path: Path) -> None:
             )  # the classes, not the volumes
 
 
+@pytest.mark.long
 def test_the_first_line_of_many_pools_has_their_sums(tmp_path: Path) -> None:
     answer = sizing.subsystem(measured(runs_of(tmp_path, HEADER, *subsystem_lines(2))), LAW)
     first, second = answer.pools
@@ -195,6 +197,7 @@ def test_many_pools_get_the_answer_that_each_gets_alone(tmp_path: Path) -> None:
         assert found.now.response_time == pytest.approx(alone.rows.response_time[0], rel=1e-4)
 
 
+@pytest.mark.long
 def test_many_pools_say_what_each_needs_if_its_volumes_act_together(tmp_path: Path) -> None:
     lines = [
         f"{pool}{k},{pool},0,{300 + 10 * k},1.2,{queue}"
@@ -271,6 +274,7 @@ def test_a_volume_that_fails_leaves_the_other_pools_their_answers(
     assert found.exit_code == ConvergenceError.exit_code
 
 
+@pytest.mark.long
 def test_sums_are_over_the_pools(tmp_path: Path) -> None:
     answer = sizing.subsystem(measured(runs_of(tmp_path, HEADER, *subsystem_lines(2))), PLAIN)
     total = answer.total()
@@ -350,6 +354,7 @@ def test_many_pools_are_solved_together_and_each_at_few_counts(
     assert sum(rounds) <= 6 * len(runs)
 
 
+@pytest.mark.long
 def test_the_picture_shows_counts_in_use_and_recommended(tmp_path: Path) -> None:
     answer = sizing.subsystem(measured(runs_of(tmp_path, HEADER, *subsystem_lines(2))), PLAIN)
     axes = answer.plot()

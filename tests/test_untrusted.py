@@ -215,6 +215,7 @@ class TestText:
 
 
 class TestBounds:
+    @pytest.mark.long
     def test_calibrations_that_contradict_each_other_are_refused(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

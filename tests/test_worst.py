@@ -46,6 +46,7 @@ def test_an_interval_for_which_no_count_serves_is_the_worst_and_one_that_could_n
     assert worst_by_need([unsolved, unsolved, Need(count=9)], cases) == 2
 
 
+@pytest.mark.long
 def test_every_question_says_that_no_count_serves_the_worst_interval(tmp_path: Path) -> None:
     """Not the count of a calmer interval, by the one that has it as by the one that has days."""
     path = tmp_path / "two.csv"

@@ -55,6 +55,7 @@ def test_the_answer_meets_its_target_and_one_less_does_not(
         assert outcome(device, load, at.count - 1).response_time > load.target * (1 - 1e-9)
 
 
+@pytest.mark.long
 @settings(max_examples=40)
 @given(st.sampled_from(PAGING_KINDS), st.floats(100, 400_000), st.floats(1.01, 5))
 def test_random_pages_too(kind: str, rate: float, slack: float) -> None:
@@ -99,6 +100,7 @@ def test_the_range_holds_90_percent_of_the_error_of_the_law() -> None:
     assert one_more.span == "18 or more"  # 20 guests keep no more than the published rate under way
 
 
+@pytest.mark.long
 def test_nothing_is_called_cheapest_across_machines() -> None:
     load = Load(page_rate=1000.0, guests=40)
     answer = paging_devices(load)
@@ -176,6 +178,7 @@ def test_an_unknown_machine_lists_the_known_ones() -> None:
         paging_devices(PUBLISHED, speeds={"9672": 1.0})
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("guests", [None, 20])
 def test_the_most_pages_meet_the_target_and_a_little_more_does_not(guests: int | None) -> None:
     answer = paging_capacity(Question(devices=8, guests=guests, target=4e-3))

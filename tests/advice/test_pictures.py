@@ -32,6 +32,7 @@ def points(axes: Axes, style_of: str = "") -> list[tuple[float, float]]:
     return found
 
 
+@pytest.mark.long
 def test_paging_rests_on_the_published_runs() -> None:
     above = paging_devices(Load(page_rate=1000.0, guests=20)).plot()
     figure = above.get_figure(root=True)
@@ -46,6 +47,7 @@ def approximately(places: list[tuple[float, float]]) -> list[object]:
     return [pytest.approx(place) for place in sorted(places)]
 
 
+@pytest.mark.long
 def test_three_questions_about_paging_are_three_pictures_with_the_answer_in_each() -> None:
     """Where the marks stand is what the tables say."""
     load = Load(page_rate=5000.0, guests=20)
@@ -61,6 +63,7 @@ def test_three_questions_about_paging_are_three_pictures_with_the_answer_in_each
     assert sorted(points(carried.plot(), "D")) == approximately(most)
 
 
+@pytest.mark.long
 def test_the_lines_of_paging_go_through_the_answers() -> None:
     """The line is interpolated in a sweep of think times, the answer solved by itself."""
     axes = paging_devices(Load(page_rate=5000.0, guests=20), count=8).plot()
@@ -73,7 +76,7 @@ def test_the_lines_of_paging_go_through_the_answers() -> None:
 RUNS = {1: [6.38, 27.74, 34.75, 428.84, 474.86, 476.82]}
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize(("requesters", "processors"), [(1, 1), (8, 2)])
 def test_xedit(requesters: int, processors: int) -> None:
     setting = Setting(workload="xedit", hit_ratio=0.9, requesters=requesters, processors=processors)
@@ -86,6 +89,7 @@ def test_xedit(requesters: int, processors: int) -> None:
     assert asked == pytest.approx(sorted(float(row["rate"]) for row in answer.to_dict()["rows"]))
 
 
+@pytest.mark.long
 def test_iozone() -> None:
     found = points(disk_rates(Setting(workload="iozone", hit_ratio=0.25)).plot())
     published = [(x, y) for x, y in found if x != 0.25]

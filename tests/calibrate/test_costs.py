@@ -339,6 +339,7 @@ def test_a_known_paging_device_is_found() -> None:
     assert less.value("service_time") == pytest.approx(1 / 250, rel=1e-3)  # always a request there
 
 
+@pytest.mark.long
 def test_a_transfer_moves_a_page_but_for_15_percent() -> None:
     def rates(pages: float) -> Measurements:
         return row(outstanding=2, queue_depth=1, transfer_rate=100.0, page_rate=pages)

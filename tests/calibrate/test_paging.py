@@ -79,6 +79,7 @@ def test_a_guest_that_thinks_between_its_faults(table: Path) -> None:
     )
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("content", "problem"),
     [

@@ -29,7 +29,7 @@ def fitted(name: str) -> calibrate.Fit:
     return calibrate.fit(runs_of(model), population=model.population or 0)
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_model_is_what_its_data_give(name: str) -> None:
     model = library.read_model(name)
@@ -111,6 +111,7 @@ def test_requesters_of_a_pool_are_found() -> None:
     assert (found.population, found.population_status) == (3, "fitted")
 
 
+@pytest.mark.long
 def test_rates_with_their_requesters_are_enough() -> None:
     rows = [observation(a, 4, io_rate=rate) for a, rate in ((0, 1150.0), (1, 1900.0), (5, 2900.0))]
     found = calibrate.fit(rows)
@@ -136,6 +137,7 @@ def test_more_in_the_system_than_requesters_is_a_contradiction() -> None:
         observation(0, 2, io_rate=755.0, response_time=3.7e-3)
 
 
+@pytest.mark.long
 def test_the_outlier_is_named_with_its_lead_and_kept_in_the_report() -> None:
     found = fitted("hyperpav-volume-runs")
     assert found.outlier is not None
@@ -153,6 +155,7 @@ def test_a_large_disagreement_widens_the_model_error() -> None:
     assert calibrate.fit(rows, find_outlier=False).model_error > 2 * calibrate.MODEL_ERROR
 
 
+@pytest.mark.long
 def test_text_data_and_notebook_say_the_same() -> None:
     found = fitted("hyperpav-pool-runs")
     data = found.to_dict()

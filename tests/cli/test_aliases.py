@@ -60,6 +60,7 @@ def test_pool_from_numbers_of_one_volume(capsys: pytest.CaptureFixture[str]) -> 
     assert 13 <= answer["recommended"] <= 16
 
 
+@pytest.mark.long
 def test_several_bases_are_answered_longest_queue_first(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["aliases", "volume", POOL, "--json"]) == 0
     volumes = json.loads(capsys.readouterr().out)["volumes"]
@@ -101,6 +102,7 @@ def test_where_no_count_serves_what_else_fits_is_named(capsys: pytest.CaptureFix
     assert found and 4 <= int(found[1]) <= 255
 
 
+@pytest.mark.long
 def test_a_pool_with_aliases_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["aliases", "pool", POOL_8, "--bases", "522A-5231", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -111,6 +113,7 @@ def test_a_pool_with_aliases_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["rows"][16]["io_rate"] == pytest.approx(13395, rel=0.08)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("target", "low", "high"),
     [(("--wait", "0.1ms"), 12, 14), (("--queued", "0.05"), 15, 16), (("--response", "2ms"), 8, 11),
@@ -131,6 +134,7 @@ def test_output_goes_to_a_file_once(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main([*command, "--force"]) == 0
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", ["answer.png", "answer.svg"])
 def test_a_picture_is_drawn(name: str, tmp_path: Path) -> None:
     assert main(["aliases", "volume", VOLUME, "--plot", str(tmp_path / name)]) == 0

@@ -33,6 +33,7 @@ def rates(found: dict[str, Any]) -> dict[str, float]:
     return {pool["pool"]: pool["io_rate"] for pool in found["pools"]}
 
 
+@pytest.mark.long
 def test_the_mean_of_a_day_is_that_of_its_rows(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
     day = ("--from", "2026-06-01", "--to", "2026-06-02")
     found = rates(asked(capsys, archive, "--interval", "mean", *day))
@@ -53,6 +54,7 @@ def test_without_a_word_the_worst_interval_is_answered_and_said(
     assert all(mean[pool] < rate for pool, rate in rates(found).items())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -122,6 +124,7 @@ def test_a_model_is_fitted_to_the_worst_interval_of_a_pool_at_each_count(
     assert "sha256" in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "message"),
     [

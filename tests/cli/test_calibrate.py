@@ -25,6 +25,7 @@ def rows(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_three_rates_make_a_model_that_can_be_asked(rows: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = rows.with_name("model.toml")
     assert main(["calibrate", str(rows), "--kind", "volume", "-o", str(model)]) == 0
@@ -52,6 +53,7 @@ def test_three_rates_make_a_model_that_can_be_asked(rows: Path, capsys: pytest.C
     )
 
 
+@pytest.mark.long
 def test_listings_with_and_without_their_requesters(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -229,6 +231,7 @@ def test_an_existing_model_needs_force(rows: Path, capsys: pytest.CaptureFixture
     assert "--force" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_grid_as_csv_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "grid.png"
     words = ["whatif", "hyperpav-volume-runs", "--over", "aliases=0:3", "--csv", "--plot", str(picture)]

@@ -72,6 +72,7 @@ def test_a_cost_that_no_run_tells_has_no_upper_end(
         assert ("or more" in capsys.readouterr().out) != bounded
 
 
+@pytest.mark.long
 def test_a_picture_of_a_calibration(tmp_path: Path) -> None:
     picture = tmp_path / "fit.png"
     table = written(tmp_path, CCW + "31,fast,60,100,0\n31,slow,150,100,0\n")
@@ -146,6 +147,7 @@ BAD = [
 ]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("kind", "content", "problem"), BAD)
 def test_bad_tables_are_told(
     kind: str, content: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -59,7 +59,7 @@ def test_ccw_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["cp_ms_per_mb"] == pytest.approx((1 - found["saving"]) * slow["cp_ms_per_mb"])
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words", [(*RATE, "0.9"), CCW, ("disk", "rate", "--workload", "iozone", "--hit-ratio", "50%")]
 )

@@ -48,6 +48,7 @@ CASES = [
 ]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("command", "words"), CASES)
 def test_it_is_refused_first(
     command: str,

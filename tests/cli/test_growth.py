@@ -107,6 +107,7 @@ def test_given_growth_compounds_in_place_of_the_trend(
     assert few["limits"][0]["verdict"] == "within horizon"
 
 
+@pytest.mark.long
 def test_an_event_raises_the_load_from_its_day_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = straight(tmp_path, days=365, trend=0.0)
     given = ("--limit", "1200", "--growth", "0%/year", "--event", "2027-03-06:+30%")
@@ -151,6 +152,7 @@ def test_no_load_at_all_reaches_nothing(tmp_path: Path, capsys: pytest.CaptureFi
     assert limit["verdict"] == "not within horizon"
 
 
+@pytest.mark.long
 def test_pictures_of_one_and_of_several(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = tmp_path / "one.svg"
     assert main(["growth", SERIES, "--limit", "5000", "--plot", str(one)]) == 0

@@ -45,6 +45,7 @@ def test_text_and_csv_carry_where_it_was_measured(capsys: pytest.CaptureFixture[
             assert words in out
 
 
+@pytest.mark.long
 def test_the_picture_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "paging.png"
     assert ask(capsys, *QUESTION, "--plot", str(picture))[0] == 0
@@ -104,6 +105,7 @@ def test_no_feasible_answer_is_exit_1(
     assert missing in error
 
 
+@pytest.mark.long
 def test_cheapest_needs_the_speed_of_the_machines(capsys: pytest.CaptureFixture[str]) -> None:
     words = ("paging", "--page-rate", "1000/s", "--guests", "40", "--json")
     assert json.loads(ask(capsys, *words)[1])["cheapest"] is None

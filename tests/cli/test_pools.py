@@ -41,6 +41,7 @@ def test_each_pool_has_a_row_and_the_sums_their_own(two: str, capsys: pytest.Cap
     assert answer["pools"][2]["notes"] == ["no I/O"]
 
 
+@pytest.mark.long
 def test_csv_has_one_row_a_pool_and_no_sums(two: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["aliases", "pool", two, "--csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
@@ -62,6 +63,7 @@ BESIDE = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 def test_volumes_beside_pools_have_their_own_question_and_a_pool_that_is_named_has_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -78,6 +80,7 @@ def test_volumes_beside_pools_have_their_own_question_and_a_pool_that_is_named_h
     assert "0103 is in no pool: expected its pool; ask for one pool by its name" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_pool_is_answered_whatever_is_wrong_with_another(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,6 +99,7 @@ def test_a_pool_is_answered_whatever_is_wrong_with_another(
     assert found[0] == found[1]
 
 
+@pytest.mark.long
 def test_text_fits_eighty_columns(two: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "pools.png"
     assert main(["aliases", "pool", two, "--plot", str(picture)]) == 0
@@ -105,6 +109,7 @@ def test_text_fits_eighty_columns(two: str, tmp_path: Path, capsys: pytest.Captu
     assert picture.stat().st_size > 5000
 
 
+@pytest.mark.long
 def test_a_table_without_pools_is_one_pool(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The published listing as a table gives what the listing gives."""
     path = tmp_path / "listing.csv"
@@ -122,6 +127,7 @@ def test_a_table_without_pools_is_one_pool(tmp_path: Path, capsys: pytest.Captur
     assert table["demand"]["population"] == listing["demand"]["population"] == 3
 
 
+@pytest.mark.long
 def test_members_tell_the_pools_of_a_listing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     members = tmp_path / "members.csv"
     members.write_text(
@@ -192,6 +198,7 @@ def test_short_help_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(line.endswith(".") for line in commands.strip().splitlines())
 
 
+@pytest.mark.long
 def test_a_service_time_that_prints_as_nothing_is_some_part_of_its_digit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,6 +32,7 @@ def test_supply_csv_and_one_pool(capsys: pytest.CaptureFixture[str]) -> None:
     assert (row["pool"], row["verdict"], row["aliases"]) == ("2", "too many", "12")
 
 
+@pytest.mark.long
 def test_supply_picture(tmp_path: Path) -> None:
     assert main(["aliases", "supply", SUPPLY, "--plot", str(tmp_path / "supply.png")]) == 0
     assert (tmp_path / "supply.png").stat().st_size > 5000

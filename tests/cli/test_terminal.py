@@ -101,6 +101,7 @@ def test_sliders_without_ipywidgets_say_what_to_install(without: str) -> None:
         count("aliases", 2, 0, 8)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("without", ["pandas", "ipywidgets"], indirect=True)
 def test_no_command_needs_an_extra(without: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "usl", "--csv"]) == 0
@@ -147,6 +148,7 @@ def answered(monkeypatch: pytest.MonkeyPatch, words: list[str], **environment: s
 SUPPLY = ["aliases", "supply", str(ROOT / "docs" / "examples" / "supply-counters.csv")]
 
 
+@pytest.mark.long
 def test_headline_and_verdicts_stand_out_on_a_terminal_alone(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

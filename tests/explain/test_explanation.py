@@ -16,7 +16,7 @@ from planner.explain.explanation import Explanation
 from planner.explain.wording import powers
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 def test_text_fits_a_terminal(told: Explanation) -> None:
     for unicode in (True, False):
         assert max(map(len, told.text(unicode=unicode).splitlines())) <= 80
@@ -141,6 +141,7 @@ def test_latex_and_html_have_symbols_assumptions_and_source(told: Explanation) -
         assert all(item.meaning in plain for item in told.topic.inputs)
 
 
+@pytest.mark.first(1)
 def test_the_picture_goes_through_the_numbers_of_the_user(told: Explanation) -> None:
     axes = told.plot()
     assert style.title_of(axes).startswith(told.topic.title)

@@ -23,6 +23,7 @@ def by_code(told: Explanation, **changed: float) -> float:
     return float(told.topic.numerical({**values, **changed})[str(told.topic.answer)])
 
 
+@pytest.mark.first(1)
 def test_every_input_that_can_be_raised_is_and_alone(told: Explanation) -> None:
     """A count by one, another number by one percent; what is 0 or at its limit is not."""
     expected = {}
@@ -106,7 +107,7 @@ def curves(told: Explanation) -> list[tuple[Array, Array]]:
     return [(np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)) for line in lines]
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 def test_lines_are_the_numerical_code_for_your_count_one_more_and_one_fewer(told: Explanation) -> None:
     topic = told.topic
     (over,) = [item for item in topic.inputs if item.key == topic.over]
@@ -134,6 +135,7 @@ def test_lines_are_the_numerical_code_for_your_count_one_more_and_one_fewer(told
             assert y[k] == pytest.approx(expected, rel=1e-9, nan_ok=True)
 
 
+@pytest.mark.long
 def test_axes_say_what_is_drawn_in_which_unit() -> None:
     axes = explain("mmc").plot()
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("arrival rate [1/s]", "wait time [ms]")
@@ -153,6 +155,7 @@ def test_a_load_of_nothing_is_drawn_up_to_one() -> None:
     assert y[0] == 0
 
 
+@pytest.mark.long
 def test_where_servers_saturate_a_line_says_so() -> None:
     """Two servers of 1.3 ms carry 1538.5/s; 755/s are drawn up to 1510, 1000/s up to 2000."""
     assert not [line for line in explain("mmc").plot().lines if line.get_label() == "saturated from here on"]
@@ -176,6 +179,7 @@ def test_the_answer_is_in_sight_and_no_line_shrinks_it() -> None:
     assert explain("together", together=0, volumes=2, burst=1, aliases=5).plot().get_ylim() == (0, 1)
 
 
+@pytest.mark.long
 def test_lines_are_named_where_they_end_or_leave_the_picture() -> None:
     axes = explain("mmc", arrival_rate=1000).plot()
     texts = {text.get_text(): text for text in axes.texts}
@@ -359,6 +363,7 @@ def test_terms_stand_as_written_what_is_subtracted_last() -> None:
     assert printed(sympy.Max(x, a), unicode=False) == "max(a, x)"
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("name", "whole"), [("finite-source", True), ("mmc", False)])
 def test_only_counts_have_ticks_at_whole_numbers_alone(name: str, whole: bool) -> None:
     axes = explain(name).plot()

@@ -55,7 +55,7 @@ SPREADS = (0, 0.05, 0.3, 0.5, 0.9, 1, 1.5, 4)
 CONDITION = 1e4  # of a wait at 99.95 % load: the relative error of c - a
 
 
-@pytest.mark.first(len(TOPICS))
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("name", "numbers"), CASES, ids=str)
 def test_the_exact_value_is_the_numerical_one(name: str, numbers: dict[str, float]) -> None:
     told = explain(name, **numbers)
@@ -109,6 +109,7 @@ def test_one_server_is_the_textbook_mm1() -> None:
     assert sympy.simplify(wait - load * service / (1 - load)) == 0
 
 
+@pytest.mark.long
 def test_erlang_c_of_one_and_two_servers() -> None:
     a = sympy.Symbol("a")
     for servers, expected in ((1, a), (2, a**2 / (2 + a))):
@@ -188,6 +189,7 @@ def test_no_spread_is_constant_service() -> None:
     assert str(forms(0.0)["W"]) == "W_D"
 
 
+@pytest.mark.long
 def test_in_heavy_traffic_only_two_moments_count() -> None:
     """Constant service then waits half as long as exponential service; both laws become (1 + v) / 2 times W_M."""
     below, above = forms(0.5), forms(2)
@@ -201,6 +203,7 @@ def test_in_heavy_traffic_only_two_moments_count() -> None:
     assert near.value("W") / near.value("W_AC") == pytest.approx(1, rel=1e-5)
 
 
+@pytest.mark.long
 def test_two_moments_of_a_service_between_constant_and_exponential() -> None:
     """The moment of the law below one gives its mean for alpha 1, and 1 + v for alpha 2, whatever v."""
     below = forms(0.5)
@@ -223,6 +226,7 @@ def test_without_load_nobody_waits() -> None:
     assert sympy.limit(delay, symbols["offered_load"], 3, dir="-") == 1
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("servers", [1, 2])
 def test_many_requesters_are_an_open_queue_state_by_state(servers: int) -> None:
     """Think time N / lambda and N without end: every weight of M/M/c//N tends to that of M/M/c, and so the sums."""
@@ -280,6 +284,7 @@ def test_little_and_no_thinking_are_the_ends_of_the_load_of_a_closed_queue() -> 
     assert sympy.limit(sympy.cancel(step(values, "L_q")), think, 0) == 1
 
 
+@pytest.mark.long
 def test_little_and_no_thinking_are_the_ends_of_the_load_of_a_pool() -> None:
     pool, symbols = kept("alias-pool", ("think_time", "service_time"), volumes=2, aliases=1, population=2)
     think, service = symbols["think_time"], symbols["service_time"]
@@ -303,6 +308,7 @@ def test_as_many_servers_as_requesters_leave_no_queue() -> None:
     assert sympy.simplify(step(values, "X") - 4 / (think + service)) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("volumes", "aliases", "population"), [(2, 0, 3), (1, 2, 4)])
 def test_a_pool_without_aliases_or_of_one_volume_is_a_finite_source(
     volumes: int, aliases: int, population: int
@@ -336,6 +342,7 @@ def test_scalability_without_coherency_is_amdahl_and_without_both_linear() -> No
     assert sympy.limit(step(values, "X").subs(symbols["beta"], positive), symbols["n"], sympy.oo) == 0
 
 
+@pytest.mark.long
 def test_how_far_volumes_act_together_moves_the_tail_and_not_the_mean() -> None:
     topic = topic_named("together")
     found = []
@@ -389,6 +396,7 @@ def test_the_numerical_pool_is_the_rational_function_of_any_think_time() -> None
         assert float(pool.pool_throughput) == pytest.approx(float(rate(think)), rel=1e-10)
 
 
+@pytest.mark.long
 def test_saturation_is_an_answer() -> None:
     told = explain("mmc", arrival_rate=900, servers=1)
     assert math.isinf(told.value("W"))

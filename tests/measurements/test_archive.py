@@ -70,6 +70,7 @@ def test_what_was_read_comes_back_to_the_last_bit(archive: Path) -> None:
         assert_frame_equal(rows(archive, table).sort(key), frame.sort(key), check_exact=True)
 
 
+@pytest.mark.long
 def test_a_file_twice_adds_nothing(archive: Path) -> None:
     collect(ALL, archive)
     before = files_of(archive)
@@ -246,6 +247,7 @@ collect([Path(each) for each in sys.argv[4:]], top)
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("how", ["kill", "full"])
 @pytest.mark.parametrize("begin", ["none", "there"])
 @pytest.mark.parametrize(
@@ -387,7 +389,9 @@ def test_a_part_that_is_damaged_as_its_list_says_is_named(
     assert f"{part.name}: damaged (" in "".join(capsys.readouterr().err.split("\n"))
 
 
-@pytest.mark.parametrize("number", [60, pytest.param(5000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "number", [24, pytest.param(60, marks=pytest.mark.long), pytest.param(5000, marks=pytest.mark.slow)]
+)
 def test_an_archive_of_a_stranger_touches_nothing_outside(number: int) -> None:
     counts = variants(number, 1)
     assert all(counts.values())
@@ -407,6 +411,7 @@ def test_no_space_left_is_said_and_changes_nothing(archive: Path, monkeypatch: p
     assert files_of(archive) == before
 
 
+@pytest.mark.long
 def test_anonymous_rows_say_the_same_of_nobody(archive: Path, tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     collect(ALL, plain)
@@ -476,6 +481,7 @@ def test_an_empty_archive_is_one(archive: Path) -> None:
     assert read(archive).devices.columns == list(schema.dtypes(schema.DEVICES))
 
 
+@pytest.mark.long
 def test_a_day_of_ten_thousand_volumes_takes_at_most_forty_bytes_a_row(archive: Path, tmp_path: Path) -> None:
     """Numbers as a listing prints them, a fiftieth of the day; rows of one device stand together, as in the whole."""
     import numpy as np

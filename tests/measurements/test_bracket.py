@@ -89,7 +89,7 @@ CASES = [
 
 
 class TestLaw:
-    @pytest.mark.first(1)
+    @pytest.mark.long
     @pytest.mark.parametrize("devices", [1, 3])
     @pytest.mark.parametrize("exact", [True, False])
     def test_it_holds_the_truth(self, devices: int, exact: bool) -> None:
@@ -148,6 +148,7 @@ def iostat(rate: str, wait: str, util: str, release: str = "5.14.0", name: str =
 
 
 class TestAnswers:
+    @pytest.mark.long
     def test_iostat_alone_is_answered_and_the_first_line_says_what_was_taken(self) -> None:
         """The published volume without aliases: 755/s, 3.7 ms; its 1.3 ms of service and its 2 aliases lie within."""
         answer = answer_for(iostat("755.00", "3.70", "98.00"), kind="volume")
@@ -165,6 +166,7 @@ class TestAnswers:
         assert run.service.value[0] == pytest.approx(0.98 / 755) and not run.ends
         assert "ms by the other figures." in run.assumed
 
+    @pytest.mark.long
     def test_a_queue_beside_the_response_tells_the_service_time(self) -> None:
         """Little's law: 4.1 ms less 1.84 / 700 s."""
         row = {"device": ["522A"], "io_rate": [700.0], "queued": [1.84], "aliases": [2]}
@@ -179,6 +181,7 @@ class TestAnswers:
         ):
             answer_for(pl.DataFrame(row | {"response_ms": [2.5]}), kind="volume")
 
+    @pytest.mark.long
     def test_the_range_holds_the_answers_at_both_ends(self) -> None:
         for rate, wait, util in (
             ("755.00", "3.70", "98.00"),

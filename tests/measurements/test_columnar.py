@@ -42,6 +42,7 @@ def test_damage_is_one_error_and_nothing_on_standard_error(
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.long
 def test_a_file_that_ends_the_process_is_named_and_the_next_one_is_read(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,6 +81,7 @@ def test_memory_is_bounded_where_a_file_does_not_say_what_it_holds(
         read_columnar(path)
 
 
+@pytest.mark.first(1)
 def test_a_decoder_that_was_killed_is_started_again(path: Path) -> None:
     read_columnar(path)
     columnar._started[0].kill()
@@ -93,6 +95,7 @@ def test_many_threads_ask_one_decoder(path: Path) -> None:
     assert len(columnar._started) == 1
 
 
+@pytest.mark.long
 def test_the_decoder_ends_with_its_parent(path: Path) -> None:
     """Nothing is left behind, and nothing is said."""
     program = (

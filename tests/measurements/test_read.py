@@ -146,6 +146,7 @@ def test_what_read_csv_writes_is_read_again_with_its_digits(
             assert again[name].to_list() == first[name].to_list()
 
 
+@pytest.mark.long
 @settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.integers(0, 99999), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=30)

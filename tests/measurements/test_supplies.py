@@ -97,6 +97,7 @@ VERDICTS = {
 }  # fmt: skip
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("case", VERDICTS)
 def test_smf_78_3_is_judged(case: str, tmp_path: Path) -> None:
     changes, verdict, note = VERDICTS[case]
@@ -113,6 +114,7 @@ def test_smf_78_3_is_judged(case: str, tmp_path: Path) -> None:
     assert any("how many aliases it has was not measured" in each for each in alone.notes)
 
 
+@pytest.mark.long
 def test_rmf_xml_is_judged(tmp_path: Path) -> None:
     rows = volumes(Random(1), 4, 8)
     for wait, verdict in ((0.05, "not enough"), (0.009, "enough")):

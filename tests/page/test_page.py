@@ -81,6 +81,7 @@ def data() -> dict[str, object]:
     return found
 
 
+@pytest.mark.long
 def test_every_element_is_closed_in_its_order() -> None:
     assert not elements().open
 

@@ -30,6 +30,7 @@ def embedded(html: str) -> dict[str, object]:
     return found
 
 
+@pytest.mark.long
 def test_a_listing_is_answered_as_aliases_does(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -53,6 +54,7 @@ def test_a_listing_is_answered_as_aliases_does(
     assert steps[1]["tiles"]["needed"] == str(json.loads(capsys.readouterr().out)["recommended"])
 
 
+@pytest.mark.long
 def test_supply_counters_have_their_verdicts_and_no_slider(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     assert main(["report", str(COUNTERS), "-o", str(path)]) == 0
@@ -63,11 +65,13 @@ def test_supply_counters_have_their_verdicts_and_no_slider(tmp_path: Path) -> No
     assert "No published report holds figures of this kind" in html
 
 
+@pytest.mark.long
 def test_standard_output_takes_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(COUNTERS), "-o", "-"]) == 0
     assert capsys.readouterr().out.startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.long
 def test_an_existing_page_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "page.html"
     path.write_text("mine")

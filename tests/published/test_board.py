@@ -32,6 +32,7 @@ def found() -> Scoreboard:
     return scoreboard(DONE.append)
 
 
+@pytest.mark.long
 def test_a_progress_bar_is_given_every_figure() -> None:
     assert len(found().figures) == sum(DONE) == board.FIGURES
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from planner.queueing import erlang_b, fit_usl
 
@@ -41,6 +42,7 @@ THROUGHPUT = np.array([
 ITERATION = 5e-6  # relative: where the book's own iteration stopped
 
 
+@pytest.mark.long
 def test_fit_of_the_scalability_law() -> None:
     fit = fit_usl(np.arange(1, 33), THROUGHPUT)
     assert fit.law == "usl"

@@ -4,6 +4,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -84,6 +85,7 @@ def close(found: Printed | None, expected: Printed | None) -> bool:
     return all(abs(a - b) <= 1e-14 * abs(b) for a, b in pairs)
 
 
+@pytest.mark.long
 @given(tables(), st.integers(1, 12), st.sampled_from(["\n", "\r\n", "\n\f"]), st.integers(0, 3))
 def test_printed_rows_read_back_equal(
     table: list[tuple[Row, list[Number]]], rows_a_page: int, between: str, indent: int
@@ -101,6 +103,7 @@ def test_printed_rows_read_back_equal(
             assert close(getattr(device, name), number.read_back(factor)), name
 
 
+@pytest.mark.long
 @given(tables())
 def test_the_printer_of_these_tests_follows_the_published_layout(
     table: list[tuple[Row, list[Number]]],

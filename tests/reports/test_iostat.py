@@ -47,6 +47,7 @@ def same(found: list[tuple[object, ...]], out: Printed) -> None:
 
 
 class TestLayouts:
+    @pytest.mark.long
     @settings(max_examples=200, deadline=None)
     @given(st.randoms(use_true_random=False))
     def test_what_any_release_prints_is_read_back(self, random: Random) -> None:
@@ -65,6 +66,7 @@ class TestLayouts:
         )
         assert rows(text.text) == rows(as_json.text) and len(text.rows) > 3
 
+    @pytest.mark.long
     def test_a_report_of_an_interval_is_kept_where_its_counts_show_it(self) -> None:
         """iostat -y prints no report since the system was started; rates of 10 s are whole tenths, others are not."""
         kept = 0
@@ -300,6 +302,7 @@ def test_samples_below_one_heading_are_reports_and_the_first_one_counts() -> Non
         read("\n".join([f"# Timestamp      {heading}", *stamped[:2], stamped[0], ""]).encode())
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("idle", ["first", "last", "absent"])
 def test_an_interval_without_io_does_not_refuse_the_others(idle: str) -> None:
     """Found with public logs: 41 of 131 with a queue were refused because of one idle report, most often the last."""

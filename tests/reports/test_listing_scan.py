@@ -58,6 +58,7 @@ def test_blocks_have_the_lines_of_an_editor(text: str, block: int) -> None:
     assert [(line.number, line.text, line.offset) for line in lines] == expected
 
 
+@pytest.mark.long
 @settings(max_examples=20)
 @given(tables(), st.integers(1, 5), st.sampled_from([700, 2**20]))
 def test_rows_come_back_from_the_integers_they_were_printed_from(
@@ -102,6 +103,7 @@ def numbers_in(line: str) -> int:
     return sum(re.fullmatch(r"[0-9]*\.?[0-9]+|\.{3,}", word) is not None for word in line.split())
 
 
+@pytest.mark.long
 @settings(max_examples=50)
 @given(damaged_pages())
 def test_every_printed_row_is_returned_unchanged_or_named_or_the_file_refused(

@@ -98,6 +98,7 @@ def test_the_hour_that_is_set_back_is_two_hours_in_every_format(
     assert devices[MOMENT].to_list() == [each.replace(tzinfo=None) for each in HOURS]
 
 
+@pytest.mark.long
 def test_the_same_moment_by_another_clock_is_known(tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     collect([night()], archive)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -102,6 +103,7 @@ def check(
             assert {name: got[name] for name in NUMBERS} == {name: row[name] for name in NUMBERS}
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_damage_is_named_or_refused(tmp_path_factory: Any, data: st.DataObject) -> None:

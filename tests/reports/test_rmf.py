@@ -72,6 +72,7 @@ def test_documents_one_behind_the_other_and_other_reports() -> None:
     assert any("does not say how many aliases" in note for note in found.notes)
 
 
+@pytest.mark.long
 def test_channels_and_cache_of_the_same_file_are_named_in_the_answer() -> None:
     """The worst of each, with its place; a sum, and what is no number, is none."""
 

@@ -181,6 +181,7 @@ BAD = {
 }  # fmt: skip
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("case", BAD)
 def test_damage_is_named_by_its_line(case: str, tmp_path: Path) -> None:
     rows, header, words, line = BAD[case]

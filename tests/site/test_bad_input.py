@@ -82,7 +82,7 @@ def test_a_pool_none_of_whose_members_was_measured_is_named_and_left_out(
         checked_members(alone, days.devices.lazy())
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["site", "growth"])
 def test_both_commands_look_at_the_members(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -101,6 +101,7 @@ def test_gaps_and_lengths_and_missing_members_are_told() -> None:
     assert np.isnan(found.series.needed).tolist() == [False, True, False, False, False, False]  # type: ignore[attr-defined]
 
 
+@pytest.mark.long
 def test_a_clock_set_back_is_two_hours_with_its_offset_and_refused_without() -> None:
     """An hour comes twice where summer time ends, here four intervals; one moment by two clocks is one."""
     hour = pl.col("start") < pl.col("start").min() + pl.duration(hours=1)

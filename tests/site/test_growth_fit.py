@@ -84,11 +84,13 @@ def test_gaps_are_counted_from_the_measured_day_before() -> None:
     assert rows.before[0, 4:].tolist() == [1, 4]
 
 
+@pytest.mark.long
 def test_levels_follow_the_unit(known: Known, fit: TrendDraws) -> None:
     other = fit_known(replace(known, values=known.values * 1024))
     np.testing.assert_allclose(other.level(other.last), 1024 * fit.level(fit.last), rtol=1e-6)
 
 
+@pytest.mark.long
 def test_shifts_are_found_on_their_day_and_nowhere_else(known: Known, fit: TrendDraws) -> None:
     large = np.abs(known.shift) > 5 * 0.1
     found = [np.array(steps) for steps in fit.steps]
@@ -116,6 +118,7 @@ def test_unlike_days_are_named_and_move_nothing(known: Known, fit: TrendDraws) -
     assert np.quantile(np.abs(ratio - 1), 0.9) < 0.03
 
 
+@pytest.mark.long
 def test_a_month_end_is_found_with_its_factor(known: Known) -> None:
     forms = month_forms(MONDAY, known.values.shape[1])
     values = np.where(forms[1] > 0, 1.3 * known.values, known.values)
@@ -124,6 +127,7 @@ def test_a_month_end_is_found_with_its_factor(known: Known) -> None:
     assert np.median(other.month.mean(axis=1)) == pytest.approx(1.3, abs=0.02)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rate", "events"),
     [

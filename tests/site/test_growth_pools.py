@@ -151,6 +151,7 @@ def test_a_limit_that_is_passed_already_lies_below_the_load_of_today(rows: pl.Da
     assert 0 < found.goals[0].load.value < 500.0
 
 
+@pytest.mark.long
 def test_a_pool_that_cannot_be_read_is_named_and_the_others_are_answered(rows: pl.DataFrame) -> None:
     broken = rows.with_columns(
         pl.lit("base", pl.Enum(schema.KINDS)).alias("kind"), pl.lit(None).alias("service")

@@ -32,6 +32,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", ["none", "full", 0.5])
 def test_a_share_has_the_same_number_over_days_and_alone(bursty: pl.DataFrame, share: str | float) -> None:
     (pool,) = site(bursty, together=share, workers=1).pools
@@ -42,6 +43,7 @@ def test_a_share_has_the_same_number_over_days_and_alone(bursty: pl.DataFrame, s
     assert sum("as given" in note for note in alone.notes) == 1
 
 
+@pytest.mark.long
 def test_more_together_never_needs_fewer_and_is_said(bursty: pl.DataFrame) -> None:
     answers = [site(bursty, together=share, workers=1) for share in ("none", 0.5, "full")]
     counts = [answer.pools[0].needed for answer in answers]
@@ -50,6 +52,7 @@ def test_more_together_never_needs_fewer_and_is_said(bursty: pl.DataFrame) -> No
     assert "as given" not in " ".join(site(bursty, workers=1).notes)
 
 
+@pytest.mark.long
 def test_an_archive_takes_a_share(bursty: pl.DataFrame, tmp_path: Path) -> None:
     collect([bursty], tmp_path / "archive")
     kept, plain = (site(source, together="full", workers=1) for source in (tmp_path / "archive", bursty))
@@ -110,7 +113,7 @@ def test_limits_may_come_earlier(tmp_path: Path, capsys: pytest.CaptureFixture[s
         )
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["site", "growth", "report"])
 def test_columns_under_other_names(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, plain = tmp_path / "other.csv", tmp_path / "plain.csv"

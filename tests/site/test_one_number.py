@@ -105,6 +105,7 @@ def hours(*each: tuple[float, int]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("hour", "said"), [((2500.0, 4), "rate x service time"), ((500.0, 1), "lack rows of half of the volumes")]
 )
@@ -122,6 +123,7 @@ def test_an_hour_that_cannot_be_right_changes_no_answer_and_is_said(
         assert sum(said in note and "1 of 3 intervals" in note for note in notes) == 1
 
 
+@pytest.mark.long
 def test_devices_are_those_of_the_interval_that_is_answered() -> None:
     """Whatever rows the last one has."""
     both = pl.concat([hours((500.0, 4), (450.0, 3)).with_columns(pool=pl.lit(name)) for name in "AB"])

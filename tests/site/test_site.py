@@ -39,6 +39,7 @@ KEYS = [
 P1 = Group("SYS1", POOL, "P1")
 
 
+@pytest.mark.long
 def test_pools_without_an_answer_are_no_success(frame: pl.DataFrame) -> None:
     """2 as of `aliases pool`, also where another one is short; the first line counts those without."""
     twice = pl.concat([frame, frame.filter(pl.col("pool") == "P1")])
@@ -102,6 +103,7 @@ def test_worst_interval_is_the_worst_of_all_full_answers(frame: pl.DataFrame) ->
     assert need.solved_in_full == 24
 
 
+@pytest.mark.long
 def test_the_range_is_that_of_the_interval_that_decides(frame: pl.DataFrame) -> None:
     """Of all of the time that is the worst one."""
     (need,) = site(frame, pool="P1", meet=1.0).pools
@@ -136,6 +138,7 @@ def test_a_pool_that_could_not_be_solved_says_so_and_the_others_are_answered(
     assert not any(word in text for word in ("residual", "converge", "mean field"))
 
 
+@pytest.mark.long
 def test_parts_pickle_and_join_to_the_same_answer(frame: pl.DataFrame) -> None:
     """What is sent to another process comes back the same."""
     parts, notes, _ = parts_of(frame, pool="P1")
@@ -187,6 +190,7 @@ def test_unknown_pools_and_shares_are_refused(frame: pl.DataFrame) -> None:
         site(schema.empty(schema.DEVICES))
 
 
+@pytest.mark.long
 def test_systems_that_share_a_control_unit_are_one_pool(tmp_path: Path) -> None:
     """Rates and queues add up device by device; the systems have their shares; other intervals are left out."""
     one = pool_rows("unknown", seed=3, volumes=2, intervals=4)
@@ -214,6 +218,7 @@ def test_systems_that_share_a_control_unit_are_one_pool(tmp_path: Path) -> None:
         site(pl.concat([one, other]), members=path)
 
 
+@pytest.mark.long
 def test_supply_counters_stand_beside(frame: pl.DataFrame) -> None:
     """What the counters of a pool say, and their high-water mark among the rules."""
     rows = {"system": "SYS1", "pool": "P2", "start": [datetime(2026, 3, 2)], "interval": 900.0, "time": 900.0,

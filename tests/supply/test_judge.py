@@ -56,6 +56,7 @@ def test_one_less_than_the_fewest_free_was_never_missed() -> None:
     assert [answer.unused for answer in judge([ENOUGH, NOT_ENOUGH, TOO_MANY]).pools] == [0, 0, 4]
 
 
+@pytest.mark.long
 def test_a_looser_target_needs_no_more() -> None:
     needed = [
         judge([NOT_ENOUGH], no_alias=share).pools[0].aliases_needed or 256 for share in (1e-4, 0.01, 0.1, 0.3)

@@ -116,6 +116,7 @@ def test_two_systems_side_by_side(xiv: str, tmp_path: Path, capsys: pytest.Captu
     assert "most of it is paging[xiv].depth, 1 -> unlimited" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.long
 def test_pictures(xiv: str, tmp_path: Path) -> None:
     for k, more in enumerate(([], ["--over", "guests.count=16:20"], ["--compare", xiv])):
         assert (

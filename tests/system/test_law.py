@@ -75,6 +75,7 @@ def simulated(answer: model.SystemAnswer, *, seed: int = 3, events: int = 150_00
     return done / (now - begin) / (len(places) - 1)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "settings",
     [
@@ -165,6 +166,7 @@ def test_two_equal_groups_are_one() -> None:
     assert two.stations["p"]["wait"].value == pytest.approx(one.stations["p"]["wait"].value, rel=1e-9)
 
 
+@pytest.mark.long
 def test_many_guests_by_the_linearizer_are_near_the_exact_answer() -> None:
     few = ["guests.virtual=0.1GiB", "storage.real=20GiB"]
     exact, near = (model.solve(BASE, [*few, f"guests.count={n}"]) for n in (399, 401))
@@ -214,6 +216,7 @@ def test_volumes_of_a_pool_are_the_pool() -> None:
     )
 
 
+@pytest.mark.long
 def test_the_published_pool() -> None:
     """The three runs of the HyperPAV report, in-sample: totals within 1 %."""
     text = model.template("hyperpav").partition("[[pool]]")[2]
@@ -235,6 +238,7 @@ def test_volumes_with_aliases_of_their_own_and_an_uneven_number_of_guests() -> N
     assert found.io_rate.value == pytest.approx(sum(rates), rel=1e-6)
 
 
+@pytest.mark.long
 def test_minidisk_cache_and_processors_stand_in_the_cycle_of_an_io() -> None:
     text = POOL + "io_time_us = 100.0\nreads = 0.8\ncache_hit = 0.5\n[processors]\ncount = 64\n"
     found = model.solve(text).found
@@ -260,6 +264,7 @@ def test_ios_that_come_at_random() -> None:
         model.solve(text, ["guests.io_rate=5000/s"])
 
 
+@pytest.mark.long
 def test_paging_volumes_with_a_pool() -> None:
     """No alias: serialized volumes. As many as guests: nothing waits. In between: in between."""
     pool = BASE.replace('name = "p"\n', 'name = "p"\npool = "x"\n') + '\n[[pool]]\nname = "x"\naliases = 0\n'

@@ -78,6 +78,7 @@ def test_with_an_alias_for_each_request_nothing_waits() -> None:
     assert np.allclose(pace, np.arange(1, 22), rtol=1e-12)
 
 
+@pytest.mark.long
 def test_more_aliases_and_more_requests_never_slow_it_and_the_limit_holds() -> None:
     paces = [pace_of(8, aliases, 40) for aliases in (0, 1, 3, 6)]
     for aliases, pace in zip((0, 1, 3, 6), paces, strict=True):
@@ -93,6 +94,7 @@ def test_one_volume_is_nearly_a_queue_with_as_many_servers() -> None:
     )
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("volumes", "aliases", "population", "think"),
     [(8, 4, 20, 0.5), (8, 2, 20, 0.5), (20, 10, 40, 0.1), (4, 2, 30, 1.0)],
@@ -138,7 +140,7 @@ def circling(volumes: int, aliases: int, requests: int, inflation: float, *, eve
     return events / took
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("volumes", "aliases", "requests", "inflation"),
     [(8, 4, 5, 0.16), (8, 4, 8, 0.0), (8, 4, 40, 0.3), (4, 2, 12, 0.16), (20, 10, 20, 0.16)],

@@ -240,6 +240,7 @@ SATURATED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", SATURATED)
 def test_where_every_row_is_saturated_nothing_bounds_more_devices(case: str, tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
@@ -259,6 +260,7 @@ def test_where_every_row_is_saturated_nothing_bounds_more_devices(case: str, tmp
     assert as_measured.values["io_rate"].low[0] < 755 < as_measured.values["io_rate"].high[0] < 1.1 * 755
 
 
+@pytest.mark.long
 def test_one_saturated_row_leaves_the_requesters_open(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text(SATURATED["one row"], encoding="utf-8")
