@@ -47,7 +47,6 @@ def approximately(places: list[tuple[float, float]]) -> list[object]:
     return [pytest.approx(place) for place in sorted(places)]
 
 
-@pytest.mark.long
 def test_three_questions_about_paging_are_three_pictures_with_the_answer_in_each() -> None:
     """Where the marks stand is what the tables say."""
     load = Load(page_rate=5000.0, guests=20)

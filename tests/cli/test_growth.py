@@ -152,7 +152,6 @@ def test_no_load_at_all_reaches_nothing(tmp_path: Path, capsys: pytest.CaptureFi
     assert limit["verdict"] == "not within horizon"
 
 
-@pytest.mark.long
 def test_pictures_of_one_and_of_several(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = tmp_path / "one.svg"
     assert main(["growth", SERIES, "--limit", "5000", "--plot", str(one)]) == 0

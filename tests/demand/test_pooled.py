@@ -115,7 +115,6 @@ def test_without_aliases_the_queues_are_those_measured_and_never_rise() -> None:
     assert pool.point_and_range(Target(queued=2.0))[0] < point
 
 
-@pytest.mark.long
 def test_a_row_with_aliases_in_use_is_solved_by_the_pool() -> None:
     """The queue that the pool itself predicts with two aliases, read again with two in use, needs about as many."""
     alone = read_pool(*rows(), law=LAW)
@@ -195,7 +194,6 @@ def in_use(hot: float = 0.8, scale: float = 1.0) -> tuple[Interval, Interval, In
     )
 
 
-@pytest.mark.long
 def test_with_the_aliases_in_use_the_queue_is_the_measured_one() -> None:
     """Each draw is tied to it, so that their quantile is it too, but for draws that miss it more than threefold."""
     row = in_use()

@@ -190,7 +190,6 @@ def test_unknown_pools_and_shares_are_refused(frame: pl.DataFrame) -> None:
         site(schema.empty(schema.DEVICES))
 
 
-@pytest.mark.long
 def test_systems_that_share_a_control_unit_are_one_pool(tmp_path: Path) -> None:
     """Rates and queues add up device by device; the systems have their shares; other intervals are left out."""
     one = pool_rows("unknown", seed=3, volumes=2, intervals=4)
