@@ -15,6 +15,7 @@ from math import e
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.queueing.erlang import FEW, inverse_blocking
 from planner.queueing.general_service import cosmetatos_1975, kimura_1986
 from planner.results import Array
 
@@ -293,7 +294,15 @@ def _requesters(station: DeviceStation, population: Array, think: Array) -> list
 
 
 def _blocked(load: Array, servers: Array) -> Array:
-    """Erlang's loss formula B(M) = a B(M-1) / (M + a B(M-1)) at whole numbers of servers, 0 or more (Erlang 1917)."""
+    """Erlang's loss formula B(M) = a B(M-1) / (M + a B(M-1)) at whole numbers of servers, 0 or more (Erlang 1917).
+
+    More than FEW are left to `queueing.erlang`.
+    """
+    if (many := servers > FEW).any():
+        found = np.empty(load.shape)
+        found[many] = 1 / inverse_blocking(load[many], servers[many])
+        found[~many] = _blocked(load[~many], servers[~many])
+        return found
     order = np.argsort(servers, axis=None)
     loads, limits = load.ravel()[order], servers.ravel()[order]
     chance = np.ones_like(loads)

@@ -22,6 +22,7 @@ from planner.units import MOST_ALIASES
 WAIT_ERROR: Final = 0.15  # of a predicted wait, in its logarithm
 UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
 RATIO_ERROR: Final = 0.05  # of the ratio of two rates
+LEAST_QUEUE: Final = 1e-100  # I/Os, taken where Poisson arrivals would have none
 
 
 def read_volumes(
@@ -209,7 +210,7 @@ def _widened(rows: MeasuredRows, law: Law) -> MeasuredRows:
 
 
 def poisson_queue(rows: MeasuredRows, law: Law) -> Array:
-    """Queue of Poisson arrivals at the measured rate; inf where they saturate."""
+    """Queue of Poisson arrivals at the measured rate, no less than LEAST_QUEUE; inf where they saturate."""
     one = np.ones_like(rows.rate)
     alone = rows.service.copy()
     queue = one
@@ -218,7 +219,7 @@ def poisson_queue(rows: MeasuredRows, law: Law) -> Array:
                                          gap=law.redrive_time / alone)  # fmt: skip
         rate, queue, busy = chains.batches(station, rows.rate * alone, one, one).at(rows.devices)
         alone = rows.service / np.maximum(busy / rate, 1.0)
-    return queue
+    return np.maximum(queue, LEAST_QUEUE)
 
 
 def make_rows(io_rate: Interval, service: Interval, queued: Interval, aliases: ArrayLike) -> MeasuredRows:

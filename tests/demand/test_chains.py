@@ -105,11 +105,13 @@ def test_single_arrivals_are_the_open_queue(c: int) -> None:
 
 @pytest.mark.parametrize("c", DEVICES)
 def test_requesters_always_active_are_the_closed_queue(c: int) -> None:
-    expected = queueing.finite_source([1, 3, 9, 40], [0.1, 0.7, 5.0, 60.0], 1.0, c, inflation=0.2)
-    found = chains.requesters(
-        chains.DeviceStation(most=8, inflation=0.2, gap=np.zeros(4)),
-        np.array([1.0, 3.0, 9.0, 40.0]), np.array([0.1, 0.7, 5.0, 60.0]), np.ones(4),
-    )  # fmt: skip
+    people, think = (
+        np.array([1.0, 3.0, 9.0, 40.0, 400.0, 3000.0]),
+        np.array([0.1, 0.7, 5.0, 60.0, 300.0, 1e4]),
+    )
+    expected = queueing.finite_source(people, think, 1.0, c, inflation=0.2)
+    at = chains.DeviceStation(most=8, inflation=0.2, gap=np.zeros(people.size))
+    found = chains.requesters(at, people, think, np.ones(people.size))
     np.testing.assert_allclose(found.rate[c - 1], expected.throughput, rtol=1e-10)
     np.testing.assert_allclose(found.queue[c - 1], expected.queue_length, rtol=1e-9, atol=1e-12)
 

@@ -396,3 +396,11 @@ def test_rates_that_change_slowly_within_the_interval_lie_within_the_range(
     found = point_and_range(read(busy[0] / 2e-3, 2e-3, queue[0], law=law))
     assert 1 <= needed <= 2
     assert found.low[0] <= needed <= found.high[0]
+
+
+def test_a_queue_where_poisson_arrivals_would_have_none_divides_by_nothing() -> None:
+    """An idle volume with 200 aliases and I/Os queued: its numbers contradict each other."""
+    law = Law(inflation=0.1, redrive_time=5e-5, model_error=0.02)
+    found = read(0.01, 1e-4, 5.0, aliases=200, law=law)
+    assert np.isfinite(found.weight).all()
+    assert 1e9 < found.ratio[0] < np.inf
