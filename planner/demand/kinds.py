@@ -152,19 +152,20 @@ def solve(
 def one_kind(kind: int, station: chains.DeviceStation, part: Demands) -> chains.Figures:
     """Figures of readings of one kind, (devices, elements)."""
     load = part.load
-    if kind in (CLOSED, ACTIVE):
-        found = chains.requesters(station, part.population, part.think, part.active)
+    if kind in (CLOSED, ACTIVE, PERIODIC):
+        if kind == PERIODIC:
+            found = chains.groups(station, load, part.batch, part.even)
+        else:
+            found = chains.requesters(station, part.population, part.think, part.active)
         return chains.beside(station, found, part.single)
-    if kind == PERIODIC:
-        return chains.beside(station, chains.groups(station, load, part.batch, part.even), part.single)
-    laws: dict[int, tuple[Any, ...]] = {
-        ON_OFF: (chains.phases, part.on_load, part.on_time), SLOW: (chains.slow_phases, part.on_load, part.share),
-        FIXED: (chains.fixed_batches, part.batch), VARIABLE: (chains.variable, part.ratio),
-    }  # fmt: skip
-    if kind in laws:
-        law, *numbers = laws[kind]
-        of_law: chains.Figures = law(station, load, *numbers)
-        return of_law
+    if kind == ON_OFF:
+        return chains.phases(station, load, part.on_load, part.on_time)
+    if kind == SLOW:
+        return chains.slow_phases(station, load, part.on_load, part.share)
+    if kind == FIXED:
+        return chains.fixed_batches(station, load, part.batch)
+    if kind == VARIABLE:
+        return chains.variable(station, load, part.ratio)
     one = np.ones_like(load)
     sizes = (one, one) if kind == POISSON else (part.batch, part.share)
     return chains.batches(station, load, *sizes, chains.LONG_TAILED if kind == LONG else chains.GEOMETRIC)

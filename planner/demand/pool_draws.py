@@ -43,6 +43,7 @@ TOGETHER: Final = 0.15  # prior weight of all shares above 0
 CACHED: Final = 0.2  # prior weight of volumes whose waits all come of hits and misses of one cache
 ALIKE: Final = 0.6  # spread of the waits over those of Poisson arrivals, in logarithms, that one cache leaves
 SLOW: Final = 0.15  # prior weight of volumes whose rates all change slowly
+SAME: Final = (kinds.VARIABLE, kinds.SLOW)  # what all volumes of a pool may be at once
 SAME_DRAWS: Final = 8
 LEAST_SHARE: Final = 1e-3  # of a hypothesis that counts
 
@@ -50,12 +51,12 @@ LEAST_SHARE: Final = 1e-3  # of a hypothesis that counts
 def drawn(asks: AliasUse, most: int, many: int = DRAWS, same: int = 0) -> Array:
     """I/Os queued in the whole pool with 0 to `most` aliases, (most + 1, draws), one candidate a volume each time.
 
-    After `many` draws come two kinds of `same` more: of volumes that all stand behind one cache, service times varying
-    wherever they can, and of volumes whose rates all change slowly.
+    After `many` draws come `same` more for each kind that all volumes may be at once, wherever they can: behind one
+    cache, their service times varying, or at rates that change slowly.
     """
     size = _length(asks)
     usage = np.fft.rfft(asks.usage, n=size, axis=0)
-    product = np.ones((size // 2 + 1, many + 2 * same), dtype=np.complex128)
+    product = np.ones((size // 2 + 1, many + len(SAME) * same), dtype=np.complex128)
     for which in _picked(asks, many, same):
         product *= usage[:, which]
     return HELD * np.maximum(mean_excess(np.fft.irfft(product, n=size, axis=0), most), 0.0)
@@ -80,7 +81,7 @@ def _picked(asks: AliasUse, many: int, same: int) -> Iterator[Indices]:
     usual = _by_weight(asks, many)
     if not same:
         return usual
-    alike = (_by_weight(asks.only(kind), same) for kind in (kinds.VARIABLE, kinds.SLOW))
+    alike = (_by_weight(asks.only(kind), same) for kind in SAME)
     return (np.concatenate(every) for every in zip(usual, *alike, strict=True))
 
 

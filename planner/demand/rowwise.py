@@ -155,7 +155,8 @@ def _inverted(
     part = replace(Demands.empty(load.shape), load=own * load, single=(1 - own) * load)
     if kind == kinds.POISSON:
         return _balanced(kind, part, rows, station)
-    good = load < station.over[chains.own(rows.devices)]
+    most = station.over[chains.own(rows.devices)]
+    good = load < most
     if kind in (kinds.BATCHES, kinds.MIXED, kinds.LONG, kinds.SLOW):
         part = replace(part, share=number)
     elif kind == kinds.PERIODIC:
@@ -165,7 +166,6 @@ def _inverted(
         part = replace(part, on_load=np.where(good, number, 2 * load + 1))
     target = np.log(np.maximum(rows.queue, 1e-12))
     name = FREE[kind][0]
-    most = station.over[chains.own(rows.devices)]
 
     def value(free: Array, load: Array, most: Array) -> Array:
         if kind == kinds.SLOW:  # between the load and what the devices serve

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 
@@ -20,10 +20,8 @@ BURSTY = ("batches", "active", "on-off", "periodic")
 KINDS = (*STEADY, *BURSTY)
 SCVS = (0.25, 0.5, 1.0, 1.0, 2.0)  # of service times
 HITS_AND_MISSES = (3.0, 5.0, 9.0, 15.0)  # of a cache: nine hits of .25 ms to a miss of 6.5 ms have 6
-CACHED, SLOW = (
-    "cached",
-    "slow",
-)  # ordinary volumes but for hits and misses, or rates that change within the interval
+# Ordinary volumes but for hits and misses, or for rates that change within the interval.
+CACHED, SLOW = "cached", "slow"
 LEVELS = 12  # of such a rate, equally long, each for longer than any queue lasts
 BUSIEST = 0.95  # of a base at any of them
 SHARE = 0.05
@@ -50,14 +48,14 @@ class Volume:
         if aliases in self.rows:
             return self.rows[aliases]
         phases = np.isin(self.components[:, 0], (sim.ACTIVE, sim.ON_OFF)).any()
-        ios = 2 * IOS if phases else IOS if self.levels.size == 1 else IOS // 4
-        found = in_turn([
-            sim.simulate(
-                self.components * [1, level, 1, 1, 1], np.zeros(len(self.components), dtype=np.int64), np.ones(1),
-                self.scv, self.inflation, self.gap / self.service, aliases, ios, self.seed + aliases + 1000 * k,
-            )
-            for k, level in enumerate(self.levels)
-        ])[:, 0]  # fmt: skip
+
+        def simulated(parts: np.ndarray, ios: int, later: int) -> np.ndarray:
+            return sim.simulate(
+                parts, np.zeros(len(parts), dtype=np.int64), np.ones(1), self.scv, self.inflation,
+                self.gap / self.service, aliases, ios, self.seed + aliases + later,
+            )  # fmt: skip
+
+        found = in_turn(simulated, self.components, self.levels[:, None], 2 * IOS if phases else IOS)[:, 0]
         self.rows[aliases] = found * np.array([1 / self.service, self.service, 1.0, self.service])
         return self.rows[aliases]
 
@@ -79,8 +77,18 @@ class Volume:
         return high
 
 
-def in_turn(rows: Sequence[np.ndarray]) -> np.ndarray:
-    """Rate, service, queue and wait, each (volumes,), of an interval of several equally long parts."""
+def in_turn(
+    simulated: Callable[[np.ndarray, int, int], np.ndarray], parts: np.ndarray, levels: np.ndarray, ios: int
+) -> np.ndarray:
+    """Rate, service, queue and wait, each (volumes,), of an interval with rates at each of the levels equally long.
+
+    `simulated` takes parts, I/Os and what is added to its seed; levels are (levels, parts), or one for all parts.
+    """
+    each = ios if len(levels) == 1 else ios // 4
+    rows = [
+        simulated(np.where(np.arange(5) == 1, level[:, None], 1.0) * parts, each, 1000 * k)
+        for k, level in enumerate(levels)
+    ]
     rate, service, queue, wait = np.stack(rows, axis=1)
     of_all = rate.mean(axis=0)
     some = np.maximum(of_all, 1e-300)
@@ -89,7 +97,7 @@ def in_turn(rows: Sequence[np.ndarray]) -> np.ndarray:
     ])  # fmt: skip
 
 
-def slow_levels(spread: float, load: float, rng: np.random.Generator) -> np.ndarray:
+def lognormal_levels(spread: float, load: float, rng: np.random.Generator) -> np.ndarray:
     """Levels of a rate that is lognormal over time, in random order, the base at most so busy."""
     z = np.array([NormalDist().inv_cdf((k + 0.5) / LEVELS) for k in range(LEVELS)])
     return np.minimum(rng.permutation(np.exp(spread * z - spread**2 / 2)), BUSIEST / load)
@@ -178,7 +186,7 @@ def cases(seed: int, count: int, *, only: str = "") -> list[Case]:
         kind = order[len(found) % len(order)]
         volume = drawn(kind, rng, HITS_AND_MISSES if only == CACHED else SCVS)
         if only == SLOW:
-            levels = slow_levels(rng.uniform(0.2, 1.2), float(volume.components[0, 1]), rng)
+            levels = lognormal_levels(rng.uniform(0.2, 1.2), float(volume.components[0, 1]), rng)
             volume = replace(volume, levels=levels)
         row = volume.row(0)
         if not (0.03 <= row[0] * row[1] <= 0.995) or row[2] > 60:
@@ -231,22 +239,20 @@ def _pool_case(rng: np.random.Generator, only: str) -> PoolCase | None:
     # Rates that change slowly, of all volumes together or of each by itself.
     spread, together = (rng.uniform(0.2, 1.2), rng.random() < 0.5) if only == SLOW else (0.0, True)
     loads = parts[:, 1] * services
-    levels, ios = np.ones((1, size)), IOS
+    levels = np.ones((1, size))
     if spread:
-        ios = IOS // 4
-        every = [slow_levels(spread, loads.max() if together else load, rng) for load in loads]
+        every = [lognormal_levels(spread, loads.max() if together else load, rng) for load in loads]
         levels = np.tile(every[0], (size, 1)).T if together else np.array(every).T
     known: dict[int, np.ndarray] = {}
 
     def row(aliases: int) -> np.ndarray:
+        def simulated(each: np.ndarray, ios: int, later: int) -> np.ndarray:
+            return sim.simulate(
+                each, np.arange(size), services, scv, inflation, gap, aliases, ios, seed + aliases + later
+            )
+
         if aliases not in known:
-            scaled = [np.where(np.arange(5) == 1, level[:, None], 1.0) * parts for level in levels]
-            known[aliases] = in_turn([
-                sim.simulate(
-                    each, np.arange(size), services, scv, inflation, gap, aliases, ios, seed + aliases + 1000 * k
-                )
-                for k, each in enumerate(scaled)
-            ])  # fmt: skip
+            known[aliases] = in_turn(simulated, parts, levels, IOS)
         return known[aliases]
 
     def met(aliases: int) -> bool:
