@@ -4,7 +4,9 @@ PYTHON ?= python3
 JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# What is imported is compiled then, and kept: to compile every package first takes longer than to install them.
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
+unexport PYTHONDONTWRITEBYTECODE
 LISTINGS := data/hyperpav
 # Tests of a file stay together, since they share what it computes; notebooks have a target of their own.
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -p no:nbmake
@@ -144,7 +146,7 @@ $(VENV)/core: $(VENV)/made setup.cfg pyproject.toml
 # In CI every package is the one of the lock, held by its hash, all at once; elsewhere the newest that setup.cfg admits.
 ifeq ($(CI),true)
 $(VENV)/test: $(VENV)/made setup.cfg pyproject.toml $(LOCK)
-	$(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes --requirement $(LOCK)
+	$(PIP) --require-hashes --requirement $(LOCK)
 	$(PIP) --editable '.[test,notebook,docs]'
 	@touch $@ $(VENV)/core
 
