@@ -65,8 +65,9 @@ class SizedDraws(Sized):
         return _rows(self.measured, counts)
 
     def others(self) -> list[int]:
-        """The range of the draws."""
-        return list(self.ends[1:])
+        """The range of the draws; where the curve through what was measured raises the count, its end in proportion."""
+        point, low, high = self.ends
+        return [low, math.ceil(high * max(self.count / max(point, 1), 1.0))]
 
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Rate over the candidates of all volumes; response with more or fewer aliases, as the range allows.

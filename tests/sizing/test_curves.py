@@ -20,8 +20,10 @@ from planner.measurements import Run, from_numbers
 from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN
 from planner.results import Array
 from planner.sizing.bounds import MOST, Correction, band, counts_at_ends, ends_of, holding, spaced, through
+from planner.sizing.bursty_pool import SizedDraws
 from planner.sizing.comparison import Count, Gain, gains, own_gains
 from planner.sizing.fewest import _following, excess_of, fewest, first_guess, most_useful
+from planner.sizing.need import need
 from planner.sizing.pool import some_counts
 from planner.sizing.volume import _closed_station, _open_station, classic_aliases
 from planner.sizing.volumes import (
@@ -594,3 +596,18 @@ def test_an_excess_is_what_is_reached_over_what_is_allowed() -> None:
 def test_the_counts_that_are_solved_reach_over_the_table_and_stand_next_to_the_answer() -> None:
     assert some_counts(20, 7, [3]).tolist() == [0, 3, 5, 6, 7, 8, 10, 15, 20]
     assert some_counts(6, 6, [9]).tolist() == [0, 2, 3, 4, 5, 6]  # what lies beyond the table has no row
+
+
+@pytest.mark.parametrize(("in_use", "queued"), [(10, 0.5), (20, 1.0)])
+def test_where_the_measured_row_raises_the_count_its_range_rises_as_well(in_use: int, queued: float) -> None:
+    """With so many aliases hardly any demand leaves such a queue: the draws end lower than the curve through it."""
+    pool = Run(
+        name="pool", pool=True, aliases=in_use, volumes=tuple("ABCDEF"), queue_shown=np.full(6, queued),
+        io_rate=Interval.around(np.linspace(200.0, 60.0, 6), 0.05), service=Interval.around(np.full(6, 2e-3), 5e-6),
+        queued=Interval.around(np.full(6, queued), 0.005),
+    )  # fmt: skip
+    (found,) = need([(pool,)], Law(inflation=0.1, redrive_time=0.0, model_error=0.02))
+    assert isinstance(found.sized, SizedDraws)
+    point, _, high = found.sized.ends
+    assert found.count is not None and found.count > point
+    assert found.high == math.ceil(high * found.count / point)
