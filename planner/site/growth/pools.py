@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from itertools import product
 from typing import Final
 
 import numpy as np
@@ -27,9 +26,6 @@ from planner.sizing.sized import Known
 from planner.units import percent, readable
 
 NEARNESS: Final = 0.005  # of a load that a limit is met at
-
-Wanted = tuple[set[float], set[float]]
-"""Multiples of a load at which counts are wanted, and those at which ranges are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -69,24 +65,18 @@ class PoolLimits:
 class NeedsByLoad:
     """What a pool needs at multiples of the load of today; with a `limit`, whether that is more than so many.
 
-    `counts` are inf where no count does and nan where none was solved; `ranges` hold those whose ranges were asked too.
+    `counts` are inf where no count does and nan where none was solved; `ranges` hold the ends of each.
     """
 
     limit: int | None = None
     counts: dict[float, float] = field(default_factory=dict)
     ranges: dict[float, Interval] = field(default_factory=dict)
 
-    def further(self, limit: int, reach: float) -> Wanted:
-        """Multiples up to `reach` to ask next: those about a limit, first of counts, then of ends."""
-        if reach not in self.ranges:
-            return set(), {reach}
-        counts = _between(self.counts, limit)
-        if counts:
-            return counts, set()
-        ranges = set(_step(self.counts, limit)) & self.counts.keys() - self.ranges.keys()
-        for end in self.ends():
-            ranges |= _between(end, limit)
-        return counts, ranges
+    def further(self, limit: int, reach: float) -> set[float]:
+        """Multiples up to `reach` to ask next: those about a limit of counts, and of both ends."""
+        if reach not in self.counts:
+            return {reach}
+        return set().union(*(_between(each, limit) for each in (self.counts, *self.ends())))
 
     def ends(self) -> tuple[dict[float, float], dict[float, float]]:
         """Counts at the low and at the high end of the ranges."""
@@ -126,12 +116,10 @@ class DecidedPool:
         """Multiple of the load of today."""
         return min(load / self.asked.now, 100.0)  # times the load of today
 
-    def wanted(self) -> list[tuple[NeedsByLoad, Wanted]]:
-        """What to ask next: today and ahead, ranges at the ends of what lies ahead; then where limits are passed."""
+    def wanted(self) -> list[tuple[NeedsByLoad, set[float]]]:
+        """What to ask next: today and ahead; then where limits are passed."""
         if not self.ahead.counts:
-            ends = {self.times(load) for low, _, high in self.asked.ahead for load in (low, high)}
-            middles = {self.times(middle) for _, middle, _ in self.asked.ahead}
-            return [(self.ahead, ({1.0, *middles}, ends))]
+            return [(self.ahead, {1.0, *(self.times(load) for step in self.asked.ahead for load in step)})]
         for limit in (self.in_use, self.run.most_aliases):
             if limit not in self.passed:
                 counts, ranges = dict(self.ahead.counts), dict(self.ahead.ranges)
@@ -193,7 +181,7 @@ def answer_part(part: PoolQuestions) -> list[PoolLimits]:
     decided = decided_pools(part)
     pools = [each for each in decided if isinstance(each, DecidedPool)]
     known = Known()
-    while wanted := [(pool.run, *each) for pool in pools for each in pool.wanted() if any(each[1])]:
+    while wanted := [(pool.run, *each) for pool in pools for each in pool.wanted() if each[1]]:
         _ask(wanted, part, known)
     how = (
         f"Target of the aliases: {part.target}. A pool needs what it needs in {percent(DEFAULT_MEET)} of the busy "
@@ -204,24 +192,23 @@ def answer_part(part: PoolQuestions) -> list[PoolLimits]:
     ]
 
 
-def _ask(wanted: Sequence[tuple[Run, NeedsByLoad, Wanted]], part: PoolQuestions, known: Known) -> None:
-    """What each pool needs at multiples of its load, all of them at once; with ranges where they are wanted."""
-    for ahead, ranges in product((True, False), (False, True)):
+def _ask(wanted: Sequence[tuple[Run, NeedsByLoad, set[float]]], part: PoolQuestions, known: Known) -> None:
+    """What each pool needs at multiples of its load, all of them at once."""
+    for ahead in (True, False):
         asked = [
             (run, loads, times)
             for run, loads, some in wanted
             if (loads.limit is None) == ahead
-            for times in sorted(some[ranges])
+            for times in sorted(some)
         ]
         found = need(
             [(run,) for run, _, _ in asked], part.law, part.target, [times - 1.0 for *_, times in asked],
-            ranges=ranges, enough=None if ahead else [loads.limit or 0 for _, loads, _ in asked], known=known,
+            enough=None if ahead else [loads.limit or 0 for _, loads, _ in asked], known=known,
         )  # fmt: skip
         for (_, loads, times), one in zip(asked, found, strict=True):
             count = loads.counts[times] = one.rank
-            if ranges or one.count is None:
-                ends = (count if end is None else float(end) for end in (one.low, one.count, one.high))
-                loads.ranges[times] = Interval(*ends)
+            ends = (count if end is None else float(end) for end in (one.low, one.count, one.high))
+            loads.ranges[times] = Interval(*ends)
 
 
 def _step(counts: dict[float, float], limit: int) -> tuple[float, float]:
