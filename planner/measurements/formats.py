@@ -34,6 +34,8 @@ NEARLY: Final = (  # how what is no measurement begins, and the way out
     (rb"(?i)\s*<(?:!doctype\s+)?html", "a page of HTML: expected the file itself, as text"),
     (rb"(?:[^\x00-\x09\x0b\x0c\x0e-\x3f]*[\x40\x15\x25]){20}", "text in EBCDIC: expected a transfer as text, to ASCII"),
     (rb'[^"\n]*(?:"[^"\n]*"[^"\n]*)*"[^"\n]*\r?\n', "a heading that goes on in a second line: expected all on one"),
+    (rb"(?i)(?:#[^\n]*\n)*(?=[^\n]*(?:vol|dev))[^\n,;\t]*(?:rate|iops|ssch)[^\n,;\t]*\n",
+     "a table with blanks or other signs between its columns: expected commas, semicolons or tabs"),
     (rb"\s*\d+ +\d+ \S+(?: \d+){11}", "counters of /proc/diskstats: expected what iostat -x -t 60 prints"),
 )  # fmt: skip
 LISTING: Final = re.compile(rb"FCX\d|Label/ID|Data Space|^ ?[0-9A-F]{4} +(?:33[89]0|->)", re.MULTILINE)
