@@ -150,6 +150,13 @@ def test_a_map_says_what_headings_do_not() -> None:
             read(table, map=wrong)
 
 
+def test_a_mapped_column_keeps_the_unit_of_its_heading_unless_the_map_says_one() -> None:
+    table = text("Name,Starts/h,There (us)", "A,36000,1300")
+    for given, service in (("service", 1.3e-3), ("service_ms", 1.3)):
+        row = read(table, map=f"volume=Name,io_rate=Starts/h,{given}=There (us)").devices.row(0, named=True)
+        assert (row["io_rate"], row["service"]) == (10, pytest.approx(service))
+
+
 def test_what_was_taken_is_said() -> None:
     found = read(text("Volser,IOPS,Svc (us),Site", "A,1,2000,x"))
     assert found.columns == (
