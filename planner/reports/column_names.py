@@ -79,6 +79,7 @@ _BRACKETS: Final = re.compile(r"[(\[{]\s*([^()\[\]{}]*?)\s*[)\]}]")
 # What stands in brackets beside a unit.
 _BESIDE_UNIT: Final = re.compile(rf"\b({'|'.join(FILLERS)})\b|[,;]|(/|\bper\b) *(i/?os?|ops?)$")
 _PER_TIME: Final = re.compile(r"\s*(?:/|\bper\b)\s*(s|sec|second|min|minute|h|hour)\b")
+_PART: Final = re.compile("(?i)reads?|writes?")  # of the I/Os
 _MAPPED: Final = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^,]*))\s*(?:,|$)")
 
 
@@ -145,7 +146,8 @@ class Plan:
     def _nearest(self, name: str) -> str:
         """The unused heading that looks most like a field, and its unit where that does not fit."""
         fields = [each for each in re.findall(r"\w+", name) if each.removesuffix("_ms") in FIELDS]
-        words = {word: (heading, unit) for heading in self.unused for word, unit in [heading_words(heading)]}
+        whole = (heading for heading in self.unused if not _PART.search(heading))
+        words = {word: (heading, unit) for heading in whole for word, unit in [heading_words(heading)]}
         names = [word for field in fields for word in FIELDS[field.removesuffix("_ms")].split()]
         close = [near for word in names for near in get_close_matches(word, words, n=1, cutoff=0.6)]
         heading, unit = words[close[0]] if close else ("", "")

@@ -84,6 +84,7 @@ def test_marks_and_units_are_found(lines: tuple[str, ...], rate: float, service:
         (("Volser,IOPS,Svc (ms),Svc (us)", "A,1,2,3"), r"'Svc \(ms\)' and 'Svc \(us\)' may both be service"),
         (("Volser,Rates per s,Svc", "A,1,2"), "a table without io_rate; taken: Volser as volume, Svc as service; not "
          "taken: Rates per s; io_rate: perhaps 'Rates per s'; --map io_rate=COLUMN"),
+        (("Volser,Reads/s,Writes/s,Svc", "A,1,2,3"), "not taken: Reads/s, Writes/s; --map"),
         (("Volser,IOPS,Svc", "A,700,845"), None),
         (("Volser,IOPS,Svc", "A,700,18450"), "so slow; expected milliseconds, or the unit by --map service_us"),
         (("Volser,IOPS,Resp", "A,700,.0008"), "a median response time .* --map response_s=Resp"),
