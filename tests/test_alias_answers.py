@@ -191,6 +191,23 @@ def test_a_rate_and_a_service_time_alone_are_an_offered_load() -> None:
     assert any("arrivals are taken as open" in note for note in answer.notes)
 
 
+def test_an_offered_load_above_one_device_stays_what_is_offered(tmp_path: Path) -> None:
+    """Twice what one device can do is M/M/c with more, whatever the model does without aliases; so is each volume."""
+    answer = planner.aliases(rate="2000/s", service="1ms", model="none")
+    assert isinstance(answer, sizing.AliasAnswer)
+    by_hand = queueing.mmc(2000.0, 1e-3, np.arange(3, 6))
+    np.testing.assert_allclose(answer.rows.io_rate, 2000.0)
+    np.testing.assert_allclose(answer.rows.wait_time[2:5], by_hand.wait_time, rtol=1e-6)
+    assert answer.recommended == 4
+    path = tmp_path / "two.csv"
+    path.write_text("volume,io_rate,service_ms\nA,2000,1\nB,50,5\n", encoding="utf-8")
+    pool = planner.aliases(path, kind="pool", model="none")
+    assert isinstance(pool, sizing.AliasAnswer)
+    np.testing.assert_allclose(pool.rows.io_rate, 2050.0)
+    rates = [(gain.rate_before, gain.rate_after) for gain in pool.gains]
+    np.testing.assert_allclose(rates, [(50.0, 50.0), (2000.0, 2000.0)])
+
+
 @pytest.mark.long
 def test_unequal_volumes_keep_their_own_service_times(tmp_path: Path) -> None:
     path = tmp_path / "two.csv"
