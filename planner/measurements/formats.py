@@ -154,10 +154,12 @@ def _counters(source: Source, options: Options) -> schema.Tables:
 
 def _supply(source: Source, options: Options) -> schema.Tables:
     """Supply counters."""
-    from planner.reports.supply import read_supply, supply_frame
+    from planner.reports.supply import read_supply, supply_frame, system_of
 
-    pools = read_supply(source.path, source.cells("supply counters"))
-    return schema.Tables(supply=supply_frame(pools, source.path), what="supply counters (MRIODHPP)")
+    table = source.cells("supply counters")
+    frame = supply_frame(read_supply(source.path, table), source.path)
+    named = frame.with_columns(system=pl.lit(system_of(table), pl.String))
+    return schema.Tables(supply=named, what="supply counters (MRIODHPP)")
 
 
 def _volumes(source: Source, options: Options) -> schema.Tables:
