@@ -160,7 +160,10 @@ def test_a_wait_that_becomes_service_is_no_help() -> None:
 
 
 CONTRADICTIONS = {
-    "busy 980 times": ("755,1300,1.84,", "cannot be busy"),
+    "busy 980 times": (
+        "755,1300,1.84,",
+        r"cannot be busy.* if aliases were in use, say how many \(a column aliases, or --in-use\)",
+    ),
     "response below service": ("100,2.0,,1.0", "at least the service time"),
     "queue against response": ("100,1.0,5.0,2.0", "they contradict each other"),
 }
@@ -186,6 +189,23 @@ def test_a_rate_and_a_service_time_alone_are_an_offered_load() -> None:
     assert answer.recommended >= 1
     assert answer.waiting is None
     assert any("arrivals are taken as open" in note for note in answer.notes)
+
+
+def test_an_offered_load_above_one_device_stays_what_is_offered(tmp_path: Path) -> None:
+    """Twice what one device can do is M/M/c with more, whatever the model does without aliases; so is each volume."""
+    answer = planner.aliases(rate="2000/s", service="1ms", model="none")
+    assert isinstance(answer, sizing.AliasAnswer)
+    by_hand = queueing.mmc(2000.0, 1e-3, np.arange(3, 6))
+    np.testing.assert_allclose(answer.rows.io_rate, 2000.0)
+    np.testing.assert_allclose(answer.rows.wait_time[2:5], by_hand.wait_time, rtol=1e-6)
+    assert answer.recommended == 4
+    path = tmp_path / "two.csv"
+    path.write_text("volume,io_rate,service_ms\nA,2000,1\nB,50,5\n", encoding="utf-8")
+    pool = planner.aliases(path, kind="pool", model="none")
+    assert isinstance(pool, sizing.AliasAnswer)
+    np.testing.assert_allclose(pool.rows.io_rate, 2050.0)
+    rates = [(gain.rate_before, gain.rate_after) for gain in pool.gains]
+    np.testing.assert_allclose(rates, [(50.0, 50.0), (2000.0, 2000.0)])
 
 
 @pytest.mark.long

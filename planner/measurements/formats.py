@@ -34,6 +34,8 @@ NEARLY: Final = (  # how what is no measurement begins, and the way out
     (rb"(?i)\s*<(?:!doctype\s+)?html", "a page of HTML: expected the file itself, as text"),
     (rb"(?:[^\x00-\x09\x0b\x0c\x0e-\x3f]*[\x40\x15\x25]){20}", "text in EBCDIC: expected a transfer as text, to ASCII"),
     (rb'[^"\n]*(?:"[^"\n]*"[^"\n]*)*"[^"\n]*\r?\n', "a heading that goes on in a second line: expected all on one"),
+    (rb"(?i)(?:#[^\n]*\n)*(?=[^\n]*(?:vol|dev))[^\n,;\t]*(?:rate|iops|ssch)[^\n,;\t]*\n",
+     "a table with blanks or other signs between its columns: expected commas, semicolons or tabs"),
     (rb"\s*\d+ +\d+ \S+(?: \d+){11}", "counters of /proc/diskstats: expected what iostat -x -t 60 prints"),
 )  # fmt: skip
 LISTING: Final = re.compile(rb"FCX\d|Label/ID|Data Space|^ ?[0-9A-F]{4} +(?:33[89]0|->)", re.MULTILINE)
@@ -152,10 +154,12 @@ def _counters(source: Source, options: Options) -> schema.Tables:
 
 def _supply(source: Source, options: Options) -> schema.Tables:
     """Supply counters."""
-    from planner.reports.supply import read_supply, supply_frame
+    from planner.reports.supply import read_supply, supply_frame, system_of
 
-    pools = read_supply(source.path, source.cells("supply counters"))
-    return schema.Tables(supply=supply_frame(pools, source.path), what="supply counters (MRIODHPP)")
+    table = source.cells("supply counters")
+    frame = supply_frame(read_supply(source.path, table), source.path)
+    named = frame.with_columns(system=pl.lit(system_of(table), pl.String))
+    return schema.Tables(supply=named, what="supply counters (MRIODHPP)")
 
 
 def _volumes(source: Source, options: Options) -> schema.Tables:

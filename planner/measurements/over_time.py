@@ -43,7 +43,7 @@ class RunsOverTime:
 
     group: Group  # which pool or volume
     start: NDArray[np.datetime64]  # begin of each interval, NaT without a date
-    seconds: Array  # length of each, 1 where the source does not say; clock of the system less UTC
+    seconds: Array  # length of each; clock of the system less UTC
     clock: Array
     bases: Counts  # rows of bases, those that did I/O, aliases
     volumes: Counts
@@ -93,9 +93,9 @@ def runs_of(frame: pl.DataFrame, group: Group) -> RunsOverTime:
     queues = np.array([_queues(run) for run in runs])
     rate = rows.filled("io_rate")
     most_paths: Any = frame["paths"].max()
+    start = frame["start"].to_numpy().astype("datetime64[us]")[first]
     return RunsOverTime(
-        group=group, start=frame["start"].to_numpy().astype("datetime64[us]")[first],
-        seconds=np.nan_to_num(np.fmax.reduceat(rows.seconds, first), nan=1.0),
+        group=group, start=start, seconds=_lengths(start, np.fmax.reduceat(rows.seconds, first)),
         clock=frame["utc_offset"].cast(pl.Float64).fill_null(np.nan).to_numpy()[first],
         bases=np.add.reduceat(rows.is_base, first, dtype=np.int64),
         volumes=np.add.reduceat(rows.is_base & (rate > 0), first, dtype=np.int64),
@@ -106,6 +106,14 @@ def runs_of(frame: pl.DataFrame, group: Group) -> RunsOverTime:
         queued=queues[:, 0], thumb=queues[:, 1],
         paths=math.nan if most_paths is None else float(most_paths),
     )  # fmt: skip
+
+
+def _lengths(start: NDArray[np.datetime64], seconds: Array) -> Array:
+    """Length of each interval; where the source does not say, the time to the next one, at most the usual; else 1."""
+    steps = np.append(np.diff(start) / np.timedelta64(1, "s"), np.nan)
+    usual = float(np.median(steps[steps > 0])) if (steps > 0).any() else 1.0
+    to_next = np.where((steps > 0) & (steps < usual), steps, usual)
+    return np.where(np.isnan(seconds), to_next, seconds)
 
 
 def _run(rows: Rows, group: Group) -> Run | PlannerError | None:

@@ -161,8 +161,8 @@ class ArchiveAnswer(Answer):
         total = sum(row["rows"] for row in self.rows)
         first, last = min(row["first"] for row in self.rows), max(row["last"] for row in self.rows)
         return (
-            f"{self.archive.path}: {counted(len(self.rows), 'system')}, {counted(days, 'day')}, {total:,} rows of "
-            f"devices, from {first} to {last}."
+            f"{self.archive.path}: {counted(len(self.rows), 'system')}, {counted(days, 'day')}, "
+            f"{counted(total, 'row')} of devices, from {first} to {last}."
         )
 
     @property

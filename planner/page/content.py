@@ -170,7 +170,7 @@ def grid(
         for k, (order, column) in enumerate(zip(orders, columns, strict=True))
     ]
     names = [column.name for column in columns]
-    limits = {name: limit for name, limit in (limits or {}).items() if name in names}
+    limits = limits_of(names, limits or {})
     ends = [_ends(limits.get(name), names, orders) for name in names]
     cells = [
         [PageCell(text, order, (order or 0.0) > end) for text, order, end in zip(*column, strict=True)]
@@ -193,6 +193,15 @@ def grid(
         ident=ident, caption=caption, heads=heads, rows=tuple(rows), title=title, sortable=sortable,
         legend=legend(heads, limits),
     )  # fmt: skip
+
+
+def limits_of(names: Sequence[str], limits: Limits) -> Limits:
+    """The limits of columns that a table has; none by a column that it has not."""
+    return {
+        name: limit
+        for name, limit in limits.items()
+        if name in names and (not isinstance(limit, tuple) or limit[0] in names)
+    }
 
 
 def _ends(limit: float | tuple[str, float] | None, names: Sequence[str], orders: Any) -> list[float]:

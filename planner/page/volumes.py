@@ -9,7 +9,7 @@ from planner import render, units
 from planner.answer import tabled
 from planner.demand.target import WAIT_SHARE
 from planner.lazy import pl
-from planner.page.content import Limits, grid
+from planner.page.content import Limits, grid, limits_of
 from planner.quantity import column
 from planner.render.table import plain
 from planner.reports.schema import BASE, VOLUME
@@ -42,6 +42,7 @@ class Volumes:
         ]
         self.rows = plain([list(row) for row in zip(*(_rounded(c) for c in table.columns), strict=True)])
         names = [c.name for c in table.columns]
+        limits = limits_of(names, limits)
         self.legend = laid_out.legend
         # Of each column None, a number, or the place of another column and how many times what stands there.
         self.limits = [

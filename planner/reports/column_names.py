@@ -66,7 +66,7 @@ UNIT_WORDS: Final = {
     **dict.fromkeys(("min", "mins", "minute", "minutes"), "min"),
     **dict.fromkeys(("/s", "1/s", "/sec", "1/sec", "/second", "per s", "per sec", "per second", "io/s", "ios/s",
                      "io/sec", "ios/sec", "i/o/s", "i/os/s", "iops", "ssch/s", "ssch/sec"), "1/s"),
-    **dict.fromkeys(("/min", "1/min", "per min", "per minute"), "/min"),
+    **dict.fromkeys(("/min", "1/min", "/minute", "per min", "per minute"), "/min"),
     **dict.fromkeys(("/h", "1/h", "/hour", "per h", "per hour"), "/h"),
 }  # fmt: skip
 NO_UNIT: Final = (
@@ -78,7 +78,8 @@ EMBEDDED: Final = {"avgpndms": "ms", "avgdisms": "ms", "avgconms": "ms", "avgrsp
 _BRACKETS: Final = re.compile(r"[(\[{]\s*([^()\[\]{}]*?)\s*[)\]}]")
 # What stands in brackets beside a unit.
 _BESIDE_UNIT: Final = re.compile(rf"\b({'|'.join(FILLERS)})\b|[,;]|(/|\bper\b) *(i/?os?|ops?)$")
-_PER_SECOND: Final = re.compile(r"\s*(?:/|\bper\b)\s*(?:s|sec|second)\b")
+_PER_TIME: Final = re.compile(r"\s*(?:/|\bper\b)\s*(s|sec|second|min|minute|h|hour)\b")
+_PART: Final = re.compile("(?i)reads?|writes?")  # of the I/Os
 _MAPPED: Final = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^,]*))\s*(?:,|$)")
 
 
@@ -145,7 +146,8 @@ class Plan:
     def _nearest(self, name: str) -> str:
         """The unused heading that looks most like a field, and its unit where that does not fit."""
         fields = [each for each in re.findall(r"\w+", name) if each.removesuffix("_ms") in FIELDS]
-        words = {word: (heading, unit) for heading in self.unused for word, unit in [heading_words(heading)]}
+        whole = (heading for heading in self.unused if not _PART.search(heading))
+        words = {word: (heading, unit) for heading in whole for word, unit in [heading_words(heading)]}
         names = [word for field in fields for word in FIELDS[field.removesuffix("_ms")].split()]
         close = [near for word in names for near in get_close_matches(word, words, n=1, cutoff=0.6)]
         heading, unit = words[close[0]] if close else ("", "")
@@ -164,8 +166,8 @@ def heading_words(heading: str) -> tuple[str, str]:
     said = [UNIT_WORDS.get(each.replace(" ", ""), UNIT_WORDS.get(each, each)) for each in inside]
     unit = " ".join(each for each in said if each not in NO_UNIT)  # several are none that a number has
     text = _BRACKETS.sub(" ", text).replace("%", " percent ").replace("i/o", "io").replace("#", " number ")
-    if _PER_SECOND.search(text):
-        text, unit = _PER_SECOND.sub(" ", text), unit or "1/s"
+    if (per := _PER_TIME.search(text)) is not None:
+        text, unit = _PER_TIME.sub(" ", text), unit or UNIT_WORDS[f"/{per[1]}"]
     words = [word for word in re.split(r"[^a-z0-9µμ]+", text) if word and word not in FILLERS]
     if len(words) > 1 and not unit and words[-1] in UNIT_WORDS and "".join(words) not in BY_WORDS:
         unit = UNIT_WORDS[words.pop()]
@@ -189,7 +191,8 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
         if found is None:
             known = listed(list(filter(None, headings)))
             raise InputError("map", f"{name}={heading}", f"one of the columns {known}")
-        taken[field], ranks[field] = Taken(found, unit), -2
+        own = _field_of(found)[2]
+        taken[field], ranks[field] = Taken(found, unit or (own if _fits(field, own) else "")), -2
     used = {each.heading for each in taken.values()}
     plain = True
     for heading in headings:

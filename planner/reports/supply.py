@@ -142,6 +142,7 @@ def read_supply(path: Path | str, table: CsvTable | None = None) -> tuple[PoolSu
     """Read the supply counters of all pools in a file."""
     table = read_csv(path, COLUMNS, WHAT) if table is None else table
     table.require(COLUMNS, f"{WHAT} with the columns {', '.join(COLUMNS)}")
+    system_of(table)
     times, start = table.times("time")
     tries, fails = table.counts(TRIES), table.counts(FAILS)
     aliases = table.counts("aliases", MOST_ALIASES)
@@ -157,6 +158,16 @@ def read_supply(path: Path | str, table: CsvTable | None = None) -> tuple[PoolSu
         _pool(table, pool, of_pool, start, times[of_pool], counts[:, of_pool], usual)
         for pool, of_pool in members.items()
     )
+
+
+def system_of(table: CsvTable) -> str | None:
+    """Name of the system in a table of counters; counters of several are refused, since they rise each by itself."""
+    names = table.texts("system")
+    other = next((row for row, name in enumerate(names) if name != names[0]), None)
+    if other is not None:
+        problem = f"is {names[other]!r}, and {names[0]!r} in line {table.line_numbers[0]}"
+        raise table.error(other, "system", f"{problem}: expected counters of one system, a file each")
+    return (names[0] if names else "") or None
 
 
 def places(words: Sequence[str]) -> dict[str, Index]:

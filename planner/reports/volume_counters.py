@@ -24,7 +24,17 @@ from planner.quantity import column
 from planner.reports import schema
 from planner.reports.csv_table import CsvTable, read_csv
 from planner.reports.membership import BITS, Membership, device_words, members_of, with_pools
-from planner.reports.supply import OFTEN, Backwards, Counts, check_order, clock_after, places, steps, steps_of
+from planner.reports.supply import (
+    OFTEN,
+    Backwards,
+    Counts,
+    check_order,
+    clock_after,
+    places,
+    steps,
+    steps_of,
+    system_of,
+)
 from planner.results import Array
 from planner.units import MILLISECOND, MONITOR_TIME
 
@@ -89,6 +99,7 @@ def count_volumes(
     """Read volume counters interval by interval; arguments and errors are those of `read_volume_totals`."""
     table = read_csv(path, COLUMNS, WHAT) if table is None else table
     table.require(COLUMNS, f"{WHAT} with the columns {', '.join(COLUMNS)}")
+    system_of(table)
     members = dict(sorted(places(device_words(table)).items()))
     times, start = table.times("time")
     counters = np.array([table.counts(name) for name in (*BASE, *ALIAS)])
@@ -245,6 +256,7 @@ def volumes_frame(counted: CountedVolumes) -> tuple[pl.DataFrame, list[str]]:
     queued = None if counted.queued is None else counted.queued[kept]
     data: dict[str, Any] = {
         "device": names[kept].tolist(), "kind": schema.VOLUME, "interval": seconds, "file": str(counted.table.path),
+        "system": system_of(counted.table),
         "line": counted.table.line_numbers[counted.rows[kept]],
         **clock_after(counted.start, counted.ends[kept] - seconds),
     }  # fmt: skip

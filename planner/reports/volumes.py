@@ -369,10 +369,15 @@ def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str, heading: str) -
     every = keys.rows()
     row = int((~keys.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_max() or 0)
     again = frame.row(row, named=True)
-    name, line = again[key], int(frame["line"][every.index(every[row])])
+    before = every.index(every[row])
+    name, line = again[key], int(frame["line"][before])
     problem = f"{name} a second time, first in line {line}: expected each volume once"
+    if again["start"] is not None:
+        problem += " in an interval"
+        if again["utc_offset"] is None and frame["start"][before:row].max() > again["start"]:
+            problem += "; if the clock was set back, give the times their offset, as 2026-10-25T02:00+01:00"
     at = int((table.line_numbers == again["line"]).argmax())
-    raise table.error(at, heading, problem if again["start"] is None else f"{problem} in an interval")
+    raise table.error(at, heading, problem)
 
 
 def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:

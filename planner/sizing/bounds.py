@@ -163,6 +163,9 @@ class Correction:
         with np.errstate(divide="ignore", invalid="ignore"):
             queue = np.log((queues + digits) / (model.queued + digits))
             rate, service = np.log(rates / model.io_rate), np.log(services / model.service_time)
+        # Of an offered load above what can be done the model does less, which is no error of it.
+        offered = np.isnan(queues) & np.isposinf(model.queued)
+        rate, service = np.where(offered, 0.0, rate), np.where(offered, 0.0, service)
         return cls(
             counts=np.array(sorted(latest), dtype=np.float64), rates=rates, services=services, queues=queues,
             digits=digits, rate_missed=_bounded(rate), service_missed=_bounded(service),

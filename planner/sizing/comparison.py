@@ -118,10 +118,11 @@ def own_gains(found: Sequence[Gain], run: Run, classes: NDArray[np.int64]) -> tu
             if run.queue_known
             else gain.response_before
         )
+        # Rates alone are offered: the model has them as they are, and less only where they saturate.
+        change = before / gain.rate_before if run.queue_known else 1.0
         measured.append(
-            replace(gain, rate_before=before, rate_after=gain.rate_after * before / gain.rate_before,
-                    response_before=response)
-        )  # fmt: skip
+            replace(gain, rate_before=before, rate_after=gain.rate_after * change, response_before=response)
+        )
     return tuple(measured)
 
 

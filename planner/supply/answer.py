@@ -15,7 +15,7 @@ from planner.demand import Law
 from planner.errors import InputError
 from planner.measurements import Run
 from planner.quantity import column
-from planner.render.text import listed, word
+from planner.render.text import counted, listed, word
 from planner.reports.supply import Counts, PoolSupply
 from planner.supply.fit import (
     FEWEST_FAILS,
@@ -345,17 +345,17 @@ def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> tup
             f"{other} of {supply.time.size} intervals had another number of aliases and are left out."
         )
     if restarts := int(supply.restarted.sum()):
-        notes.append(f"the counters started again {restarts} times; what they lost is unknown.")
+        notes.append(f"the counters started again {counted(restarts, 'time')}; what they lost is unknown.")
     gaps = int((~supply.plain & ~supply.restarted).sum())
     if gaps:
         notes.append(
-            f"{gaps} intervals are of another length than usual or changed the aliases; they count in the share of "
-            "fails only."
+            f"{counted(gaps, 'interval')} of another length than usual, or with a change of aliases, counted in the "
+            "share of fails only."
         )
     if observed.contradicting:
         notes.append(
-            f"in {observed.contradicting} intervals {'MINCT' if supply.marked else 'the fewest free'} is 0 without a "
-            "fail, or above 0 with one; their water marks are left out."
+            f"in {counted(observed.contradicting, 'interval')} {'MINCT' if supply.marked else 'the fewest free'} is 0 "
+            "without a fail, or above 0 with one; their water marks are left out."
         )
     if observed.fail_fraction > BLIND:
         notes.append(

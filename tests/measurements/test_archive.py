@@ -162,9 +162,9 @@ def test_other_tools_read_it_as_it_is(archive: Path) -> None:
 
 
 def test_a_row_without_a_date_cannot_be_kept(archive: Path) -> None:
-    with pytest.raises(ReportError, match="whose interval has not a date"):
+    with pytest.raises(ReportError, match="whose interval has no date"):
         collect([volumes(1).drop("start")], archive)
-    with pytest.raises(ReportError, match="whose interval has not a length"):
+    with pytest.raises(ReportError, match="whose interval has no length"):
         collect([volumes().drop("interval_s")], archive)
 
 

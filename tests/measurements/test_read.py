@@ -293,6 +293,8 @@ def test_what_is_no_measurement_is_refused(text: str, problem: str) -> None:
             (ROOT / "docs" / "examples" / "lsdasd.txt").read_bytes(),
             "lsdasd says who shares .* give it by --pools",
         ),
+        (b"volume io_rate service_ms\nA      500     0.5\n", "expected commas, semicolons or tabs"),
+        (b"# of RMF\nVolser|IOPS|Svc\nA|500|0.5\n", "expected commas, semicolons or tabs"),
         (b"procs ---memory---\n r  b   swpd\n 1  0  0 1 1\n", "of no known format"),
         (
             b"Linux 5.10 (h) 01/01/24\n\n12:00:01 AM  DEV  tps  rkB/s\n12:10:01 AM dev8-0 1.0 2.0\n",

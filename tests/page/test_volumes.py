@@ -40,3 +40,12 @@ def test_what_was_not_measured_has_no_column_and_no_share_in_a_mean() -> None:
 
 def test_aliases_and_other_devices_are_no_volumes() -> None:
     assert volumes_of(rows(kind=["alias", "other", "classic alias"])) is None
+
+
+def test_without_service_times_no_response_is_compared_with_them() -> None:
+    found = volumes_of(rows(service=[None] * 3))
+    assert found is not None
+    names = [head.key for head in found.heads]
+    assert "service" not in names
+    assert found.limits[names.index("response")] is None
+    assert "service" not in found.legend

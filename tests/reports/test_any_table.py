@@ -84,6 +84,7 @@ def test_marks_and_units_are_found(lines: tuple[str, ...], rate: float, service:
         (("Volser,IOPS,Svc (ms),Svc (us)", "A,1,2,3"), r"'Svc \(ms\)' and 'Svc \(us\)' may both be service"),
         (("Volser,Rates per s,Svc", "A,1,2"), "a table without io_rate; taken: Volser as volume, Svc as service; not "
          "taken: Rates per s; io_rate: perhaps 'Rates per s'; --map io_rate=COLUMN"),
+        (("Volser,Reads/s,Writes/s,Svc", "A,1,2,3"), "not taken: Reads/s, Writes/s; --map"),
         (("Volser,IOPS,Svc", "A,700,845"), None),
         (("Volser,IOPS,Svc", "A,700,18450"), "so slow; expected milliseconds, or the unit by --map service_us"),
         (("Volser,IOPS,Resp", "A,700,.0008"), "a median response time .* --map response_s=Resp"),
@@ -148,6 +149,13 @@ def test_a_map_says_what_headings_do_not() -> None:
     ):  # fmt: skip
         with pytest.raises(InputError, match=problem):
             read(table, map=wrong)
+
+
+def test_a_mapped_column_keeps_the_unit_of_its_heading_unless_the_map_says_one() -> None:
+    table = text("Name,Starts/h,There (us)", "A,36000,1300")
+    for given, service in (("service", 1.3e-3), ("service_ms", 1.3)):
+        row = read(table, map=f"volume=Name,io_rate=Starts/h,{given}=There (us)").devices.row(0, named=True)
+        assert (row["io_rate"], row["service"]) == (10, pytest.approx(service))
 
 
 def test_what_was_taken_is_said() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner import measurements
 from planner.errors import ReportError
 from planner.reports.supply import COUNTER_SIZE, Backwards, PoolSupply, read_supply, steps
 
@@ -181,3 +182,15 @@ def test_a_counter_lowered_a_little_is_refused(counted: list[int], data: st.Data
     total[at] = total[at - 1] - data.draw(st.integers(1, 1000))
     with pytest.raises(Backwards):
         steps(np.array([total]), np.full(total.size - 1, 60.0))
+
+
+def test_counters_of_two_systems_are_refused_and_one_is_named(tmp_path: Path) -> None:
+    """Each system counts by itself: rows of two under one pool would be steps from one to the other."""
+    rows = ["VM1,0,3,100,10,0,4,8", "VM1,60,3,1100,12,1,8,8"]
+    found = measurements.read(written(tmp_path, *rows, header=f"system,{HEADER}")).supply
+    assert found["system"].to_list() == ["VM1"]
+    path = written(tmp_path, *rows, "VM2,61,3,1200,12,1,8,8", header=f"system,{HEADER}")
+    with pytest.raises(
+        ReportError, match=r"line 4, column 1: system is 'VM2', and 'VM1' in line 2: .* a file each"
+    ):
+        read_supply(path)

@@ -214,3 +214,12 @@ def test_members_that_cannot_be(case: str, tmp_path: Path) -> None:
     rows, header, words = BAD_MEMBERS[case]
     with pytest.raises(ReportError, match=words):
         members(tmp_path, *rows, header=header)
+
+
+def test_counters_of_two_systems_are_refused_and_one_is_named(tmp_path: Path) -> None:
+    rows = [("VM1", time, "522A", *(part * time for part in EXAMPLE), 0) for time in (0, 1)]
+    path = written(tmp_path, *rows, header=f"system,{HEADER}")
+    assert read(path).devices["system"].to_list() == ["VM1"]
+    path = written(tmp_path, rows[0], ("VM2", *rows[1][1:]), header=f"system,{HEADER}")
+    with pytest.raises(ReportError, match=r"line 3, column 1: system is 'VM2'"):
+        read(path)

@@ -77,3 +77,12 @@ def test_the_one_table_tells_volumes_apart_by_pool_and_devices_by_number(tmp_pat
     for key, rows in (("volume", ("A,01,1,1", "A,01,2,1")), ("device", ("A,522A,1,1", "B,522A,1,1"))):
         with pytest.raises(ReportError, match=r"line 3, .*a second time, first in line 2"):
             read(table(tmp_path, f"pool,{key},io_rate,service_ms", *rows))
+
+
+def test_an_hour_that_a_clock_shows_twice_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    """Times that go on and come back are a clock set back; the same row twice on end is not."""
+    header, *rows = "start,volume,io_rate,service_ms", *(f"2026-10-25T02:{k},A,1,1" for k in (10, 40, 10))
+    with pytest.raises(ReportError, match=r"line 4, .* if the clock was set back, .*\+01:00"):
+        read(table(tmp_path, header, *rows))
+    with pytest.raises(ReportError, match=r"line 4, .*expected each volume once in an interval$"):
+        read(table(tmp_path, header, rows[0], rows[1], rows[1]))

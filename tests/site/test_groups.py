@@ -101,6 +101,22 @@ def test_gaps_and_lengths_and_missing_members_are_told() -> None:
     assert np.isnan(found.series.needed).tolist() == [False, True, False, False, False, False]  # type: ignore[attr-defined]
 
 
+def test_lengths_that_no_source_says_are_the_usual_time_to_the_next_interval() -> None:
+    """Quarters of an hour on end have no gap, without one of them there is one; a shorter one overlaps nothing."""
+    frame = pool_rows("unknown", seed=1, volumes=2, intervals=8).with_columns(
+        interval=pl.lit(None, pl.Float64)
+    )
+    start = frame["start"].min() + pl.duration(minutes=15)
+    assert series(frame).seconds.tolist() == [900.0] * 8  # type: ignore[attr-defined]
+    assert "gap" not in "; ".join(need(frame).notes)  # type: ignore[attr-defined]
+    told = "; ".join(need(frame.filter(pl.col("start") != start)).notes)  # type: ignore[attr-defined]
+    assert "1 gap, 0.25 hours without measurements" in told
+    early = pl.when(pl.col("start") == start).then(start + pl.duration(minutes=5)).otherwise("start")
+    moved = frame.with_columns(start=early)
+    assert series(moved).seconds.tolist() == [900.0, 600.0] + [900.0] * 6  # type: ignore[attr-defined]
+    assert "longer than the time" not in "; ".join(need(moved).notes)  # type: ignore[attr-defined]
+
+
 @pytest.mark.long
 def test_a_clock_set_back_is_two_hours_with_its_offset_and_refused_without() -> None:
     """An hour comes twice where summer time ends, here four intervals; one moment by two clocks is one."""

@@ -87,6 +87,15 @@ def test_intervals_with_other_aliases_are_left_out_and_told() -> None:
     assert any("another number of aliases" in note for note in answer.notes)
 
 
+def test_one_interval_and_one_restart_are_told_in_the_singular() -> None:
+    first = np.arange(30) == 0
+    for changed, said in (
+        ({"plain": ~first}, "1 interval of another length than usual"), ({"restarted": first}, "started again 1 time;"),
+    ):  # fmt: skip
+        (answer,) = judge([replace(ENOUGH, **changed)]).pools
+        assert any(said in note for note in answer.notes)
+
+
 def test_marks_that_contradict_the_fails_are_told() -> None:
     (answer,) = judge([replace(NOT_ENOUGH, fewest=np.full(30, 2))]).pools
     assert answer.verdict == "not enough"
