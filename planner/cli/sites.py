@@ -184,6 +184,8 @@ def report(
     from planner.page import report as ask
 
     options.Form(output=output, force=force)  # refuses a file that cannot be written
+    if Path("-") in sources:
+        raise InputError("FILE", "-", "a file or an archive: a page reads its sources more than once")
     with options.spelled():
         found = ask(
             sources, command=options.said(), title=title, members=pools, **asdict(rows),

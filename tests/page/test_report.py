@@ -92,6 +92,8 @@ def test_what_holds_neither_volumes_nor_counters_is_refused(capsys: pytest.Captu
 def test_no_such_file_no_such_growth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(tmp_path / "none.csv"), "-o", "-"]) == 2
     assert "none.csv" in capsys.readouterr().err
+    assert main(["report", "-", "-o", "-"]) == 2
+    assert "FILE = '-': expected a file or an archive" in capsys.readouterr().err
     assert main(["report", str(COUNTERS), "-o", "-", "--growth", "many"]) == 2
     assert "--growth" in capsys.readouterr().err
     steps = ",".join(f"{share}%" for share in range(1, 20))
