@@ -145,16 +145,19 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
 
 def _worst(devices: pl.DataFrame) -> pl.DataFrame:
     """The interval in which most I/Os wait, and of those in which as many do, the busiest one."""
-    keys = ["system", "source", MOMENT, *GROUP_KEYS]
-    grouped = with_moments(group_keys(devices.lazy()).collect(), "system")
+    keys = ["system", "source", MOMENT, "_file", *GROUP_KEYS]
+    undated = pl.when(pl.col("start").is_null())  # which are an interval a file
+    marked = group_keys(devices.lazy().with_columns(_file=undated.then("file")))
+    grouped = with_moments(marked.collect(), "system")
     busy = pl.col("io_rate") * pl.col("service").fill_null(0.0)
     sums = grouped.group_by(keys).agg(
         _queued=pl.col("queued").sum(), _busy=busy.sum(), _line=pl.col("line").min()
     )
-    worst = sums.sort("_queued", "_busy", MOMENT, "_line", descending=[True, True, False, False])
+    order = ("_queued", "_busy", MOMENT, "_line", "_file")
+    worst = sums.sort(order, descending=[True, True, False, False, False])
     chosen = worst.unique(["system", *GROUP_KEYS], keep="first", maintain_order=True).select(keys)
     found = grouped.join(chosen, on=keys, how="semi", nulls_equal=True, maintain_order="left")
-    return found.drop(*GROUP_KEYS, MOMENT)
+    return found.drop(*GROUP_KEYS, MOMENT, "_file")
 
 
 def means(devices: pl.DataFrame) -> pl.DataFrame:

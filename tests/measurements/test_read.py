@@ -208,6 +208,17 @@ def test_a_pool_has_one_worst_interval() -> None:
     assert worst["queued"].to_list() == [2, 2]
 
 
+def test_files_without_dates_have_one_worst_interval(tmp_path: Path) -> None:
+    paths = [tmp_path / "light.csv", tmp_path / "heavy.csv"]
+    for path, rate, queue in zip(paths, (500, 755), (0.5, 1.84), strict=True):
+        path.write_text(f"device,io_rate,service_ms,queued\n522A,{rate},1.3,{queue}\n522B,{rate},1.3,0.1\n")
+    worst = read(paths, interval="worst").devices
+    assert worst.select("device", "io_rate", "file").rows() == [
+        ("522A", 755.0, str(paths[1])),
+        ("522B", 755.0, str(paths[1])),
+    ]
+
+
 def test_members_set_pool_and_role(tmp_path: Path) -> None:
     members = tmp_path / "members.csv"
     members.write_text("device,role,pool\n522A-522D,base,7\n5230-5233,alias,7\n")
