@@ -138,7 +138,8 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
     end = begin + pl.duration(microseconds=(pl.col("interval").fill_null(0.0) * 1e6).cast(pl.Int64))
     found = devices.filter((begin <= clock) & (end > clock))
     if not found.height:
-        span = f"they begin from {devices['start'].min()!s} to {devices['start'].max()!s}"
+        first, last = devices["start"].min(), devices["start"].max()
+        span = "none has a date" if first is None else f"they begin from {first!s} to {last!s}"
         raise InputError("interval", which, f"a time within a measured interval; {span}")
     return found
 

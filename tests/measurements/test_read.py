@@ -219,6 +219,19 @@ def test_files_without_dates_have_one_worst_interval(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        ("", "none has a date"),
+        ("2026-03-01T10:00", "they begin from 2026-03-01 10:00:00 to 2026-03-01 10:00:00"),
+    ],
+)
+def test_a_moment_that_was_not_measured_says_what_was(start: str, told: str) -> None:
+    lines = f"start,device,io_rate,service_ms\n{start},522A,500,1.3\n"
+    with pytest.raises(InputError, match=told):
+        read(lines.encode(), interval="2026-03-02T10:00")
+
+
 def test_members_set_pool_and_role(tmp_path: Path) -> None:
     members = tmp_path / "members.csv"
     members.write_text("device,role,pool\n522A-522D,base,7\n5230-5233,alias,7\n")
