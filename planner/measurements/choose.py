@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar, cast
@@ -66,6 +66,17 @@ def rows_of(frame: pl.LazyFrame, groups: Sequence[Group]) -> pl.DataFrame:
     disks = frame.filter(near & (pl.col("kind") != schema.OTHER))
     found = disks.with_columns(_system=pl.col("system").fill_null(""))
     return group_keys(found).join(wanted.lazy(), on=keys, how="semi").collect()
+
+
+def of_system(
+    frames: Mapping[str, pl.DataFrame], missing: tuple[schema.Missing, ...], system: str
+) -> tuple[dict[str, pl.DataFrame], tuple[schema.Missing, ...]]:
+    """Rows without a system are of this one; where others name it, too, keep what is of it alone."""
+    named = any((frame["system"] == system).any() for frame in frames.values())
+    own = pl.col("system") == system if named else pl.lit(value=True)
+    filled = pl.col("system").fill_null(system)
+    found = {name: frame.with_columns(filled).filter(own) for name, frame in frames.items()}
+    return found, tuple(each for each in missing if not named or each.system == system)
 
 
 A_MOMENT: Final = "a day or a time such as 2026-03-01 or 2026-03-01T10:15"

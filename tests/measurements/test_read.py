@@ -208,6 +208,14 @@ def test_a_pool_has_one_worst_interval() -> None:
     assert worst["queued"].to_list() == [2, 2]
 
 
+def test_a_system_is_one_of_those_that_a_file_names_else_its_name() -> None:
+    lines = "system,device,io_rate,service_ms\nA,522A,500,1.3\nB,522A,700,\nB,522B,300,1.3\n,522C,100,1.3\n"
+    measured = read(lines.encode(), system="B")
+    assert measured.devices.select("system", "io_rate").rows() == [("B", 300.0), ("B", 100.0)]
+    assert [each.system for each in read(lines.encode(), system="A").missing] == []
+    assert read(lines.encode(), system="C").devices["system"].to_list() == ["A", "B", "C"]
+
+
 def test_files_without_dates_have_one_worst_interval(tmp_path: Path) -> None:
     paths = [tmp_path / "light.csv", tmp_path / "heavy.csv"]
     for path, rate, queue in zip(paths, (500, 755), (0.5, 1.84), strict=True):
