@@ -200,8 +200,7 @@ def _supply(frame: pl.DataFrame, pool: str, path: Path, said: Sequence[str]) -> 
         time=time, length=length, tries=columns["tries"], fails=columns["fails"], fewest=marks["fewest_free"],
         most=marks["most_free"], aliases=columns["aliases"], in_use=int(columns["aliases"][-1]),
         restarted=np.asarray(frame["restarted"].to_numpy(), bool), plain=np.asarray(frame["plain"].to_numpy(), bool),
-        first=float(time[0] - length[0]), last=float(time[-1]), marked=not by_use, borrowed=_times(frame, "borrowed"),
-        loaned=_times(frame, "loaned"), notes=tuple(notes),
+        marked=not by_use, borrowed=_times(frame, "borrowed"), loaned=_times(frame, "loaned"), notes=tuple(notes),
     )  # fmt: skip
 
 
