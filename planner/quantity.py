@@ -66,8 +66,8 @@ class Quantity:
 
     @property
     def factor(self) -> float:
-        """SI units in one of `unit`."""
-        return units.UNITS[self.unit].factor
+        """SI units in one of `unit`; 1 where it is a word for people."""
+        return units.UNITS[self.unit].factor if self.unit in units.UNITS else 1.0
 
     @property
     def span(self) -> str:
@@ -87,8 +87,7 @@ class Quantity:
         for name in path.split("."):
             row = None if row is None else getattr(row, name)
         value = row.item() if getattr(row, "shape", None) == () else row
-        factor = units.UNITS[self.unit].factor if self.unit in units.UNITS else 1.0
-        return value if factor == 1 or value is None else value / factor
+        return value if self.factor == 1 or value is None else value / self.factor
 
     def read(self, text: str) -> Value:
         """Read what it is set to.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple
@@ -226,7 +226,7 @@ class Scaling(Answer):
     counts: tuple[int, ...] = ()
     real_storage: float | None = None
     contention: float | None = None
-    older: tuple[MeasuredConfiguration, ...] = field(default=())
+    older: tuple[MeasuredConfiguration, ...] = ()
     wanted: float | None = None
     needed: Needed | None = None
 

@@ -54,8 +54,14 @@ def read(
         raise InputError(
             "--plot", "the folder of an archive", "a file of measurements; planner growth draws archives"
         )
+    if map is not None and volume_totals:
+        raise InputError("--map", "with --volume-totals", "counters with the names that z/VM gives them")
+    for name, given in (("--map", map), ("--pools", pools)):
+        if given is not None and is_folder(file):
+            wanted = "a file of measurements; planner collect takes it for an archive"
+            raise InputError(name, "the folder of an archive", wanted)
     if volume_totals:
-        _volume_totals(file, pools, deltas, form)
+        _volume_totals(file, content, pools, deltas, form)
     elif is_folder(file):
         from planner.measurements.archive import open_archive
         from planner.measurements.shown import overview
@@ -101,14 +107,16 @@ def _listings(report: Path, content: bytes | None, form: options.PlotForm) -> No
             files.complain(note)
 
 
-def _volume_totals(report: Path, pools: Path | None, deltas: bool | None, form: options.Form) -> None:
+def _volume_totals(
+    report: Path, content: bytes | None, pools: Path | None, deltas: bool | None, form: options.Form
+) -> None:
     """Volume counters to rates and times of whole volumes."""
     from planner import render
     from planner.measurements.read import membership
     from planner.reports.volume_counters import read_volume_totals, totals_table
 
     members = membership(pools)
-    totals = read_volume_totals(report, members, deltas=deltas)
+    totals = read_volume_totals(report, members, deltas=deltas, data=content)
     table = totals_table(totals.volumes)
 
     def text() -> str:

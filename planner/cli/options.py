@@ -66,7 +66,7 @@ Plot = Annotated[Path | None, option("FILE", "Draw to FILE.png, .svg or .pdf.", 
 Report = Annotated[Path | None, option("FILE.html", "Write a self-contained HTML page to FILE.", "--report")]
 DEFAULT_MODEL = "hyperpav"  # `planner.library.DEFAULT_MODEL`, which is not imported for a help page
 Model = Annotated[str, option("FILE", "Model file, name of a shipped model, or none.", "--model")]
-System = Annotated[str | None, option("NAME", "Only this system of an archive.", "--system")]
+System = Annotated[str | None, option("NAME", "Only this system of several.", "--system")]
 From = Annotated[str | None, option("TIME", "Only intervals from then on, as 2026-03-01.", "--from")]
 To = Annotated[str | None, option("TIME", "Only intervals before then.", "--to")]
 Map = Annotated[str | None, option("LIST", "Columns of a table, as io_rate=IOPS,service_ms=Svc.", "--map")]

@@ -113,11 +113,14 @@ def growth(
     if value is not None or (rows.map is None and len(files) == 1 and is_series(files[0])):
         if len(files) > 1:
             raise InputError("--value", value, "one series")
-        renamed = {"start": "from", "end": "to", "real_storage": "real-storage"}
-        for name in ("pools", "real_storage", "system", "start", "end", "together", "map", "workers"):
+        unasked = (
+            "pools", "real_storage", "resident_pages", "system", "start", "end", "together", "map", "allow_missing",
+            "workers",
+        )  # fmt: skip
+        for name in unasked:
             said = options.as_typed(name)
-            if said is not None:
-                option_name = f"--{renamed.get(name, name)}"
+            if said is not None and said is not False:
+                option_name = options.SPELLED.get(name, f"--{name.replace('_', '-')}")
                 raise InputError(option_name, str(said), "it with measurements of a site, not with a series")
         options.show(ask(read_series(files[0], value), most, horizon=ahead, rate=rate, events=events), form)
         return
@@ -181,6 +184,8 @@ def report(
     from planner.page import report as ask
 
     options.Form(output=output, force=force)  # refuses a file that cannot be written
+    if Path("-") in sources:
+        raise InputError("FILE", "-", "a file or an archive: a page reads its sources more than once")
     with options.spelled():
         found = ask(
             sources, command=options.said(), title=title, members=pools, **asdict(rows),

@@ -217,10 +217,13 @@ def system(
     if name is not None and measured is None:
         raise InputError("--system", name, "--from with it")
     if template is not None or schema or measured is not None:
-        asked = {"--template": template is not None, "--from": measured is not None, "--schema": schema}
-        if file is not None or sum(asked.values()) > 1:
-            first = next(key for key, said in asked.items() if said)
-            raise InputError(first, str(file or ""), "nothing else beside it")
+        asked = {
+            "--template": template, "--from": measured, "--schema": schema or None, "FILE.toml": file,
+            "--set": settings, "--over": over, "--compare": compare, "--plot": form.plot, "--report": form.report,
+        }  # fmt: skip
+        first, *others = [key for key, said in asked.items() if said is not None]
+        if others:
+            raise InputError(first, str(file or others[0]), "nothing else beside it")
         if schema:
             text = render.to_json(model.json_schema())
         elif measured is not None:

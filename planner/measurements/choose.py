@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar, cast
@@ -66,6 +66,17 @@ def rows_of(frame: pl.LazyFrame, groups: Sequence[Group]) -> pl.DataFrame:
     disks = frame.filter(near & (pl.col("kind") != schema.OTHER))
     found = disks.with_columns(_system=pl.col("system").fill_null(""))
     return group_keys(found).join(wanted.lazy(), on=keys, how="semi").collect()
+
+
+def of_system(
+    frames: Mapping[str, pl.DataFrame], missing: tuple[schema.Missing, ...], system: str
+) -> tuple[dict[str, pl.DataFrame], tuple[schema.Missing, ...]]:
+    """Rows without a system are of this one; where others name it, too, keep what is of it alone."""
+    named = any((frame["system"] == system).any() for frame in frames.values())
+    own = pl.col("system") == system if named else pl.lit(value=True)
+    filled = pl.col("system").fill_null(system)
+    found = {name: frame.with_columns(filled).filter(own) for name, frame in frames.items()}
+    return found, tuple(each for each in missing if not named or each.system == system)
 
 
 A_MOMENT: Final = "a day or a time such as 2026-03-01 or 2026-03-01T10:15"
@@ -138,23 +149,27 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
     end = begin + pl.duration(microseconds=(pl.col("interval").fill_null(0.0) * 1e6).cast(pl.Int64))
     found = devices.filter((begin <= clock) & (end > clock))
     if not found.height:
-        span = f"they begin from {devices['start'].min()!s} to {devices['start'].max()!s}"
+        first, last = devices["start"].min(), devices["start"].max()
+        span = "none has a date" if first is None else f"they begin from {first!s} to {last!s}"
         raise InputError("interval", which, f"a time within a measured interval; {span}")
     return found
 
 
 def _worst(devices: pl.DataFrame) -> pl.DataFrame:
     """The interval in which most I/Os wait, and of those in which as many do, the busiest one."""
-    keys = ["system", "source", MOMENT, *GROUP_KEYS]
-    grouped = with_moments(group_keys(devices.lazy()).collect(), "system")
+    keys = ["system", "source", MOMENT, "_file", *GROUP_KEYS]
+    undated = pl.when(pl.col("start").is_null())  # which are an interval a file
+    marked = group_keys(devices.lazy().with_columns(_file=undated.then("file")))
+    grouped = with_moments(marked.collect(), "system")
     busy = pl.col("io_rate") * pl.col("service").fill_null(0.0)
     sums = grouped.group_by(keys).agg(
         _queued=pl.col("queued").sum(), _busy=busy.sum(), _line=pl.col("line").min()
     )
-    worst = sums.sort("_queued", "_busy", MOMENT, "_line", descending=[True, True, False, False])
+    order = ("_queued", "_busy", MOMENT, "_line", "_file")
+    worst = sums.sort(order, descending=[True, True, False, False, False])
     chosen = worst.unique(["system", *GROUP_KEYS], keep="first", maintain_order=True).select(keys)
     found = grouped.join(chosen, on=keys, how="semi", nulls_equal=True, maintain_order="left")
-    return found.drop(*GROUP_KEYS, MOMENT)
+    return found.drop(*GROUP_KEYS, MOMENT, "_file")
 
 
 def means(devices: pl.DataFrame) -> pl.DataFrame:

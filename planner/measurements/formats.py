@@ -147,7 +147,7 @@ def _counters(source: Source, options: Options) -> schema.Tables:
     from planner.reports.volume_counters import count_volumes, volumes_frame
 
     table = source.cells("volume counters")
-    counted = count_volumes(source.path, options.members, deltas=options.deltas, table=table)
+    counted = count_volumes(table, options.members, deltas=options.deltas)
     frame, notes = volumes_frame(counted)
     return schema.Tables(devices=frame, notes=tuple(notes), what="volume counters (MRIODDEV)")
 

@@ -164,7 +164,7 @@ def pool_supplies(frame: pl.DataFrame, path: Path, notes: Sequence[str] = ()) ->
     """Counters of each pool, and system, from the table of pools, with `notes` on how they were read."""
     if not frame.height:
         raise ReportError(path, "no alias pool with two records: expected counters of HyperPAV pools (D6R28)")
-    frame, told = _with_most_used(frame)
+    frame = _with_most_used(frame)
     for name, meaning in NEEDED.items():
         if frame[name].null_count():
             wanted = "expected counters of z/VM (MRIODHPP), or SMF 78-3 and 74-1"
@@ -173,24 +173,23 @@ def pool_supplies(frame: pl.DataFrame, path: Path, notes: Sequence[str] = ()) ->
     ordered = with_moments(frame, "system").sort(MOMENT, "time", maintain_order=True)
     parts = ordered.partition_by("system", "pool", as_dict=True, maintain_order=True)
     found = [
-        _supply(part, f"{system or 'unknown'}/{pool}" if several else str(pool), path, told, notes)
+        _supply(part, f"{system or 'unknown'}/{pool}" if several else str(pool), path, notes)
         for (system, pool), part in parts.items()
     ]
     return tuple(sorted(found, key=lambda each: by_number(each.pool)))
 
 
-def _with_most_used(frame: pl.DataFrame) -> tuple[pl.DataFrame, set[str]]:
-    """Where only the most aliases in use at once were counted: what was free, and at least so many aliases."""
+def _with_most_used(frame: pl.DataFrame) -> pl.DataFrame:
+    """Where only the most aliases in use at once were counted: what was free, and `lower`, at least so many aliases."""
     used = pl.col("most_used")
     lower = pl.col("aliases").is_null() & used.is_not_null()
-    told = set(frame.filter(lower)["pool"])
     at_least = used.max().over("system", "pool")
     aliases = pl.coalesce("aliases", at_least).cast(pl.UInt32)
     free = (aliases.cast(pl.Int64) - used.cast(pl.Int64)).clip(0).cast(pl.UInt32)
-    return frame.with_columns(aliases=aliases, fewest_free=pl.coalesce("fewest_free", free)), told
+    return frame.with_columns(aliases=aliases, fewest_free=pl.coalesce("fewest_free", free), lower=lower)
 
 
-def _supply(frame: pl.DataFrame, pool: str, path: Path, told: set[str], said: Sequence[str]) -> PoolSupply:
+def _supply(frame: pl.DataFrame, pool: str, path: Path, said: Sequence[str]) -> PoolSupply:
     """Counters of one pool; marks that nothing set, since nothing was tried, say that all aliases were free."""
     by_use = bool(frame["most_used"].is_not_null().any())
     time, length = frame["time"].to_numpy(), frame["interval"].to_numpy()
@@ -201,7 +200,7 @@ def _supply(frame: pl.DataFrame, pool: str, path: Path, told: set[str], said: Se
         if (frame[name].is_null() & (frame["tries"] > 0)).any():
             wanted = "expected counters of z/VM (MRIODHPP), with water marks"
             raise ReportError(path, f"pool {pool} without {name}: {wanted}")
-    notes = [*(said if by_use else ()), *([AT_LEAST] if frame["pool"][0] in told else [])]
+    notes = [*(said if by_use else ()), *([AT_LEAST] if frame["lower"].any() else [])]
     begin = frame["start"][0]
     return PoolSupply(
         pool=pool,
@@ -209,8 +208,7 @@ def _supply(frame: pl.DataFrame, pool: str, path: Path, told: set[str], said: Se
         time=time, length=length, tries=columns["tries"], fails=columns["fails"], fewest=marks["fewest_free"],
         most=marks["most_free"], aliases=columns["aliases"], in_use=int(columns["aliases"][-1]),
         restarted=np.asarray(frame["restarted"].to_numpy(), bool), plain=np.asarray(frame["plain"].to_numpy(), bool),
-        first=float(time[0] - length[0]), last=float(time[-1]), marked=not by_use, borrowed=_times(frame, "borrowed"),
-        loaned=_times(frame, "loaned"), notes=tuple(notes),
+        marked=not by_use, borrowed=_times(frame, "borrowed"), loaned=_times(frame, "loaned"), notes=tuple(notes),
     )  # fmt: skip
 
 

@@ -84,7 +84,7 @@ def read(
     members : Membership, Path or str, optional
         Which device belongs to which alias pool, or the file that says so (docs/supply.md).
     system : str, optional
-        Of an archive, the system to read; else the name of the system, for rows whose source does not say it.
+        The system to read, where a source names it; the name of the system, for rows whose source does not say it.
     start, end : datetime or str, optional
         Only intervals that begin at `start` or later and before `end`, by the clock of the system.
     interval : str, optional
@@ -126,6 +126,9 @@ def read(
         name: schema.join(columns, [getattr(part, name) for part in parts])
         for name, columns in schema.TABLES.items()
     }
+    missing = tuple(each for part in parts for each in part.missing)
+    if system is not None:
+        frames, missing = choose.of_system(frames, missing, system)
     if frames["supply"]["aliases"].null_count():
         from planner.reports.zos import with_aliases
 
@@ -137,7 +140,6 @@ def read(
     )
     if interval is not None:
         frames["devices"] = choose.at_interval(frames["devices"], interval)
-    missing = tuple(each for part in parts for each in part.missing)
     return Measured(**frames, notes=tuple(notes), what=what, missing=missing, columns=columns)
 
 
@@ -164,9 +166,6 @@ def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
             if known is not None:
                 frames["devices"] = with_pools(frames["devices"], known)
                 notes = (*notes, *known.notes)
-            if system is not None:
-                filled = pl.col("system").fill_null(system)
-                frames = {name: frame.with_columns(filled) for name, frame in frames.items()}
             lost = _lost(tables.missing, frames["devices"], system, known)
             span = options.start, options.end
             frames = {name: choose.within(frame, *span) for name, frame in frames.items()}

@@ -231,16 +231,24 @@ def draw(found: MeasuredAnswer, axes: Axes | None) -> Axes:
         return _devices(found.headline, table, axes)
     if kind == "supply":
         return _supply(found.headline, table, axes)
-    latest = table.sort("start", maintain_order=True).group_by("owner", "name", maintain_order=True).last()
+    ordered = table.sort("start", maintain_order=True).with_columns(_named(table, pl.col("name")))
+    latest = ordered.group_by("owner", "name", maintain_order=True).last()
     rows = latest.filter(pl.col("resident").is_not_null()).select("name", "resident").rows()
     return _bars(found.headline, rows, "resident pages of 4 KB, last interval", "data space", axes)
+
+
+def _named(table: pl.DataFrame, name: pl.Expr) -> pl.Expr:
+    """The name of each row; behind that of its system where there are several."""
+    if table["system"].n_unique() > 1:
+        name = pl.concat_str("system", name, separator="/", ignore_nulls=True)
+    return name.alias("name")
 
 
 def _devices(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
     """Of what the response time of each device consists, from below; of many devices the longest."""
     wait = (pl.col("response") - pl.col("service")).clip(lower_bound=0.0)
     wait = pl.coalesce(wait, pl.col("queued") / pl.col("io_rate")).fill_nan(None)
-    known = means(table).with_columns(wait=wait, name=pl.coalesce("device", "label"))
+    known = means(table).with_columns(_named(table, pl.coalesce("device", "label")), wait=wait)
     apart = known.select(pl.any_horizontal(pl.col(part).is_not_null().any() for part in schema.PARTS)).item()
     shown = (*schema.PARTS, "wait") if apart else ("service", "wait")
     known = known.select("name", *(pl.col(part).fill_null(0.0) / MILLISECOND for part in shown))
@@ -261,7 +269,8 @@ def _devices(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
 
 
 def _supply(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
-    sums = table.group_by("pool", maintain_order=True).agg(pl.col("tries").sum(), pl.col("fails").sum())
+    pools = table.group_by(_named(table, pl.col("pool")), maintain_order=True)
+    sums = pools.agg(pl.col("tries").sum(), pl.col("fails").sum())
     rows = [(f"{pool}", 100 * fails / tries if tries else 0.0) for pool, tries, fails in sums.rows()]
     return _bars(headline, rows, "tries without alias [%]", "pool", axes)
 

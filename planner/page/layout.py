@@ -14,6 +14,7 @@ from markupsafe import Markup
 from planner import __version__
 from planner.answer import Answer, tabled
 from planner.lazy import pl
+from planner.measurements.archive import sha256_of
 from planner.page.content import FIRST, Grid, Input, Part, grid
 from planner.page.volumes import Volumes
 from planner.quantity import column
@@ -154,12 +155,7 @@ def inputs(sources: Iterable[Path]) -> list[Input]:
 
 
 def _file(path: Path) -> Input:
-    digest, size = hashlib.sha256(), 0
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-            size += len(block)
-    return Input(name=path.name, size=size, digest=digest.hexdigest())
+    return Input(name=path.name, size=path.stat().st_size, digest=sha256_of(path))
 
 
 def _folder(path: Path) -> Input:

@@ -289,7 +289,7 @@ class PageQuestion:
         return Readable(
             devices=devices, rows=rows, starts=starts, days=days, what=what,
             supply=bool(collected(supply.select(pl.len()), self.files).item()),
-            systems=tuple(systems) if self.archive is not None and systems else (self.system,),
+            systems=tuple(systems) or (self.system,),
         )  # fmt: skip
 
 

@@ -99,7 +99,7 @@ def save_figures(folder: Path, form: Literal["png", "svg"] = "png", *, force: bo
     folder : Path
         Where; it is made where it is missing.
     form : {"png", "svg"}, optional
-        Origin of file.
+        Kind of file.
     force : bool, optional
         Whether existing files may be written over.
 

@@ -132,7 +132,7 @@ def _members(table: CsvTable, parts: Sequence[Member | None], *, again: bool) ->
     return members
 
 
-def share_together(given: str | float | None, argument: str = TOGETHER) -> float | None:
+def share_together(given: str | float | None) -> float | None:
     """How far I/Os come together with those of others: none, full or a share; None where nothing is said."""
     if given is None:
         return None
@@ -140,9 +140,9 @@ def share_together(given: str | float | None, argument: str = TOGETHER) -> float
     if isinstance(given, str) and given.lower() in words:
         return words[given.lower()]
     with suppress(InputError):
-        if 0.0 <= (found := units.share(given, argument)) <= 1.0:
+        if 0.0 <= (found := units.share(given, TOGETHER)) <= 1.0:
             return found
-    raise InputError(argument, given, "none, full, or a share from 0 to 1, as 0.5 or 50%")
+    raise InputError(TOGETHER, given, "none, full, or a share from 0 to 1, as 0.5 or 50%")
 
 
 def _together(table: CsvTable, row: int, text: str) -> float | None:

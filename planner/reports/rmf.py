@@ -353,7 +353,7 @@ def _supply(
     if untold:
         notes.append(f"{path}: no I/O rate of LCU {listed(untold)}: give its DEVICE report.")
     types = {name: type_ for name, type_ in schema.dtypes(schema.SUPPLY).items() if name in rows[0]}
-    aliases = pl.col("most_used").cast(pl.Int64).fill_null(0).max().over("pool")
+    aliases = pl.col("most_used").cast(pl.Int64).fill_null(0).max().over("system", "pool")
     whole = pl.DataFrame(rows, schema=types, strict=False).with_columns(
         aliases=aliases, fewest_free=aliases - pl.col("most_used").cast(pl.Int64), restarted=False, plain=True,
         time=pl.col("start").dt.epoch("us") / 1e6 + pl.col("interval"), file=pl.lit(str(path)),
@@ -408,7 +408,7 @@ def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:
 
 def _with_most_used(devices: pl.DataFrame, supply: pl.DataFrame) -> pl.DataFrame:
     """Aliases of the pools: at least as many as were in use at once."""
-    most = supply.group_by("pool").agg(_most=pl.col("aliases").max().cast(pl.UInt16))
+    most = supply.group_by("system", "pool").agg(_most=pl.col("aliases").max().cast(pl.UInt16))
     named = devices.with_columns(_POOL)
-    joined = named.join(most, on="pool", how="left", maintain_order="left")
+    joined = named.join(most, on=["system", "pool"], how="left", nulls_equal=True, maintain_order="left")
     return joined.with_columns(pool_aliases=pl.coalesce("pool_aliases", "_most")).drop("_most")

@@ -130,8 +130,6 @@ class PoolSupply:
     in_use: int  # aliases of the pool at its last record
     restarted: NDArray[np.bool_]  # whether the counters began anew in the interval
     plain: NDArray[np.bool_]  # whether the interval has the usual length
-    first: float  # times of the first and the last record [s]
-    last: float
     marked: bool = True  # whether `most` was counted
     borrowed: Counts | None = None  # aliases borrowed from other control units and loaned to them (SuperPAV)
     loaned: Counts | None = None
@@ -221,7 +219,6 @@ def _pool(
         pool=pool, start=start, time=times[1:], length=length, tries=tries, fails=fails, fewest=marks[0, 1:],
         most=marks[1, 1:], aliases=aliases[1:], in_use=int(aliases[-1]), restarted=found.restarted,
         plain=plain & (np.diff(aliases) == 0),
-        first=float(times[0]), last=float(times[-1]),
     )  # fmt: skip
 
 

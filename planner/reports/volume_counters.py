@@ -89,15 +89,8 @@ class CountedVolumes:
         return np.add.reduceat(values, np.searchsorted(self.of, np.arange(len(self.devices))), axis=-1)
 
 
-def count_volumes(
-    path: Path | str,
-    membership: Membership | None = None,
-    *,
-    deltas: bool | None = None,
-    table: CsvTable | None = None,
-) -> CountedVolumes:
-    """Read volume counters interval by interval; arguments and errors are those of `read_volume_totals`."""
-    table = read_csv(path, COLUMNS, WHAT) if table is None else table
+def count_volumes(table: CsvTable, membership: Membership | None, *, deltas: bool | None) -> CountedVolumes:
+    """Read volume counters interval by interval."""
     table.require(COLUMNS, f"{WHAT} with the columns {', '.join(COLUMNS)}")
     system_of(table)
     members = dict(sorted(places(device_words(table)).items()))
@@ -228,10 +221,14 @@ def numbers_of(counted: Array, seconds: Array, queued: Array | None) -> dict[str
 
 
 def read_volume_totals(
-    path: Path | str, membership: Membership | None = None, *, deltas: bool | None = None
+    path: Path | str,
+    membership: Membership | None = None,
+    *,
+    deltas: bool | None = None,
+    data: bytes | None = None,
 ) -> VolumeTotals:
-    """Read volume counters, leave the aliases out and add up the intervals of each volume."""
-    counted = count_volumes(path, membership, deltas=deltas)
+    """Read volume counters, or their content, leave the aliases out and add up the intervals of each volume."""
+    counted = count_volumes(read_csv(path, COLUMNS, WHAT, data=data), membership, deltas=deltas)
     aliases, notes = alias_devices(counted)
     members = counted.membership
     seconds = counted.totals(counted.seconds)

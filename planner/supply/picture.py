@@ -65,7 +65,7 @@ class Clock:
 
 
 def _clock(pools: Sequence[PoolAnswer]) -> Clock:
-    length = max(each.supply.last - each.supply.first for each in pools)
+    length = max(each.supply.length.sum() for each in pools)
     name = "h" if length >= 2 * UNITS["h"].factor else "min"
     start = pools[0].supply.start
     if start is None:

@@ -118,7 +118,7 @@ def _lines(text: str) -> dict[tuple[str, int, str], int]:
     found: dict[tuple[str, int, str], int] = {}
     counts: dict[str, int] = {}
     table, number = "", 0
-    for line, content in enumerate(text.splitlines(), start=1):
+    for line, content in enumerate(text.split("\n"), start=1):
         if header := _HEADER.match(content):
             table = header["name"].strip("\"' \t")
             number = counts.get(table, 0)

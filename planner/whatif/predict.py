@@ -137,7 +137,7 @@ class Prediction(Answer):
     settings: tuple[Scenario, ...]
     values: Mapping[str, Interval]
     warnings: tuple[str, ...]
-    model: Model | None = None
+    model: Model
 
     @property
     def figures(self) -> tuple[Quantity, ...]:
@@ -221,8 +221,6 @@ class Prediction(Answer):
 
     def around(self) -> Prediction | None:
         """Ask the same model over the first number that was set, or that its kind asks; None where there is none."""
-        if self.model is None:
-            return None
         numbers = {question.key: question for question in KINDS[self.kind].QUESTIONS if not question.words}
         asked = dict(self.settings[0])
         for key in dict.fromkeys((*(key for key in self.known if key in numbers), *numbers)):
@@ -464,7 +462,7 @@ def _panel(found: Prediction, shown: Quantity, axes: Axes) -> None:
 
 def _measured_range(found: Prediction, key: str, x: Sequence[Any], axes: Axes) -> None:
     """Gray strip over what was measured, where the picture leaves it."""
-    if found.model is None or key not in found.model.validity:
+    if key not in found.model.validity:
         return
     factor = found.scale(key)
     low, high = (end / factor for end in found.model.validity[key])

@@ -199,6 +199,7 @@ def test_a_column_that_a_device_does_not_use_is_refused(
     [
         (["--kind", "tape"], "expected one of volume, pool"),
         (["--kind", "volume", "--population", "0"], "a count of at least 1"),
+        (["--kind", "volume", "--pool", "P1"], "--pool = 'P1': expected none: --device chooses a volume"),
         (["--kind", "volume", "--fix", "think_time=0.2"], "a unit is missing"),
         (["--kind", "volume", "--fix", "speed=3"], "a key of service_time"),
         (["--kind", "pool"], "missing volumes"),

@@ -86,3 +86,16 @@ def test_a_damaged_listing_is_told_by_its_line(tmp_path: Path, capsys: pytest.Ca
     path.write_text(SPACES.read_text(encoding="utf-8").replace("505k", "5x5k"))
     assert main(["read", str(path)]) == 2
     assert f"{path}, line " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words", ["--map io_rate=IOPS", "--pools members.csv", "--volume-totals --map io_rate=IOPS"]
+)
+def test_an_option_that_would_change_nothing_is_refused(
+    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = str(tmp_path / "archive")
+    assert main(["collect", str(DEVICE), "-o", archive]) == 0
+    source = str(DEVICE) if words.startswith("--volume-totals") else archive
+    assert main(["read", source, *words.split()]) == 2
+    assert "--map" in (told := capsys.readouterr().err) or "--pools" in told

@@ -55,6 +55,17 @@ def test_volume_totals_json_has_the_promised_keys(capsys: pytest.CaptureFixture[
     assert volume["connect_ms"] == pytest.approx((400 * 1.2 + 700 * 1.4) / 1100)
 
 
+def test_volume_totals_of_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["read", VOLUMES, "--volume-totals"]) == 0
+    of_file = capsys.readouterr().out
+    with Path(VOLUMES).open(encoding="utf-8") as content:
+        monkeypatch.setattr("sys.stdin", content)
+        assert main(["read", "-", "--volume-totals"]) == 0
+    assert capsys.readouterr().out == of_file
+
+
 def test_volume_totals_feed_aliases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     totals = str(tmp_path / "totals.csv")
     assert main(["read", VOLUMES, "--volume-totals", "--pools", POOLS, "--csv", "-o", totals]) == 0

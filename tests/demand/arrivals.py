@@ -185,7 +185,7 @@ class Arriving:
         return PoolSupply(
             pool="1", start=None, time=time, length=length, tries=tries, fails=fails, fewest=fewest, most=most,
             aliases=np.full(intervals, aliases), in_use=aliases, restarted=np.zeros(intervals, dtype=bool),
-            plain=np.ones(intervals, dtype=bool), first=0.0, last=float(time[-1]),
+            plain=np.ones(intervals, dtype=bool),
         )  # fmt: skip
 
     def fails(self, aliases: int) -> float:

@@ -208,6 +208,38 @@ def test_a_pool_has_one_worst_interval() -> None:
     assert worst["queued"].to_list() == [2, 2]
 
 
+def test_a_system_is_one_of_those_that_a_file_names_else_its_name() -> None:
+    lines = "system,device,io_rate,service_ms\nA,522A,500,1.3\nB,522A,700,\nB,522B,300,1.3\n,522C,100,1.3\n"
+    measured = read(lines.encode(), system="B")
+    assert measured.devices.select("system", "io_rate").rows() == [("B", 300.0), ("B", 100.0)]
+    assert [each.system for each in read(lines.encode(), system="A").missing] == []
+    assert read(lines.encode(), system="C").devices["system"].to_list() == ["A", "B", "C"]
+
+
+def test_files_without_dates_have_one_worst_interval(tmp_path: Path) -> None:
+    paths = [tmp_path / "light.csv", tmp_path / "heavy.csv"]
+    for path, rate, queue in zip(paths, (500, 755), (0.5, 1.84), strict=True):
+        path.write_text(f"device,io_rate,service_ms,queued\n522A,{rate},1.3,{queue}\n522B,{rate},1.3,0.1\n")
+    worst = read(paths, interval="worst").devices
+    assert worst.select("device", "io_rate", "file").rows() == [
+        ("522A", 755.0, str(paths[1])),
+        ("522B", 755.0, str(paths[1])),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        ("", "none has a date"),
+        ("2026-03-01T10:00", "they begin from 2026-03-01 10:00:00 to 2026-03-01 10:00:00"),
+    ],
+)
+def test_a_moment_that_was_not_measured_says_what_was(start: str, told: str) -> None:
+    lines = f"start,device,io_rate,service_ms\n{start},522A,500,1.3\n"
+    with pytest.raises(InputError, match=told):
+        read(lines.encode(), interval="2026-03-02T10:00")
+
+
 def test_members_set_pool_and_role(tmp_path: Path) -> None:
     members = tmp_path / "members.csv"
     members.write_text("device,role,pool\n522A-522D,base,7\n5230-5233,alias,7\n")

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from planner.errors import ReportError
-from planner.measurements.over_time import pool_supplies, read_supplies
+from planner.measurements.over_time import AT_LEAST, pool_supplies, read_supplies
 from planner.measurements.read import read
 from planner.reports.supply import PoolSupply
 from planner.supply import judge
@@ -64,6 +64,14 @@ def test_what_has_no_water_marks_is_refused(tmp_path: Path) -> None:
         pool_supplies(unmarked.with_columns(aliases=pl.lit(32)), tmp_path)
     with pytest.raises(ReportError, match="no alias pool with two records"):
         pool_supplies(table.clear(), tmp_path)
+
+
+def test_aliases_that_are_known_of_one_system_only_are_noted_of_the_other() -> None:
+    table = read([pools()]).supply
+    known = table.with_columns(system=pl.lit("KNOWN"), aliases=pl.lit(32, pl.UInt32))
+    told, guessed = pool_supplies(pl.concat([table, known]), Path("supply"))
+    assert told.pool.startswith("KNOWN/") and AT_LEAST not in told.notes
+    assert AT_LEAST in guessed.notes
 
 
 def smf(tmp_path: Path, **changes: object) -> Path:

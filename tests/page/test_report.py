@@ -14,9 +14,11 @@ import pytest
 
 from planner import __version__
 from planner.cli import main
+from planner.demand import Target
 from planner.errors import InputError
 from planner.library import data_path
 from planner.page import report
+from planner.page.question import PageQuestion
 from planner.render.text import word
 from tests.checkout import ROOT
 
@@ -89,9 +91,17 @@ def test_what_holds_neither_volumes_nor_counters_is_refused(capsys: pytest.Captu
         report([])
 
 
+def test_a_file_of_two_systems_is_answered_for_each(tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text("system,device,io_rate,service_ms,queued\nA,522A,500,1.3,0.5\nB,522A,700,1.3,1.5\n")
+    assert PageQuestion(target=Target(), sources=(path,)).look().systems == ("A", "B")
+
+
 def test_no_such_file_no_such_growth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(tmp_path / "none.csv"), "-o", "-"]) == 2
     assert "none.csv" in capsys.readouterr().err
+    assert main(["report", "-", "-o", "-"]) == 2
+    assert "FILE = '-': expected a file or an archive" in capsys.readouterr().err
     assert main(["report", str(COUNTERS), "-o", "-", "--growth", "many"]) == 2
     assert "--growth" in capsys.readouterr().err
     steps = ",".join(f"{share}%" for share in range(1, 20))

@@ -72,6 +72,13 @@ def test_documents_one_behind_the_other_and_other_reports() -> None:
     assert any("does not say how many aliases" in note for note in found.notes)
 
 
+def test_pools_of_two_systems_have_the_aliases_of_their_own_system() -> None:
+    rows = volumes(Random(4), 3)
+    found = read((printed(rows, most=6) + printed(rows, most=2).replace("SYSA", "SYSB")).encode())
+    for frame, name in ((found.supply, "aliases"), (found.devices, "pool_aliases")):
+        assert dict(frame.select("system", name).unique().rows()) == {"SYSA": 6, "SYSB": 2}
+
+
 @pytest.mark.long
 def test_channels_and_cache_of_the_same_file_are_named_in_the_answer() -> None:
     """The worst of each, with its place; a sum, and what is no number, is none."""

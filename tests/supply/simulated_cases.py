@@ -62,7 +62,7 @@ def supply(counters: Counters, aliases: int) -> PoolSupply:
         pool="1", start=None, time=60.0 * np.arange(1, count + 1), length=np.full(count, 60.0),
         tries=counters.tries, fails=counters.fails, fewest=counters.fewest, most=counters.most,
         aliases=np.full(count, aliases), in_use=aliases, restarted=np.zeros(count, dtype=bool),
-        plain=np.ones(count, dtype=bool), first=0.0, last=60.0 * count,
+        plain=np.ones(count, dtype=bool),
     )  # fmt: skip
 
 

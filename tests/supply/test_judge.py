@@ -24,7 +24,7 @@ def counters(
         tries=np.array(tries, dtype=np.int64), fails=np.array(fails, dtype=np.int64),
         fewest=np.array(fewest, dtype=np.int64),
         most=np.array(most or [aliases] * count, dtype=np.int64), aliases=np.full(count, aliases), in_use=aliases,
-        restarted=np.zeros(count, dtype=bool), plain=np.ones(count, dtype=bool), first=0.0, last=60.0 * count,
+        restarted=np.zeros(count, dtype=bool), plain=np.ones(count, dtype=bool),
     )  # fmt: skip
 
 

@@ -158,6 +158,8 @@ def test_templates_and_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[
         (["FILE", "--over", "storage.real=5GiB:6GiB:1GiB"], 1, "cannot run"),
         (["FILE", "--over", "guests.count=1:2", "--compare", "FILE"], 2, "one of them"),
         (["FILE", "--template", "xiv"], 2, "nothing else"),
+        (["--template", "xiv", "--set", "guests.count=17"], 2, "nothing else"),
+        (["--schema", "--plot", "schema.png"], 2, "nothing else"),
         (["--system", "ONE"], 2, "--from with it"),
         (["--from", "nothing"], 2, "nothing"),
         (["--template", "xvi"], 2, "did you mean 'xiv'"),

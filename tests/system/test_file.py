@@ -82,6 +82,7 @@ def test_like_takes_what_is_not_said() -> None:
     ("old", "new", "message"),
     [
         ("count = 20", "cuont = 20", r"line 19: unknown key 'cuont' in guests: did you mean 'count'\?"),
+        ("[storage]", "# a\u2028b\x85c\n[storage]\nbogus = 1", r"line 15: unknown key 'bogus'"),
         ("[storage]", "[storrage]", r"unknown table 'storrage': did you mean 'storage'\?"),
         (
             'pages_from = "xiv"',
