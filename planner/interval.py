@@ -92,6 +92,10 @@ class Interval:
         """Add up the elements of arrays."""
         return type(self)(*(float(end.sum()) for end in self))
 
+    def holds(self, number: Number) -> Any:
+        """Tell whether a number lies inside, ends included."""
+        return (self.low <= number) & (number <= self.high)
+
     def strain(self, guess: Number) -> Any:
         """Tell how far a guess of a number without unit lies off, in halves of the interval."""
         import numpy as np

@@ -143,8 +143,7 @@ def _calibration(it: Any, said: str) -> None:
     assert [run.aliases for run in (it.before, *it.judges)] == [0, 8, 16]
     for run, words in zip(it.judges, ("2.1 %", "8.4 %"), strict=True):
         measured = run.total_rate.value
-        rate = it.answer.rate[run.aliases]
-        assert rate.low <= measured <= rate.high
+        assert it.answer.rate[run.aliases].holds(measured)
         assert f"{100 * abs(it.answer.rows.io_rate[run.aliases] / measured - 1):.1f} %" == words
         assert words in said
 
