@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner import calibrate, queueing, sizing, style
+from planner import aliases, calibrate, queueing, sizing, style
 from planner.demand import Law, Target
 from planner.demand.steady import candidates_of_pool
 from planner.devices import Performance, Pool, VolumeClass
@@ -27,7 +27,7 @@ from planner.sizing.answer import SAME
 from planner.sizing.bounds import MOST, Correction, band
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
-from planner.sizing.need import size
+from planner.sizing.need import MOST_BUSY, need, size
 from planner.sizing.picture import LONG, MOST_NAMED, CountRow, draw_many
 from planner.sizing.pool import size_pools
 from planner.sizing.sized import Known, Sized
@@ -723,3 +723,34 @@ def test_readings_of_a_pool_are_of_all_its_volumes(aliases: int, demand: dict[st
         )
     for each in found:
         assert each.pool.solve([aliases]).io_rate[0] == pytest.approx(4 * rate, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("rate", "service", "queue"), [(20_000, 0.05, 1.5), (9_500, 0.1, 5.0), (4_750, 0.2, 1.5)]
+)
+def test_no_rate_is_promised_that_the_devices_have_no_time_for(
+    rate: float, service: float, queue: float
+) -> None:
+    """Flash: a redrive gap of 2007 is longer than its service times, so the model could not reach what was measured."""
+    found = aliases(rate=f"{rate}/s", service=f"{service}ms", queue=queue)
+    rows = found.rows
+    assert (rows.io_rate * rows.service_time <= MOST_BUSY * (1 + rows.aliases)).all()
+    assert "too fast for its redrive gap" in "".join(found.notes)
+
+
+def test_a_volume_that_has_time_for_the_redrive_gap_keeps_the_law() -> None:
+    """Just slow enough, its need is that of the law as it is; a little faster, nearly the same."""
+    law = Law(inflation=0.1, redrive_time=1e-4, model_error=0.02)
+
+    def run(rate: float) -> Run:
+        return from_numbers(io_rate=Interval.around(rate, 1.0), service=Interval.around(4e-4, 1e-6),
+                            queued=Interval.around(2.0, 0.01))  # fmt: skip
+
+    limit = MOST_BUSY / (4e-4 + 1e-4)
+    slow, fast = need([(run(limit - 0.1),), (run(limit + 0.1),)], law)
+    assert slow.sized is not None and slow.sized.law is law
+    assert fast.sized is not None and fast.sized.law.redrive_time == pytest.approx(law.redrive_time, rel=1e-3)
+    assert (slow.count, slow.low, slow.high) == (fast.count, fast.low, fast.high)
+    offered = replace(run(limit + 1000.0), queued=Interval.around(np.array([math.nan]), 0.0))
+    (found,) = size([(offered,)], law, Target(), [0.0])
+    assert isinstance(found, Sized) and found.law is law

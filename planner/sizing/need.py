@@ -21,8 +21,11 @@ from planner.sizing.gaps import below_floor, unanswered
 from planner.sizing.pool import SizedPool, count_together, others_together, size_pools
 from planner.sizing.sized import Known, Sized
 from planner.sizing.volume import size_volumes
+from planner.units import MILLISECOND, readable
 
 IDLE: Final = "no I/O"
+MOST_BUSY: Final = 1.1
+"""How busy a measured rate may keep its devices with the redrive gap of a model; 522A, published, is 1.03 so."""
 Case = Sequence[Run]
 """Measurements of one volume or pool, with different numbers of aliases, the present state last; none without I/O."""
 
@@ -94,9 +97,52 @@ def size(
 ) -> list[Sized | PlannerError | None]:
     """Read every case and find its counts, side by side, only these where not `every`; None where there is no I/O.
 
-    `enough` and `known` are as of `need`.
+    `enough` and `known` are as of `need`. A case too fast for the redrive gap of the law has one of its own.
     """
-    known = known or Known()
+    found: list[Sized | PlannerError | None] = [None] * len(cases)
+    laws = [_with_time_for_gap(law, case) for case in cases]
+    usual = [k for k, own in enumerate(laws) if own is law]
+    for places in (usual, *([k] for k, own in enumerate(laws) if own is not law)):
+        limits = None if enough is None else [enough[k] for k in places]
+        some = _size(
+            [cases[k] for k in places], laws[places[0]] if places else law, target, [growth[k] for k in places],
+            every=every, enough=limits, known=known if places is usual and known else Known(),
+        )  # fmt: skip
+        for k, each in zip(places, some, strict=True):
+            found[k] = each
+    return found
+
+
+def _with_time_for_gap(law: Law, case: Case) -> Law:
+    """The law with a gap that the devices of a measurement have time for: in a long queue each I/O takes it."""
+    longest = min((_longest_gap(run) for run in case if run.queue_known and run.bases), default=math.inf)
+    if law.redrive_time <= longest:
+        return law
+    gaps = (f"{readable(gap / MILLISECOND)} ms" for gap in (law.redrive_time, longest))
+    said = "The devices measured are too fast for its redrive gap of {}: {} was taken.".format(*gaps)
+    axes = tuple((inflation, 0.0) for inflation, _ in law.axes)
+    return replace(law, redrive_time=longest, axes=axes, words=f"{law.words} {said}".strip())
+
+
+def _longest_gap(run: Run) -> float:
+    """Redrive gap with which the devices of a volume, and of all, are as busy as they can be [s]."""
+    rate, service = run.io_rate.value, run.service.value
+    own = MOST_BUSY * (1 + run.aliases) / rate - service
+    every = MOST_BUSY * (run.bases + run.aliases) / rate.sum() - (rate * service).sum() / rate.sum()
+    return max(float(min(own.min(), every)), 0.0)
+
+
+def _size(
+    cases: Sequence[Case],
+    law: Law,
+    target: Target,
+    growth: Sequence[float],
+    *,
+    every: bool,
+    enough: Sequence[int] | None,
+    known: Known,
+) -> list[Sized | PlannerError | None]:
+    """Read and count as `size`, all cases by one law."""
     for run in chain.from_iterable(cases):
         if id(run) not in known.runs:
             known.runs[id(run)] = run, ordered(run)
