@@ -14,6 +14,7 @@ from planner.lazy import pl
 from planner.measurements import choose, formats
 from planner.measurements.columnar import is_columnar, read_columnar
 from planner.measurements.formats import Options, Source, is_folder
+from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.membership import Membership, is_lsdasd, read_lsdasd, read_membership, with_pools
 
@@ -170,7 +171,19 @@ def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
             span = options.start, options.end
             frames = {name: choose.within(frame, *span) for name, frame in frames.items()}
             missing = schema.lost_rows(choose.within(lost, *span))
-            yield replace(tables, **frames, notes=notes, missing=missing)
+            yield replace(tables, **frames, notes=(*notes, *_stuck(frames["devices"])), missing=missing)
+
+
+def _stuck(devices: pl.DataFrame) -> tuple[str, ...]:
+    """A note on devices that did no I/O while some waited, for half a second at least, since they count as idle."""
+    found = devices.filter((pl.col("io_rate") == 0) & (pl.col("queued_low") > 0.5 * pl.col("io_rate_high")))
+    if not found.height:
+        return ()
+    names = found.select(pl.coalesce("device", "label")).to_series().unique(maintain_order=True)
+    row = found.row(0, named=True)
+    where = f"{row['file'] or 'data frame'}, line {row['line']}"
+    said = f"did no I/O while {row['queued']:.3g} waited: reserved by another system, or hanging? It counts as idle"
+    return (f"{listed(names.to_list(), 3)} ({where}) {said}.",)
 
 
 def _lost(

@@ -397,3 +397,12 @@ def test_the_command_names_damaged_rows(tmp_path: Path, capsys: pytest.CaptureFi
     captured = capsys.readouterr()
     assert captured.out.count("\n") == 3
     assert "Label/ID" in captured.err
+
+
+def test_a_device_with_a_queue_and_no_io_is_named() -> None:
+    """It hangs, or another system holds it; a rate that rounds to 0 with a queue to match does not."""
+    table = b"volume,rate,service_ms,queued\nA,0,1.3,0.5\nB,300,1.3,0.5\nC,0,1.3,0.01\nD,0,1.3,0\n"
+    notes = read(table).notes
+    assert [
+        note for note in notes if note.startswith("A (bytes, line 2) did no I/O while 0.5 waited")
+    ] == list(notes)
