@@ -17,7 +17,7 @@ from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted
 from planner.results import Array
 from planner.site.series import HOUR, WEEKDAYS, began, busy_hours, daily_medians, jump_note
 from planner.sizing.comparison import Count
-from planner.sizing.gaps import least_volumes, without_rows
+from planner.sizing.gaps import below_floor, least_volumes, without_rows
 from planner.units import readable
 
 if TYPE_CHECKING:
@@ -88,6 +88,13 @@ class PoolCases:
         found[list(self.cases)] = [each.rank for each in needs]
         return found
 
+    @property
+    def mattering(self) -> Flags:
+        """Busy intervals that are not too quiet to matter, (intervals,)."""
+        found = np.zeros(self.busy.size, dtype=bool)
+        found[[k for k, case in self.cases.items() if case and not below_floor(case[-1])]] = True
+        return self.busy & found
+
     def problems(self, needs: Sequence[Need]) -> dict[int, str]:
         """Why intervals have no count, by their place."""
         found = {k: str(each) for k, each in enumerate(self.pool.runs) if isinstance(each, PlannerError)}
@@ -131,7 +138,8 @@ class PoolNeed:
     @property
     def count(self) -> Count:
         """The count beside what is in use."""
-        return Count(self.needed, self.needed_low, self.needed_high, self.in_use)
+        small = self.run is not None and below_floor(self.run)
+        return Count(self.needed, self.needed_low, self.needed_high, self.in_use, small)
 
     @property
     def verdict(self) -> str:
@@ -149,7 +157,7 @@ class PoolNeed:
     @property
     def to_add(self) -> int:
         """Aliases missing."""
-        return max(self.count.missing, 0)
+        return max(self.count.change, 0)
 
     @property
     def to_gain(self) -> int:

@@ -32,12 +32,15 @@ from planner.site.pool_need import (
 )
 from planner.site.series import began
 from planner.site.site_answer import SiteAnswer
-from planner.sizing.gaps import unanswered
+from planner.sizing.gaps import FLOOR, unanswered
 from planner.sizing.need import Need, need, worst_by_need
 from planner.sizing.wording import NO_EFFECT
 from planner.supply import judge
 from planner.units import percent
 
+TOO_QUIET: Final = (
+    f"too quiet to matter, with fewer than {FLOOR} I/Os queued and less than {percent(FLOOR)} busy"
+)
 QUEUE_UNKNOWN: Final = (
     "no queue measured: arrivals are taken as open, and the range holds no bursts; "
     "rows with queue or response decide more"
@@ -100,7 +103,8 @@ def _counted(
         system=pool.group.system, pool=pool.group.name, kind=_kind(pool.group),
         volumes=int(pool.volumes.max(initial=0)), in_use=int(pool.in_use[-1]), intervals=needed.size,
         busy_intervals=int(busy.sum()), solved_in_full=solved,
-        short_intervals=int((busy & (needed > pool.in_use)).sum()), shares=part.shares.get(pool.group.name, {}),
+        short_intervals=int((asked.mattering & (needed > pool.in_use)).sum()),
+        shares=part.shares.get(pool.group.name, {}),
         rules=rules(pool, busy, part.meet, None if told is None else told.high_water),
         supply="" if told is None else told.words,
         notes=tuple(_notes(pool, working, problems, together=bool(part.together))), series=shown,
@@ -146,11 +150,13 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     if found.needed is None:
         problem = needs[places.index(place)].problem
         return replace(found, needed_low=None, needed_high=None, problem=problem)
-    away = outside_busy_hour(found.name, start, series.seconds, series.io_rate, place)
+    away = outside_busy_hour(found.name, start, series.seconds, series.io_rate, place).removeprefix(
+        f"{found.name} is "
+    )
+    found = replace(found, run=asked.cases[place][-1], decided_start=began(start, place))
     return replace(
-        found, run=asked.cases[place][-1], decided_start=began(start, place),
-        notes=(*found.notes, away.removeprefix(f"{found.name} is ")) if away else found.notes,
-    )  # fmt: skip
+        found, notes=(*found.notes, *filter(None, (away, TOO_QUIET if found.count.too_quiet else "")))
+    )
 
 
 def rules(

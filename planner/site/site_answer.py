@@ -183,7 +183,7 @@ def _alone(need: PoolNeed, meet: float) -> str:
     verdicts = {
         SHORT: f"short by {need.to_add}",
         TOO_MANY: f"at least {need.to_gain} to spare",
-        ENOUGH: "enough",
+        ENOUGH: "too quiet to matter" if need.count.too_quiet else "enough",
         UNKNOWN: "no verdict",
     }
     worst = "" if need.worst_start is None else f", {need.worst_start:%Y-%m-%d %H:%M}"
@@ -197,6 +197,8 @@ def _alone(need: PoolNeed, meet: float) -> str:
 def _verdict(need: PoolNeed) -> str:
     if need.verdict == SHORT:
         return f"short by {need.to_add}"
+    if need.count.too_quiet:
+        return "too quiet"
     return f"spare {need.to_gain}" if need.verdict == TOO_MANY else need.verdict
 
 

@@ -164,13 +164,12 @@ class AliasAnswer(Answer):
     @property
     def count(self) -> Count:
         """The count beside what is in use."""
-        return Count(self.recommended, *self.range, self.in_use)
+        return Count(self.recommended, *self.range, self.in_use, self.below_floor)
 
     @property
     def changes(self) -> list[tuple[str, int]]:
         """The name, and how many aliases more it takes; none where those in use stay."""
-        change = 0 if self.below_floor else self.count.change
-        return [(self.name, change)] if change else []
+        return [(self.name, self.count.change)] if self.count.change else []
 
     @property
     def doubts(self) -> tuple[str, ...]:

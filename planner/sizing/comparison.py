@@ -20,19 +20,27 @@ from planner.units import MILLISECOND, readable
 
 
 class Count(NamedTuple):
-    """A count of aliases, its range, and the aliases in use."""
+    """A count of aliases, its range, and the aliases in use; whether the load is `small`, too quiet to matter."""
 
     needed: int | None
     low: int | None
     high: int | None
     in_use: int
+    small: bool = False
+
+    @property
+    def too_quiet(self) -> bool:
+        """Whether it lacks only what the digits of next to no load seem to ask for."""
+        return self.small and (self.needed or 0) > self.in_use
 
     @property
     def verdict(self) -> str:
         """Spare only where even the upper end of the range is below what is in use."""
         if self.needed is None or self.high is None:
             return UNKNOWN
-        return SHORT if self.needed > self.in_use else SPARE if self.high < self.in_use else ENOUGH
+        if self.needed > self.in_use:
+            return ENOUGH if self.small else SHORT
+        return SPARE if self.high < self.in_use else ENOUGH
 
     @property
     def missing(self) -> int:

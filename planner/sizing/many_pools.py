@@ -21,6 +21,7 @@ from planner.sizing.answer import SCOPE, unmeasured, words_of
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Count
 from planner.sizing.gaps import (
+    FLOOR,
     LOOK,
     NOTHING_MISSING,
     Gaps,
@@ -28,6 +29,7 @@ from planner.sizing.gaps import (
     all_notes,
     first_words,
     reasons,
+    small,
     worst_code,
 )
 from planner.sizing.need import Need, need
@@ -100,6 +102,7 @@ class PoolCount:
     * `now` and `then`: with the aliases in use and with the recommended ones; response and queue are inf where a queue
       grows without bound. None without I/O, and `then` without an answer.
     * `grouping_error`: as of `planner.sizing.AliasAnswer`.
+    * `small`: whether its load is too small to matter.
     * `notes`: how it was read.
     * `problem`: why there is no answer.
     * `exit_code`: what the command returns for the problem.
@@ -115,6 +118,7 @@ class PoolCount:
     now: Traffic | None = None
     then: Traffic | None = None
     grouping_error: float = 0.0
+    small: bool = False
     notes: tuple[str, ...] = ()
     problem: str | None = None
     exit_code: int = 0
@@ -123,7 +127,7 @@ class PoolCount:
     def count(self) -> Count:
         """The count beside what is in use."""
         low, high = self.range or (None, None)
-        return Count(self.recommended, low, high, self.in_use)
+        return Count(self.recommended, low, high, self.in_use, self.small)
 
     @property
     def saved(self) -> int | None:
@@ -186,6 +190,7 @@ def subsystem(
     *,
     target: Target | None = None,
     growth: float = 0.0,
+    floor: float = FLOOR,
     notes: Sequence[str] = (),
     done: Callable[[int], None] | None = None,
 ) -> Subsystem:
@@ -203,6 +208,8 @@ def subsystem(
         What each pool must achieve; by default queueing is gone.
     growth : float, optional
         Share by which every demand grows first.
+    floor : float, optional
+        I/Os queued, and I/Os in service, below which a pool does not matter.
     notes : sequence of str, optional
         How the measurements were read, for the answer.
     done : callable, optional
@@ -226,7 +233,7 @@ def subsystem(
     needs = need([pool.runs for pool in pools], law, target, growth)
     found = []
     for pool, each in zip(pools, needs, strict=True):
-        found.append(_row(pool, each))
+        found.append(_row(pool, each, floor))
         if done is not None:
             done(1)
     return Subsystem(
@@ -234,7 +241,7 @@ def subsystem(
     )
 
 
-def _row(pool: MeasuredPool, found: Need) -> PoolCount:
+def _row(pool: MeasuredPool, found: Need, floor: float) -> PoolCount:
     """The row of one pool; without an answer, why."""
     if not pool.runs:
         return PoolCount(
@@ -247,7 +254,9 @@ def _row(pool: MeasuredPool, found: Need) -> PoolCount:
         now=Traffic.measured(run) if run.queue_known else None,
     )  # fmt: skip
     notes = ("bursty volumes",) if found.decided == "bursty demand" else run.notes
-    return with_need(measured, run, found, (*notes, *found.apart))
+    row = with_need(measured, run, found, (*notes, *found.apart))
+    busy = 0.0 if row.now is None else row.now.io_rate * row.now.service_time
+    return replace(row, small=row.now is not None and small(row.now.queued, busy, floor))
 
 
 def with_need(row: Row, run: Run, found: Need, notes: tuple[str, ...]) -> Row:
@@ -408,6 +417,10 @@ class Subsystem(Answer):
         for sign, words in ((1, "to add in"), (-1, "could serve elsewhere, from")):
             if some := [sign * change for change in changes if sign * change > 0]:
                 found.append(f"{sum(some)} {words} {render.counted(len(some), 'pool')}.")
+        if quiet := [pool.name for pool in self.answered if pool.count.too_quiet]:
+            found.append(
+                f"Too quiet to matter, not to add: {_names(quiet)}; --floor 0 adds what they seem to ask."
+            )
         if total.grouping_error >= LEAST_ERROR:
             bound = (
                 f"about {percent(total.grouping_error)}" if math.isfinite(total.grouping_error) else "more"

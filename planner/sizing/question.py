@@ -538,7 +538,9 @@ def _rows(numbers: Sequence[Numbers], question: AliasQuestion, *, pooled: bool) 
             MeasuredPool(name=run.name, volumes=run.bases, aliases=run.aliases, runs=(run,))
             for run in runs.values()
         ]
-        return subsystem(pools, question.law, target=question.target, growth=question.growth)
+        return subsystem(
+            pools, question.law, target=question.target, growth=question.growth, floor=question.floor
+        )
     found = dict(zip(runs, question.volume_rows([(run,) for run in runs.values()]), strict=True))
     return question.volumes([(found | wrong)[k] for k in range(len(numbers))])
 
@@ -586,7 +588,13 @@ def _pools(
         return asked.alone(only.runs, notes, short[only.name])
     with asked.progress("Pools", len(several)) as done:
         answer = subsystem(
-            several, asked.law, target=asked.target, growth=asked.growth, notes=notes, done=done
+            several,
+            asked.law,
+            target=asked.target,
+            growth=asked.growth,
+            floor=asked.floor,
+            notes=notes,
+            done=done,
         )
     return replace(answer, gaps={name: each for name, each in short.items() if each})
 

@@ -22,6 +22,7 @@ from planner.measurements import Run
 from planner.measurements.choose import POOL, Group, rows_of
 from planner.measurements.collect import collect
 from planner.measurements.over_time import over_time
+from planner.render.text import ENOUGH, SHORT
 from planner.reports import schema
 from planner.site.parts import parts_of
 from planner.site.pool_need import time_quantile
@@ -273,3 +274,22 @@ def test_an_interval_that_no_count_serves_needs_more_than_any(
     (half,) = site(frame.filter(pl.col("pool") == "P1"), meet="50%").pools
     assert half.needed == 2
     assert "Worst intervals" in site(frame.filter(pl.col("pool") == "P1"), pool="P1").text()
+
+
+def test_what_is_too_quiet_to_matter_is_not_short() -> None:
+    """As `planner aliases` says of it; what the digits seem to ask stays beside it."""
+    rows = [
+        (name, rate, queued)
+        for _ in range(2)
+        for name, rate, queued in (("000A", 5.1, 0.02), ("000B", 400.0, 0.5))
+    ]
+    start = [datetime(2026, 3, 1, 10 + k // 2) for k in range(4)]
+    table = pl.DataFrame(
+        {"start": start, "interval_s": 3600.0, "device": [row[0] for row in rows], "io_rate": [row[1] for row in rows],
+         "service_ms": [0.6, 1.3] * 2, "queued": [row[2] for row in rows]}
+    )  # fmt: skip
+    found = {need.pool: need for need in site(table).pools}
+    assert found["000A"].verdict == ENOUGH and found["000A"].needed > 0 and found["000A"].short_share == 0.0
+    assert found["000B"].verdict == SHORT and found["000B"].short_share == 1.0
+    assert "000A: too quiet to matter" in "".join(site(table).notes)
+    assert site(table.filter(pl.col("device") == "000A")).exit_code == 0

@@ -13,6 +13,7 @@ import pytest
 from planner import aliases, sizing
 from planner.demand import Target
 from planner.errors import InputError
+from planner.render.text import ENOUGH
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.gaps import Gaps
 from planner.sizing.many_pools import PoolCount, Subsystem, Traffic, changes_of
@@ -267,3 +268,16 @@ def test_many_volumes_are_answered_as_each_of_them_alone(volumes: VolumesAnswer)
     assert row.now.io_rate == 600.0
     assert row.now.response_time == pytest.approx(1.4e-3 + 0.9 / 600)
     assert row.then.response_time < row.now.response_time
+
+
+def test_a_quiet_pool_among_others_is_not_short() -> None:
+    """As it is alone; a floor of zero adds what the digits seem to ask for."""
+    table = pl.DataFrame({
+        "device": ["A", "B"], "pool": ["P1", "P2"], "aliases": [0, 0], "io_rate": [5.1, 400.0],
+        "service_ms": [0.6, 1.3], "queued": [0.02, 0.5],
+    })  # fmt: skip
+    among, counted = aliases(table, pool=True), aliases(table, pool=True, floor=0.0)
+    assert [name for name, _ in among.changes] == ["P2"] and "pool P1; --floor 0" in "".join(among.notes)
+    assert [name for name, _ in counted.changes] == ["P1", "P2"]
+    alone = aliases(table[:1], pool=True)
+    assert (alone.changes, alone.count.verdict) == ([], ENOUGH)
