@@ -107,7 +107,10 @@ def site_growth(
         raise InputError(
             "measurements", "; ".join(said) or "nothing with a limit", "a pool, a volume or storage"
         )
-    said = list(dict.fromkeys([*said, *([f"{listed(away, NAMED)}."] if away else [])]))
+    said = list(dict.fromkeys([*said, *(f"{each}." for each in away[:NAMED])]))
+    if len(away) > NAMED:
+        more = counted(len(away) - NAMED, "further pool is", "further pools are")
+        said.append(f"{more} decided outside of the busy hour.")
     answer = answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
     unanswered = not all(found.goals for found in answered)
     return replace(answer, basis=_basis(pools, series), gaps=gaps or {}, unanswered=unanswered)
