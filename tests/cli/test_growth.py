@@ -169,6 +169,23 @@ def test_pictures_of_one_and_of_several(tmp_path: Path, capsys: pytest.CaptureFi
     assert "2 of 2 limits are reached within 5 years" in capsys.readouterr().out
 
 
+def test_rows_above_what_devices_can_do_are_the_problem_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "site.csv"
+    rows = [f"2026-03-0{day}T10:00,3600,8A00,0045,1,500,9.0,.5" for day in (2, 3, 4)]
+    path.write_text(
+        "\n".join(["start,interval_s,device,pool,aliases,io_rate,service_ms,queued", *rows]) + "\n"
+    )
+    assert main(["growth", str(path)]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert (
+        "site.csv: I/O rate of pool 0045 has no answer at 2026-03-02 10:00: service time of 8A00 = 9.0 ms"
+        in said
+    )
+    assert "measurements =" not in said
+
+
 def test_processes_do_not_change_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "site.csv"
     rows = [f"2026-03-{day:02d}T10:00,3600,V{k},,{500 + day},1.2,.4" for day in range(1, 5) for k in (1, 2)]

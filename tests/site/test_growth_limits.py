@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from planner.demand import Law, Target
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
 from planner.measurements.collect import collect
 from planner.measurements.read import Measured, read
 from planner.reports import schema
@@ -173,7 +173,7 @@ def test_what_has_no_service_time_is_left_out_and_named(given: GrowthQuestion) -
     assert now == {"busy share of volume dasdb": pytest.approx(0.3), "busy share of volume dasdc": 0.0}
     assert "The service time of volume dasda was not measured: left out." in found.notes
     assert "busy share of volume dasdb leaves out 10 intervals without a service time." in found.notes
-    with pytest.raises(InputError, match="service time of volume dasda was not measured"):
+    with pytest.raises(ReportError, match=r"^data frame: The service time of volume dasda was not measured"):
         site_growth(measured(bare), given)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from planner.demand import Law, Target
 from planner.devices.storage import FRAMES_PER_PGMBK, StorageLimit, ptrm_limit, real_storage_limit
 from planner.devices.storage import release as find_release
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.lazy import pl
 from planner.measurements.choose import groups_of, refuse_twice
@@ -73,9 +73,9 @@ def site_growth(
     off += unmeasured
     notes += off
     if not series:
-        raise InputError(
-            "measurements", "; ".join(off).rstrip(".") or "no interval with a date", NOT_MEASURED
-        )
+        if off:
+            raise _nothing(measured, off)
+        raise InputError("measurements", "no interval with a date", NOT_MEASURED)
     daily = aligned([(each.measured, each.first, each.levels) for each in series], notes)
     fit = fitted(daily, workers)
     future = future_of(daily, fit, rate, events)
@@ -104,9 +104,9 @@ def site_growth(
         said += found.notes
         away += [found.away] if found.away else []
     if not goals:
-        raise InputError(
-            "measurements", "; ".join(said) or "nothing with a limit", "a pool, a volume or storage"
-        )
+        if said:
+            raise _nothing(measured, said)
+        raise InputError("measurements", "nothing with a limit", "a pool, a volume or storage")
     said = list(dict.fromkeys([*said, *(f"{each}." for each in away[:NAMED])]))
     if len(away) > NAMED:
         more = counted(len(away) - NAMED, "further pool is", "further pools are")
@@ -114,6 +114,13 @@ def site_growth(
     answer = answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
     unanswered = not all(found.goals for found in answered)
     return replace(answer, basis=_basis(pools, series), gaps=gaps or {}, unanswered=unanswered)
+
+
+def _nothing(measured: Measured, problems: Sequence[str]) -> ReportError:
+    """Say what is wrong with measurements of which no load has an answer."""
+    files = measured.frame["file"].drop_nulls().unique(maintain_order=True).to_list() or ["data frame"]
+    more = f" and {counted(len(files) - 1, 'further file')}" if len(files) > 1 else ""
+    return ReportError(f"{files[0]}{more}", "; ".join(each.rstrip(".") for each in problems))
 
 
 def _basis(pools: Sequence[PoolQuestion], series: Sequence[GrowingLoad]) -> str:
