@@ -101,6 +101,7 @@ def growth(
 
     Example: planner growth SITE.csv
     """
+    from planner.measurements.read import opened, read
     from planner.site.growth import growth as ask
     from planner.site.growth.dates import parse_event, parse_growth, parse_horizon, parse_limit
     from planner.site.series import is_series, read_series
@@ -110,7 +111,8 @@ def growth(
     rate = None if growth is None else parse_growth(growth)
     events = [parse_event(text) for text in event or []]
     options.once(((str(day), factor) for day, factor in events), "--event")
-    if value is not None or (rows.map is None and len(files) == 1 and is_series(files[0])):
+    sources = [opened(file) for file in files]
+    if value is not None or (rows.map is None and len(files) == 1 and is_series(sources[0])):
         if len(files) > 1:
             raise InputError("--value", value, "one series")
         unasked = (
@@ -122,7 +124,7 @@ def growth(
             if said is not None and said is not False:
                 option_name = options.SPELLED.get(name, f"--{name.replace('_', '-')}")
                 raise InputError(option_name, str(said), "it with measurements of a site, not with a series")
-        options.show(ask(read_series(files[0], value), most, horizon=ahead, rate=rate, events=events), form)
+        options.show(ask(read_series(sources[0], value), most, horizon=ahead, rate=rate, events=events), form)
         return
     if most is not None:
         raise InputError(
@@ -131,7 +133,6 @@ def growth(
     if (real_storage is None) != (resident_pages is None):
         raise InputError("--real-storage, --resident-pages", "one of them", "both or neither")
     from planner.demand import Law, Target
-    from planner.measurements.read import read
     from planner.reports.membership import share_together
     from planner.site.growth.limits import GrowthQuestion, site_growth
     from planner.site.parts import checked_members, gaps_of
@@ -141,7 +142,7 @@ def growth(
             law=Law.from_model(model), target=Target(), together=share_together(rows.together),
             real_storage=None if real_storage is None else int(real_storage), resident_pages=resident_pages,
         )  # fmt: skip
-        measured = read(list(files), pools, system=rows.system, start=rows.start, end=rows.end, map=rows.map)
+        measured = read(sources, pools, system=rows.system, start=rows.start, end=rows.end, map=rows.map)
         devices = measured.devices.lazy()
         measured = replace(measured, notes=(*measured.notes, *checked_members(pools, devices)))
         lost = gaps_of(measured.missing, pools, devices, allowed=rows.allow_missing)

@@ -67,18 +67,22 @@ class Source:
         """The first bytes."""
         if self.frame is not None:
             return b""
-        if self.content is not None:
-            return _plain(self.content[:HEAD])
-        try:
-            with self.path.open("rb") as file:
-                return _plain(file.read(HEAD))
-        except (OSError, ValueError) as error:
-            raise unreadable(self.path, error, WANTED) from error
+        return _plain(self._bytes(HEAD))
 
     @cached_property
     def data(self) -> bytes:
         """All bytes."""
-        return _plain(self.path.read_bytes() if self.content is None else self.content)
+        return _plain(self._bytes())
+
+    def _bytes(self, most: int | None = None) -> bytes:
+        """The first bytes as they are; all where None."""
+        if self.content is not None:
+            return self.content[:most]
+        try:
+            with self.path.open("rb") as file:
+                return file.read(most)
+        except (OSError, ValueError) as error:
+            raise unreadable(self.path, error, WANTED) from error
 
     @cached_property
     def text(self) -> str:

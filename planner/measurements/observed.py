@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InputError
 from planner.interval import Interval
@@ -81,13 +82,42 @@ def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
     if not rows.of_kind(VOLUME)[missing].all():  # of a listing, which prints it
         return None
     shared = aliases / len(rows) if pool else aliases
+    return _filled(_printed_service(rows), missing, _by_others(rows[missing], aliases, shared))
+
+
+def service_times(rows: Rows) -> Interval:
+    """Service time of each volume with its own aliases [s]: measured, or by other figures; nan where none says it."""
+    known = rows.numbers["service"]
+    missing = np.isnan(known.value) & (rows.filled("io_rate") > 0) & rows.of_kind(VOLUME)
+    if not missing.any():
+        return known
+    some = rows[missing]
+    aliases = np.nan_to_num(some.pool_aliases)
+    found, rate = _by_others(some, aliases, aliases), some.numbers["io_rate"].value
+    alone = np.isnan(found.value) & (
+        aliases == 0
+    )  # without a response; one device is busy while an I/O is under way
+    ends = zip(found, some.numbers["utilization"], strict=True)
+    return _filled(known, missing, Interval(*(np.where(alone, used / rate, end) for end, used in ends)))
+
+
+def _by_others(rows: Rows, aliases: ArrayLike, shared: ArrayLike) -> Interval:
+    """Service times by rate, response, utilization and queue."""
+    numbers = rows.numbers
     measured = (numbers[name] for name in ("io_rate", "response", "utilization"))
     found = service_bracket(*measured, aliases=aliases, shared=shared)
-    told = missing & (numbers["io_rate"].value > 0) & np.isfinite(numbers["queued"].value)
+    told = (numbers["io_rate"].value > 0) & np.isfinite(numbers["queued"].value)
     answered = Interval(*(np.where(told, end, np.nan) for end in numbers["response"]))
     rest = rest_of_response(answered, numbers["queued"], numbers["io_rate"], rows.names)
-    ends = zip(found, rest, _printed_service(rows), strict=True)
-    return Interval(*(np.where(missing, np.where(told, of, each), known) for each, of, known in ends))
+    return Interval(*(np.where(told, of, each) for each, of in zip(found, rest, strict=True)))
+
+
+def _filled(known: Interval, missing: NDArray[np.bool_], others: Interval) -> Interval:
+    """Times of all rows, those of the missing ones from others."""
+    ends = [np.array(end) for end in known]
+    for end, other in zip(ends, others, strict=True):
+        end[missing] = other
+    return Interval(*ends)
 
 
 def _bracketed(rows: Rows, bracket: Interval, run: Callable[..., Run], notes: tuple[str, ...]) -> Run:

@@ -16,16 +16,17 @@ from numpy.typing import NDArray
 from planner.errors import InputError, PlannerError, ReportError
 from planner.measurements.choose import GROUP_KEYS, VOLUME, Group, refuse_twice
 from planner.measurements.columnar import is_columnar
-from planner.measurements.formats import Source
-from planner.measurements.read import read
+from planner.measurements.formats import Source, is_folder
+from planner.measurements.read import opened, read
 from planner.measurements.rows import Rows
 from planner.measurements.run import Run
 from planner.measurements.systems import pool_runs, volume_runs
+from planner.reports.csv_table import read_csv
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.monitor.records import is_monitor
 from planner.reports.rmf import is_rmf_xml
 from planner.reports.schema import ALIAS, CLASSIC_ALIAS
-from planner.reports.supply import Counts, PoolSupply, by_number, read_supply
+from planner.reports.supply import COLUMNS, WHAT, Counts, PoolSupply, by_number, read_supply
 from planner.reports.zos import is_pools
 from planner.results import Array
 
@@ -142,21 +143,21 @@ def read_supplies(
     path: Paths, *, system: str | None = None, start: str | None = None, end: str | None = None
 ) -> tuple[PoolSupply, ...]:
     """Read the supply counters of all pools in files or an archive; of some intervals, as `read` chooses them."""
-    paths = [Path(path)] if isinstance(path, str | Path) else [Path(each) for each in path]
-    if len(paths) == 1 and not _in_the_one_table(paths[0]):
+    sources = [opened(each) for each in ([path] if isinstance(path, str | Path) else path)]
+    first = sources[0]
+    if len(sources) == 1 and not _in_the_one_table(first):
         for argument, value in (("system", system), ("start", start), ("end", end)):
             if value is not None:
                 raise InputError(argument, value, "it with an archive or monitor data; a table has no dates")
-        return read_supply(paths[0])
-    measured = read(paths, system=system, start=start, end=end)
-    return pool_supplies(measured.supply, paths[0], measured.notes)
+        return read_supply(first.path, read_csv(first.path, COLUMNS, WHAT, data=first.data))
+    measured = read(sources, system=system, start=start, end=end)
+    return pool_supplies(measured.supply, first.path, measured.notes)
 
 
-def _in_the_one_table(path: Path) -> bool:
+def _in_the_one_table(source: Source) -> bool:
     """Whether a source is read by the one door; a table of counters has a reader of its own."""
-    if path.is_dir() or is_columnar(path):
+    if source.content is None and (is_folder(source.path) or is_columnar(source.path)):
         return True
-    source = Source(path)
     return is_monitor(source.head) or is_pools(source.headings) or is_rmf_xml(source.head)
 
 

@@ -64,6 +64,12 @@ def standard_input(path: Path) -> bytes | None:
     return sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else None
 
 
+def opened(path: Path | str) -> Source:
+    """Take a file, or standard input, which is read once, for whoever looks into it before `read` takes it."""
+    content = standard_input(Path(path))
+    return Source(Path(path)) if content is None else Source(Path("standard input"), content=content)
+
+
 def read(
     source: Data,
     members: Membership | Path | str | None = None,
@@ -213,9 +219,14 @@ def membership(members: Membership | Path | str | None) -> Membership | None:
 
 def _sources(source: Data) -> Iterator[Source]:
     """Cut what a caller gave into single sources."""
+    if isinstance(source, Source):
+        if source.content is not None or source.frame is not None:
+            yield source
+            return
+        source = source.path
     if isinstance(source, str | Path):
         if str(source) == STANDARD_INPUT:
-            yield Source(Path("standard input"), content=sys.stdin.buffer.read())
+            yield opened(source)
             return
         path = Path(source)
         columnar = not is_folder(path) and is_columnar(path)

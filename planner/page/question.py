@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from planner import units
 from planner.answer import Answer
 from planner.demand import Law, Target
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
 from planner.lazy import pl
 from planner.library import DEFAULT_MODEL
 from planner.measurements.archive import collected, naming_damage, open_archive
@@ -324,7 +324,7 @@ def _growing(asked: PageQuestion) -> list[Answered]:
     with asked.progress("What breaks first", 0):
         try:
             answer = site_growth(measured, given, gaps=lost)
-        except InputError:  # no load with a limit: the page has the rest
+        except (InputError, ReportError):  # no load with a limit: the page has the rest
             return []
     return [Answered(answer=answer)]
 

@@ -228,10 +228,13 @@ def whole(count: float) -> int | None:
     return int(count) if np.isfinite(count) else None
 
 
+ALIKE: Final = 0.1  # by which hours of the day differ that are equally busy
+
+
 def outside_busy_hour(
     name: str, start: NDArray[np.datetime64], seconds: Array, io_rate: Array, at: int
 ) -> str:
-    """Say that an interval lies outside of the busy hour of its day; empty where it does not, or without hours."""
+    """Say that an interval is outside of the busy hour of its day; empty where it is not, or in an hour as busy."""
     if np.isnat(start).any():
         return ""
     try:
@@ -242,6 +245,10 @@ def outside_busy_hour(
     hour = float(hours[int((day - np.datetime64(first)).astype(np.int64))])
     begin = float((start[at] - day) / np.timedelta64(1, "s"))
     if np.isnan(hour) or (begin < HOUR * (hour + 1) and begin + float(seconds[at]) > HOUR * hour):
+        return ""
+    hour_of = (start - start.astype("datetime64[D]")) / np.timedelta64(1, "s") // HOUR
+    usual, here = (float(np.mean(io_rate[hour_of == each])) for each in (hour, begin // HOUR))
+    if here >= (1 - ALIKE) * usual:
         return ""
     when = f"{int(begin // HOUR):02d}:{int(begin % HOUR // 60):02d}"
     return f"{name} is decided at {when} on {day}, not in its busy hour at {hour:02.0f}:00"

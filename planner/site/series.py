@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from planner.errors import InputError, ReportError
 from planner.lazy import pl
+from planner.measurements.formats import Source, is_folder
+from planner.measurements.read import opened
 from planner.reports.csv_table import CsvTable, of_frame, read_csv, read_date, shown
 from planner.reports.moments import clock
 from planner.results import Array
@@ -60,21 +62,20 @@ class Daily:
         return self.first + timedelta(days=int(index))
 
 
-def is_series(path: Path | str) -> bool:
+def is_series(source: Source) -> bool:
     """Tell a measured series from measurements of a site, by its headings."""
-    from planner.measurements.formats import Source
-
-    path = Path(path)
-    if path.is_dir():
+    if source.content is None and is_folder(source.path):
         return False
-    names = Source(path).headings
+    names = source.headings
     return "start" in names and not names & SITE_COLUMNS
 
 
-def read_series(source: Path | str | pl.DataFrame, value: str | None = None) -> Daily:
+def read_series(source: Path | str | pl.DataFrame | Source, value: str | None = None) -> Daily:
     """Read measured series and take the busy hour of each day."""
-    if isinstance(source, (str, Path)):
-        table = read_csv(source, ["start"], "a measured series")
+    if isinstance(source, str | Path):
+        source = opened(source)
+    if isinstance(source, Source):
+        table = read_csv(source.path, ["start"], "a measured series", data=source.data)
     else:
         table = of_frame(Path("data frame"), source)
         table.require(["start"], "a measured series")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from datetime import date, timedelta
 from pathlib import Path
@@ -167,6 +168,47 @@ def test_pictures_of_one_and_of_several(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["growth", str(several), "--limit", "5000", "--plot", str(all_of_them)]) == 0
     assert all_of_them.stat().st_size > 10_000
     assert "2 of 2 limits are reached within 5 years" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_series_of_standard_input_in_any_encoding(
+    encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = Path(straight(tmp_path, days=5))
+    expected = asked(capsys, str(line), "--limit", "1400")
+    content = line.read_text(encoding="utf-8").encode(encoding)
+    line.write_bytes(content)
+    for words in ([], ["--value", "load"]):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+        assert asked(capsys, "-", "--limit", "1400", *words) == expected
+        assert asked(capsys, str(line), "--limit", "1400", *words) == expected
+
+
+def test_a_site_of_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "site.csv"
+    path.write_text("start,interval_s,volume,io_rate,service_ms\n2026-03-01T10:00,3600,V1,500,1.2\n")
+    expected = asked(capsys, str(path))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    assert asked(capsys, "-") == expected
+
+
+def test_rows_above_what_devices_can_do_are_the_problem_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "site.csv"
+    rows = [f"2026-03-0{day}T10:00,3600,8A00,0045,1,500,9.0,.5" for day in (2, 3, 4)]
+    path.write_text(
+        "\n".join(["start,interval_s,device,pool,aliases,io_rate,service_ms,queued", *rows]) + "\n"
+    )
+    assert main(["growth", str(path)]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert (
+        "site.csv: I/O rate of pool 0045 has no answer at 2026-03-02 10:00: service time of 8A00 = 9.0 ms"
+        in said
+    )
+    assert "measurements =" not in said
 
 
 def test_processes_do_not_change_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

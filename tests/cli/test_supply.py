@@ -66,6 +66,22 @@ def test_volume_totals_of_standard_input(
     assert capsys.readouterr().out == of_file
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_supply_counters_of_standard_input_in_any_encoding(
+    encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["aliases", "supply", SUPPLY, "--csv"]) == 0
+    expected = capsys.readouterr().out
+    content = Path(SUPPLY).read_text(encoding="utf-8").encode(encoding)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert main(["aliases", "supply", "-", "--csv"]) == 0
+    assert capsys.readouterr().out == expected
+    path = tmp_path / "supply.csv"
+    path.write_bytes(content)
+    assert main(["aliases", "supply", str(path), "--csv"]) == 0
+    assert capsys.readouterr().out == expected
+
+
 def test_volume_totals_feed_aliases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     totals = str(tmp_path / "totals.csv")
     assert main(["read", VOLUMES, "--volume-totals", "--pools", POOLS, "--csv", "-o", totals]) == 0

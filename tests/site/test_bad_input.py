@@ -13,7 +13,7 @@ import pytest
 
 from planner.cli import main
 from planner.demand import Law, Target
-from planner.errors import InputError, ReportError
+from planner.errors import ReportError
 from planner.interval import Interval
 from planner.measurements.choose import groups_of, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
@@ -155,7 +155,7 @@ def test_a_clock_that_leaps_leaves_its_pool_out(days: Measured) -> None:
     assert {each.measured.what for each in found.limits} == {"aliases of pool P1", "addresses of pool P1"}
     assert "I/O rate of pool P2 of SYS1 leaps" in " ".join(found.notes)
     alone = replace(leapt, devices=leapt.devices.filter(pl.col("pool") == "P2"))
-    with pytest.raises(InputError, match="leaps"):
+    with pytest.raises(ReportError, match="leaps"):
         site_growth(alone, GIVEN)
 
 

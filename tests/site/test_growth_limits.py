@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from planner.demand import Law, Target
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
 from planner.measurements.collect import collect
 from planner.measurements.read import Measured, read
 from planner.reports import schema
@@ -127,6 +127,60 @@ def test_a_volume_of_its_own_is_full_at_ninety_percent(given: GrowthQuestion) ->
     assert limit.now == pytest.approx(0.6, rel=0.01)
     # 300/s in 199 days: .9 is reached 199 days after .6.
     assert abs((limit.reached - limit.last).days - 199) <= 4
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        schema.exact("response", [2e-3] * 20) | schema.exact("utilization", [0.3] * 20),
+        schema.exact("utilization", [0.3] * 20),
+        schema.exact("response", [2e-3] * 20) | schema.exact("queued", [0.3] * 20),
+    ],
+    ids=["bracket", "utilization", "rest of response"],
+)
+def test_a_service_time_that_was_not_measured_is_taken_from_the_other_figures(
+    given: GrowthQuestion, columns: dict[str, Any]
+) -> None:
+    """300 I/Os a second that keep a device busy for .3 of the time take 1 ms."""
+    devices = table(20, [300.0] * 20, label=["dasda"] * 20, kind=["volume"] * 20, **columns)
+    found = site_growth(measured(devices), given)
+    assert found.limits[0].now == pytest.approx(0.3, rel=0.01)
+    assert "The service time of volume dasda was not measured: it is taken" in " ".join(found.notes)
+
+
+def test_the_date_is_open_as_far_as_the_service_time(given: GrowthQuestion) -> None:
+    """A kernel that overstates the utilization proves no more than that the device may be as busy."""
+    rates = np.linspace(300, 400, 200)
+    numbers = schema.exact("response", [2e-3] * 200) | schema.exact("utilization", rates / 500)
+    columns = numbers | {"device": ["C28A"] * 200, "kind": ["volume"] * 200}
+    exact, wide = (
+        site_growth(measured(table(200, rates, **columns | more)), given).limits[0]
+        for more in ({}, {"utilization_low": [0.0] * 200})
+    )
+    assert exact.now == pytest.approx(0.8, rel=0.01)
+    assert (exact.reached - exact.reached_low).days < 14
+    assert wide.now < exact.now
+    assert (wide.reached - wide.reached_low).days > 90
+
+
+def test_what_has_no_service_time_is_left_out_and_named(given: GrowthQuestion) -> None:
+    rates, volume = [300.0] * 20, {"kind": ["volume"] * 20}
+    bare = table(20, rates, label=["dasda"] * 20, **volume)
+    half = table(20, rates, label=["dasdb"] * 20, service=[1e-3, None] * 10, **volume)
+    idle = table(20, [0.0] * 20, label=["dasdc"] * 20, **volume)
+    found = site_growth(measured(pl.concat([bare, half, idle])), given)
+    now = {each.measured.what: each.now for each in found.limits}
+    assert now == {"busy share of volume dasdb": pytest.approx(0.3), "busy share of volume dasdc": 0.0}
+    assert "The service time of volume dasda was not measured: left out." in found.notes
+    assert "busy share of volume dasdb leaves out 10 intervals without a service time." in found.notes
+    with pytest.raises(ReportError, match=r"^data frame: The service time of volume dasda was not measured"):
+        site_growth(measured(bare), given)
+
+
+def test_a_few_days_without_load_are_none(given: GrowthQuestion) -> None:
+    idle = table(3, [0.0] * 3, device=["522A"] * 3, kind=["volume"] * 3, service=[1e-3] * 3)
+    assert "no trend, 3 days are too few; 0 of 0.9" in site_growth(measured(idle), given).headline
+    assert "no trend, 1 day is too few; 0 of 0.9" in site_growth(measured(idle[:1]), given).headline
 
 
 def test_storage_in_use_meets_its_data_spaces_and_real_storage(given: GrowthQuestion) -> None:

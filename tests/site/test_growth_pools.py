@@ -60,6 +60,12 @@ def test_an_interval_outside_of_the_busy_hour_is_said(at: int, said: str) -> Non
     assert outside_busy_hour("P1", undated, np.full(72, 3600.0), rate, at) == ""
 
 
+def test_where_all_hours_are_as_busy_there_is_no_busy_hour() -> None:
+    rate = np.random.default_rng(5).uniform(95.0, 100.0, 72)
+    assert outside_busy_hour("P1", HOURLY, np.full(72, 3600.0), np.full(72, 100.0), 34) == ""
+    assert all(outside_busy_hour("P1", HOURLY, np.full(72, 3600.0), rate, at) == "" for at in range(72))
+
+
 def two_pools(days: int = 15) -> pl.DataFrame:
     """Two pools at night and at ten; at night P1 has fewer I/Os that take longer."""
     rng = np.random.default_rng(7)
@@ -95,6 +101,23 @@ def test_the_need_of_today_is_that_of_the_site() -> None:
     assert said.removeprefix("SYS1/P1 is ") in " ".join(needed["P1"].notes)  # the need names its pool itself
     assert "P2 is decided" not in " ".join((*growing.notes, *needed["P2"].notes))
     assert "other days" not in growing.headline  # all of them were asked
+
+
+@pytest.mark.long
+def test_what_decides_outside_of_the_busy_hour_is_said_whole_of_the_first_pools() -> None:
+    """No sentence is cut off as a long name is."""
+    (night,) = two_pools(2).partition_by("pool")[:1]
+    pools = [f"PAYMENTS-{number}" for number in range(7)]
+    frame = pl.concat(
+        night.with_columns(pool=pl.lit(pool), device=pl.lit(f"{k}") + pl.col("device").str.slice(1))
+        for k, pool in enumerate(pools)
+    )
+    notes = site_growth(read(frame), GIVEN, horizon=30).notes
+    said = [note for note in notes if "decided" in note]
+    assert said[0].startswith("SYS1/PAYMENTS-0 is decided at 02:00 on 2026-03-0")
+    assert said[0].endswith(", not in its busy hour at 10:00.")
+    assert len(said) == 6
+    assert said[5] == "2 further pools are decided outside of the busy hour."
 
 
 @pytest.mark.long

@@ -244,7 +244,7 @@ def sentence(limit: Limit, rate: float | None, horizon: int) -> str:
     if limit.verdict == "already":
         return f"{name} {be} above {end} already: {amount(limit.now, unit)} on a busy day, since {limit.reached}."
     if limit.verdict == "too few days":
-        few = f"no trend, {counted(limit.days, 'day')} are too few"
+        few = f"no trend, {counted(limit.days, 'day')} {'is' if limit.days == 1 else 'are'} too few"
         return f"{name}: {few}; {amount(limit.now, unit)} of {end} on a busy day."
     growth = f"growth of {percent(rate)} a year" if rate is not None else _trend(limit)
     if limit.verdict == "within horizon":

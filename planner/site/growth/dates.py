@@ -17,7 +17,7 @@ from planner.interval import Interval
 from planner.quantity import column
 from planner.results import Array
 from planner.site.growth.draws import TrendDraws, fit_days, short_fit
-from planner.site.growth.model import YEAR
+from planner.site.growth.model import TINY, YEAR
 from planner.site.series import Daily, SeriesLabel
 
 NEVER = np.inf
@@ -323,10 +323,10 @@ def answers(
     daily: Daily, fit: TrendDraws, goals: Sequence[Goal], horizon: int, future: Future
 ) -> list[Limit]:
     """What becomes of each goal; series of `daily` and `fit` are those of the goals, one by one."""
-    now = np.median(future.level, axis=1)
+    now = _without_tiny(np.median(future.level, axis=1))
     dates = _dates(daily, fit, future, goals, now, horizon)
     trends = quantiles(fit.slope / fit.first_level, ENDS)
-    ahead = [quantiles(future.at(step), ENDS) for step in AHEAD]
+    ahead = [_without_tiny(quantiles(future.at(step), ENDS)) for step in AHEAD]
     found = []
     for k, goal in enumerate(goals):
         trend = Interval(*trends[:, k]) if fit.measured[k] >= FEWEST_DAYS and fit.fitted[k] else None
@@ -350,6 +350,11 @@ def answers(
             )
         )  # fmt: skip
     return found
+
+
+def _without_tiny(levels: Array) -> Array:
+    """Levels, 0 for what a fit takes in place of no load."""
+    return np.where(levels > 1e10 * TINY, levels, 0.0)
 
 
 def _says_nothing(trend: Interval) -> bool:

@@ -14,11 +14,14 @@ import numpy as np
 from planner.demand import Law, Target
 from planner.devices.storage import FRAMES_PER_PGMBK, StorageLimit, ptrm_limit, real_storage_limit
 from planner.devices.storage import release as find_release
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
+from planner.interval import Interval
 from planner.lazy import pl
 from planner.measurements.choose import groups_of, refuse_twice
+from planner.measurements.observed import service_times
 from planner.measurements.read import Measured
-from planner.render.text import listed
+from planner.measurements.rows import Rows
+from planner.render.text import counted, listed
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
 from planner.results import Array
@@ -31,6 +34,7 @@ from planner.sizing.gaps import MEMBERS, Gaps
 from planner.units import GIB, SEGMENT, percent
 
 BUSY: Final = 0.9  # share at which a device is full
+AS_MEASURED: Final = Interval(1.0, 1.0, 1.0)
 RECENT: Final = 28  # days, the last ones of a pool, by which its need of today is decided
 Kind = Literal["pool", "volume", "storage"]
 NOT_MEASURED: Final = "measurements with dates over several days: the column start of docs/formats.md"
@@ -63,16 +67,15 @@ def site_growth(
     said_together = check_together(given.together, groups_of(measured.devices.lazy()))
     measured = replace(measured, devices=declared(measured.devices, given.together))
     notes = [*said_together, *measured.notes]
-    every = [
-        *_pool_series(measured.devices, notes), *_volume_series(measured.devices, notes),
-        *_storage_series(measured.storage, notes),
-    ]  # fmt: skip
+    volumes, unmeasured = _volume_series(measured.devices, notes)
+    every = [*_pool_series(measured.devices, notes), *volumes, *_storage_series(measured.storage, notes)]
     series, off = _of_one_clock(every)
+    off += unmeasured
     notes += off
     if not series:
-        raise InputError(
-            "measurements", "; ".join(off).rstrip(".") or "no interval with a date", NOT_MEASURED
-        )
+        if off:
+            raise _nothing(measured, off)
+        raise InputError("measurements", "no interval with a date", NOT_MEASURED)
     daily = aligned([(each.measured, each.first, each.levels) for each in series], notes)
     fit = fitted(daily, workers)
     future = future_of(daily, fit, rate, events)
@@ -85,7 +88,7 @@ def site_growth(
     for index, each in enumerate(series):
         now = float(level[index])
         if each.kind == "volume":
-            goals.append(Goal.at(index, each.measured, now, BUSY))
+            goals.append(_volume_goal(each, index))
         elif each.kind == "storage":
             goals += _storage_goals(each, index, given, now)
         elif now <= 0.0:
@@ -101,13 +104,23 @@ def site_growth(
         said += found.notes
         away += [found.away] if found.away else []
     if not goals:
-        raise InputError(
-            "measurements", "; ".join(said) or "nothing with a limit", "a pool, a volume or storage"
-        )
-    said = list(dict.fromkeys([*said, *([f"{listed(away, NAMED)}."] if away else [])]))
+        if said:
+            raise _nothing(measured, said)
+        raise InputError("measurements", "nothing with a limit", "a pool, a volume or storage")
+    said = list(dict.fromkeys([*said, *(f"{each}." for each in away[:NAMED])]))
+    if len(away) > NAMED:
+        more = counted(len(away) - NAMED, "further pool is", "further pools are")
+        said.append(f"{more} decided outside of the busy hour.")
     answer = answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
     unanswered = not all(found.goals for found in answered)
     return replace(answer, basis=_basis(pools, series), gaps=gaps or {}, unanswered=unanswered)
+
+
+def _nothing(measured: Measured, problems: Sequence[str]) -> ReportError:
+    """Say what is wrong with measurements of which no load has an answer."""
+    files = measured.frame["file"].drop_nulls().unique(maintain_order=True).to_list() or ["data frame"]
+    more = f" and {counted(len(files) - 1, 'further file')}" if len(files) > 1 else ""
+    return ReportError(f"{files[0]}{more}", "; ".join(each.rstrip(".") for each in problems))
 
 
 def _basis(pools: Sequence[PoolQuestion], series: Sequence[GrowingLoad]) -> str:
@@ -139,13 +152,17 @@ def _of_one_clock(series: Sequence[GrowingLoad]) -> tuple[list[GrowingLoad], lis
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GrowingLoad:
-    """One load over time: whose it is, the busy hour of each day, and the rows that its limits follow from."""
+    """One load over time: whose it is, the busy hour of each day, and the rows that its limits follow from.
+
+    It may be `times` as large, where it was not measured.
+    """
 
     kind: Kind
     measured: SeriesLabel
     first: date
     levels: Array
     rows: pl.DataFrame
+    times: Interval = AS_MEASURED
 
 
 def _pool_question(
@@ -158,6 +175,12 @@ def _pool_question(
         label=load.measured, series=index, pool=rows["pool"][0], rows=rows, begin=begin, now=now, ahead=ahead,
         reach=reach,
     )  # fmt: skip
+
+
+def _volume_goal(load: GrowingLoad, index: int) -> Goal:
+    """A device that is full."""
+    at = Interval(BUSY / load.times.high, BUSY, BUSY / load.times.low)
+    return Goal(series=index, measured=load.measured, now=None, limit=BUSY, load=at)
 
 
 def _storage_goals(load: GrowingLoad, index: int, given: GrowthQuestion, now: float) -> list[Goal]:
@@ -215,21 +238,50 @@ def _pool_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
     return found
 
 
-def _volume_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
-    """Busy share of each volume in no pool."""
+def _volume_series(devices: pl.DataFrame, notes: list[str]) -> tuple[list[GrowingLoad], list[str]]:
+    """Busy share of each volume in no pool; and why some are left out."""
     rows = devices.filter(
         pl.col("pool").is_null()
         & pl.col("start").is_not_null()
         & pl.col("kind").is_in([schema.BASE, schema.VOLUME])
-    ).with_columns((pl.col("io_rate") * pl.col("service").fill_null(0.0)).alias("load"))
+    )
     found: list[GrowingLoad] = []
-    for (system, device, label), part in rows.partition_by(
+    off, others = [], []
+    for (system, device, label), own in rows.partition_by(
         "system", "device", "label", as_dict=True, maintain_order=True
     ).items():
-        what = f"busy share of volume {device or label}"
-        measured = SeriesLabel(system=system or "", what=what, unit="share")
-        found.append(_load("volume", measured, part.sort("start"), part, notes))
-    return [each for each in found if np.isfinite(each.levels).any()]
+        measured = SeriesLabel(
+            system=system or "", what=f"busy share of volume {device or label}", unit="share"
+        )
+        name, part = measured.name.removeprefix("busy share of "), own.sort("start")
+        try:
+            service = service_times(Rows(part))
+        except InputError as problem:
+            off.append(no_answer(measured, problem) + ".")
+            continue
+        rate = part["io_rate"].to_numpy()
+        load = np.where(rate == 0, 0.0, rate * service.value)
+        served = (rate > 0) & np.isfinite(load)
+        lacking = int(((rate > 0) & ~served).sum())
+        if lacking and not served.any():
+            off.append(f"The service time of {name} was not measured: left out.")
+            continue
+        if lacking:
+            notes.append(f"{measured.name} leaves out {counted(lacking, 'interval')} without a service time.")
+        one = _load("volume", measured, part.select("start").with_columns(load=load), part, notes)
+        if part["service"].is_null().to_numpy()[served].any():
+            others.append(name)
+            last = np.flatnonzero(served)[-1]
+            recent = served & (part["start"] > part["start"][int(last)] - timedelta(days=RECENT)).to_numpy()
+            low, value, high = (float(rate[recent] @ end[recent]) for end in service)
+            one = replace(one, times=Interval(low / value, 1.0, high / value))
+        found.append(one)
+    if others:
+        notes.append(
+            f"The service time of {listed(others, NAMED)} was not measured: it is taken from the other figures; "
+            "the ranges of the dates hold how far these leave it open today."
+        )
+    return [each for each in found if np.isfinite(each.levels).any()], off
 
 
 def _storage_series(storage: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:

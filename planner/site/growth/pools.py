@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, datetime
 from typing import Final
 
 import numpy as np
@@ -20,7 +20,7 @@ from planner.measurements.run import Run
 from planner.site.growth.dates import Goal
 from planner.site.parts import DEFAULT_MEET
 from planner.site.pool_need import PoolCases, deciding, outside_busy_hour
-from planner.site.series import SeriesLabel
+from planner.site.series import SeriesLabel, began
 from planner.sizing.need import Need, need
 from planner.sizing.sized import Known
 from planner.units import percent, readable
@@ -258,11 +258,14 @@ def _decided(pool: PoolQuestion, asked: PoolCases, needs: Sequence[Need]) -> Dec
     at = deciding(asked.needed(needs), series.load, series.seconds, asked.busy, DEFAULT_MEET)
     if at is None:
         problems = asked.problems(needs)
-        return no_answer(pool.label, next(iter(problems.values()), "no I/O in its recent days"))
+        first = next(iter(problems), None)
+        if first is None:
+            return no_answer(pool.label, "no I/O in its recent days")
+        return no_answer(pool.label, problems[first], began(series.start, first))
     away = outside_busy_hour(series.group.words, series.start, series.seconds, series.io_rate, at)
     return DecidedPool(asked=pool, run=asked.cases[at][-1], in_use=int(series.in_use[-1]), away=away)
 
 
-def no_answer(label: SeriesLabel, problem: object) -> str:
-    """Why a load is left out."""
-    return f"{label.name} has no answer: {problem}"
+def no_answer(label: SeriesLabel, problem: object, begun: datetime | None = None) -> str:
+    """Why a load is left out; `begun` says when the first interval began that has the problem."""
+    return f"{label.name} has no answer{f' at {begun:%Y-%m-%d %H:%M}' if begun else ''}: {problem}"
