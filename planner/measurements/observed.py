@@ -94,9 +94,8 @@ def service_times(rows: Rows) -> Interval:
     some = rows[missing]
     aliases = np.nan_to_num(some.pool_aliases)
     found, rate = _by_others(some, aliases, aliases), some.numbers["io_rate"].value
-    alone = np.isnan(found.value) & (
-        aliases == 0
-    )  # without a response; one device is busy while an I/O is under way
+    # Without a response: one device alone is busy while an I/O is under way.
+    alone = np.isnan(found.value) & (aliases == 0)
     ends = zip(found, some.numbers["utilization"], strict=True)
     return _filled(known, missing, Interval(*(np.where(alone, used / rate, end) for end, used in ends)))
 
