@@ -749,8 +749,10 @@ def test_a_volume_that_has_time_for_the_redrive_gap_keeps_the_law() -> None:
     limit = MOST_BUSY / (4e-4 + 1e-4)
     slow, fast = need([(run(limit - 0.1),), (run(limit + 0.1),)], law)
     assert slow.sized is not None and slow.sized.law is law
-    assert fast.sized is not None and fast.sized.law.redrive_time == pytest.approx(law.redrive_time, rel=1e-3)
+    assert fast.sized is not None and fast.sized.law.redrive_time == pytest.approx(0.9 * law.redrive_time)
     assert (slow.count, slow.low, slow.high) == (fast.count, fast.low, fast.high)
+    among = need([(run(limit - 100.0),), (run(limit + 0.1),), (run(limit + 800.0),)], law)[1]
+    assert (among.count, among.low, among.high) == (fast.count, fast.low, fast.high)
     offered = replace(run(limit + 1000.0), queued=Interval.around(np.array([math.nan]), 0.0))
     (found,) = size([(offered,)], law, Target(), [0.0])
     assert isinstance(found, Sized) and found.law is law

@@ -26,6 +26,8 @@ from planner.units import MILLISECOND, readable
 IDLE: Final = "no I/O"
 MOST_BUSY: Final = 1.1
 """How busy a measured rate may keep its devices with the redrive gap of a model; 522A, published, is 1.03 so."""
+LEAST_GAP: Final = 0.05
+"""Share of the redrive gap below which there is none."""
 Case = Sequence[Run]
 """Measurements of one volume or pool, with different numbers of aliases, the present state last; none without I/O."""
 
@@ -100,13 +102,14 @@ def size(
     `enough` and `known` are as of `need`. A case too fast for the redrive gap of the law has one of its own.
     """
     found: list[Sized | PlannerError | None] = [None] * len(cases)
-    laws = [_with_time_for_gap(law, case) for case in cases]
-    usual = [k for k, own in enumerate(laws) if own is law]
-    for places in (usual, *([k] for k, own in enumerate(laws) if own is not law)):
+    by_law: dict[Law, list[int]] = {}
+    for k, case in enumerate(cases):
+        by_law.setdefault(_with_time_for_gap(law, case), []).append(k)
+    for own, places in by_law.items():
         limits = None if enough is None else [enough[k] for k in places]
         some = _size(
-            [cases[k] for k in places], laws[places[0]] if places else law, target, [growth[k] for k in places],
-            every=every, enough=limits, known=known if places is usual and known else Known(),
+            [cases[k] for k in places], own, target, [growth[k] for k in places],
+            every=every, enough=limits, known=known if own == law and known else Known(),
         )  # fmt: skip
         for k, each in zip(places, some, strict=True):
             found[k] = each
@@ -114,10 +117,15 @@ def size(
 
 
 def _with_time_for_gap(law: Law, case: Case) -> Law:
-    """The law with a gap that the devices of a measurement have time for: in a long queue each I/O takes it."""
+    """The law with a gap that the devices of a measurement have time for: in a long queue each I/O takes it.
+
+    It is cut in steps of a tenth, so that intervals of fast devices have few laws, and are answered together.
+    """
     longest = min((_longest_gap(run) for run in case if run.queue_known and run.bases), default=math.inf)
     if law.redrive_time <= longest:
         return law
+    steps = math.ceil(math.log(max(longest / law.redrive_time, LEAST_GAP)) / math.log(0.9))
+    longest = law.redrive_time * 0.9**steps if longest > LEAST_GAP * law.redrive_time else 0.0
     gaps = (f"{readable(gap / MILLISECOND)} ms" for gap in (law.redrive_time, longest))
     said = "The devices measured are too fast for its redrive gap of {}: {} was taken.".format(*gaps)
     axes = tuple((inflation, 0.0) for inflation, _ in law.axes)
