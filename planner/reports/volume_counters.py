@@ -73,6 +73,7 @@ class CountedVolumes:
     """
 
     table: CsvTable
+    system: str | None
     devices: list[str]
     of: NDArray[np.int64]
     counted: Array
@@ -92,7 +93,7 @@ class CountedVolumes:
 def count_volumes(table: CsvTable, membership: Membership | None, *, deltas: bool | None) -> CountedVolumes:
     """Read volume counters interval by interval."""
     table.require(COLUMNS, f"{WHAT} with the columns {', '.join(COLUMNS)}")
-    system_of(table)
+    system = system_of(table)
     members = dict(sorted(places(device_words(table)).items()))
     times, start = table.times("time")
     counters = np.array([table.counts(name) for name in (*BASE, *ALIAS)])
@@ -124,7 +125,7 @@ def count_volumes(table: CsvTable, membership: Membership | None, *, deltas: boo
         membership = Membership(table.path, members_of(table))
     rows, of = np.concatenate(each_rows), np.repeat(np.arange(len(parts)), [each.size for each in each_rows])
     return CountedVolumes(
-        table, list(members), of, counted, np.concatenate(each_seconds), times[rows], rows,
+        table, system, list(members), of, counted, np.concatenate(each_seconds), times[rows], rows,
         None if queued is None else queued[rows], start, membership, tuple(notes),
     )  # fmt: skip
 
@@ -253,7 +254,7 @@ def volumes_frame(counted: CountedVolumes) -> tuple[pl.DataFrame, list[str]]:
     queued = None if counted.queued is None else counted.queued[kept]
     data: dict[str, Any] = {
         "device": names[kept].tolist(), "kind": schema.VOLUME, "interval": seconds, "file": str(counted.table.path),
-        "system": system_of(counted.table),
+        "system": counted.system,
         "line": counted.table.line_numbers[counted.rows[kept]],
         **clock_after(counted.start, counted.ends[kept] - seconds),
     }  # fmt: skip

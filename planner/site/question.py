@@ -32,15 +32,12 @@ from planner.site.pool_need import (
 )
 from planner.site.series import began
 from planner.site.site_answer import SiteAnswer
-from planner.sizing.gaps import FLOOR, unanswered
+from planner.sizing.gaps import floor_words, unanswered
 from planner.sizing.need import Need, need, worst_by_need
 from planner.sizing.wording import NO_EFFECT
 from planner.supply import judge
 from planner.units import percent
 
-TOO_QUIET: Final = (
-    f"too quiet to matter, with fewer than {FLOOR} I/Os queued and less than {percent(FLOOR)} busy"
-)
 QUEUE_UNKNOWN: Final = (
     "no queue measured: arrivals are taken as open, and the range holds no bursts; "
     "rows with queue or response decide more"
@@ -150,13 +147,13 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     if found.needed is None:
         problem = needs[places.index(place)].problem
         return replace(found, needed_low=None, needed_high=None, problem=problem)
-    away = outside_busy_hour(found.name, start, series.seconds, series.io_rate, place).removeprefix(
-        f"{found.name} is "
-    )
     found = replace(found, run=asked.cases[place][-1], decided_start=began(start, place))
-    return replace(
-        found, notes=(*found.notes, *filter(None, (away, TOO_QUIET if found.count.too_quiet else "")))
-    )
+    notes = list(found.notes)
+    if away := outside_busy_hour(found.name, start, series.seconds, series.io_rate, place):
+        notes.append(away.removeprefix(f"{found.name} is "))
+    if found.count.too_quiet:
+        notes.append(f"too quiet to matter, with {floor_words()}")
+    return replace(found, notes=tuple(notes))
 
 
 def rules(

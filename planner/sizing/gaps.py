@@ -16,7 +16,7 @@ from planner.measurements import Devices, Run
 from planner.render.text import counted, listed
 from planner.reports.membership import Membership
 from planner.reports.schema import Missing
-from planner.units import is_number, percent
+from planner.units import is_number, percent, readable
 
 MOST_NAMED: Final = 6
 MOST_SHORT: Final = 3  # pools with missing members that a first line names
@@ -146,6 +146,11 @@ def checked_floor(floor: float) -> float:
 def small(queued: float, in_service: float, floor: float) -> bool:
     """Whether both I/Os waiting and I/Os in service are below the floor."""
     return queued < floor and in_service < floor
+
+
+def floor_words(floor: float = FLOOR) -> str:
+    """What is below the floor."""
+    return f"fewer than {readable(floor)} I/Os queued and less than {percent(floor)} busy"
 
 
 def below_floor(run: Run, floor: float = FLOOR) -> bool:

@@ -16,7 +16,7 @@ from planner.render.text import SHORT, SPARE, listed, word
 from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured, words_of
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Count, helped
-from planner.sizing.gaps import FLOOR, MOST_NAMED, Gaps
+from planner.sizing.gaps import FLOOR, MOST_NAMED, Gaps, floor_words
 from planner.sizing.many_pools import (
     COUNTS,
     QUEUED,
@@ -29,7 +29,6 @@ from planner.sizing.many_pools import (
 )
 from planner.sizing.need import Need
 from planner.sizing.sized import Sized
-from planner.units import percent, readable
 
 GAINS: Final = "gains"
 SHIFTS: Final = "wait becomes service"
@@ -199,8 +198,8 @@ class VolumesAnswer(Answer):
             seen.append(f"No demand explains the measurement of {listed(strained, MOST_NAMED)}.")
         if self.below:
             seen.append(
-                f"Not listed: {render.counted(len(self.below), 'volume')} with fewer than {readable(self.floor)} "
-                f"I/Os queued and less than {percent(self.floor)} busy; --floor 0 answers them as well."
+                f"Not listed: {render.counted(len(self.below), 'volume')} with {floor_words(self.floor)}; "
+                "--floor 0 answers them as well."
             )
         common = dict.fromkeys(
             note for row in self.listed for note in row.notes if note in (NO_QUEUE, OWN_RESPONSE)

@@ -133,11 +133,12 @@ def _with_time_for_gap(law: Law, case: Case) -> Law:
 
 
 def _longest_gap(run: Run) -> float:
-    """Redrive gap with which the devices of a volume, and of all, are as busy as they can be [s]."""
-    rate, service = run.io_rate.value, run.service.value
-    own = MOST_BUSY * (1 + run.aliases) / rate - service
-    every = MOST_BUSY * (run.bases + run.aliases) / rate.sum() - (rate * service).sum() / rate.sum()
-    return max(float(min(own.min(), every)), 0.0)
+    """Redrive gap with which the devices of one volume, or of all together, are as busy as they can be [s]."""
+    each, busy = run.io_rate.value, run.io_rate.value * run.service.value
+    rate, busy = np.append(each, each.sum()), np.append(busy, busy.sum())
+    devices = np.append(np.full(each.shape, 1 + run.aliases), run.bases + run.aliases)
+    gaps = np.divide(MOST_BUSY * devices - busy, rate, out=np.full(rate.shape, np.inf), where=rate > 0)
+    return max(float(gaps.min()), 0.0)
 
 
 def _size(
