@@ -22,12 +22,12 @@ from planner.errors import InputError, ReportError
 from planner.measurements.choose import within
 from planner.reports import schema
 
-VERSION: Final = 4  # 2 has no utilization, 3 no rows that could not be read
+VERSION: Final = 5  # 2 has no utilization, 3 no rows that could not be read, 4 no samples of a queue
 OLDEST: Final = 2
 ABOUT: Final = "archive.toml"  # makes a folder an archive
 ABOUT_TEXT: Final = f"# An archive of planner collect; docs/archive.md explains it.\nschema = {VERSION}\n"
 PARTS: Final = "parts.sha256"  # the list of its parts, as sha256sum writes it
-SINCE_VERSION_3: Final = ("utilization", "together")
+SINCE: Final = {"queue": 5, "utilization": 3, "together": 3}  # version that columns so named came with
 WAY_OUT: Final = f"expected a part of the archive; restore it, or take it out and its line out of {PARTS}"
 KIND: Final = "kind"
 UNKNOWN: Final = "unknown"
@@ -284,8 +284,15 @@ def _damage(file: Path, part: StoredPart, _size: int, _changed: int) -> str:
     except schema.damage() as error:
         return f"damaged ({str(error).splitlines()[0][:80]})"
     wanted = stored_columns(part.folder[0])
-    before = {name: dtype for name, dtype in wanted.items() if name.partition("_")[0] not in SINCE_VERSION_3}
-    return "" if columns in (wanted, before) else "has other columns"
+    known = (
+        {
+            name: dtype
+            for name, dtype in wanted.items()
+            if SINCE.get(name.partition("_")[0], OLDEST) <= version
+        }
+        for version in range(OLDEST, VERSION + 1)
+    )
+    return "" if columns in known else "has other columns"
 
 
 def scan_files(table: str, files: Sequence[Path]) -> pl.LazyFrame:

@@ -20,6 +20,7 @@ from planner.measurements.run import (
     contradicts,
     queue_of,
     rest_of_response,
+    sampled,
     service_bracket,
 )
 from planner.render import counted
@@ -63,11 +64,12 @@ def run_of(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) ->
         problem = "expected queued or response_ms, the mean queue of each volume"
         raise rows.error(missing[0], f"{rows.names[missing[0]]}: {problem}")
     shown_queue = rows.numbers["queued"].value
-    return run(
+    found = run(
         service=rows.column("service time", lambda whole: _widened(whole, _printed_service(whole))), queued=queue,
         queue_shown=np.asarray(np.where(np.isnan(shown_queue), queue.value, shown_queue)),
         notes=(*_idle(idle), *([NO_QUEUE] if missing.size else [])),
     )  # fmt: skip
+    return sampled(found, rows.queue_samples)
 
 
 def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
@@ -157,12 +159,13 @@ def joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, abse
         return Interval(*(np.full(bases, float(end) / parts) for end in interval))
 
     known = not np.isnan(first.numbers["response"].value).all()
-    return Run(
+    run = Run(
         name=name, pool=pool, aliases=aliases, volumes=tuple(first.names), io_rate=each(total, bases),
         service=each(mean, 1.0), queued=each(queue.sum(), bases), queue_shown=np.full(bases, queue.sum().value / bases),
         own=bases == 1, idle=idle, together=first.together, path_share=share, cu_wait=wait, source=rows.source,
         start=rows.start, notes=(*_idle(idle), *([EQUAL] if bases > 1 else []), *([OWN_RESPONSE] if known else [])),
     )  # fmt: skip
+    return sampled(run, first.queue_samples)
 
 
 def _idle(bases: int) -> tuple[str, ...]:

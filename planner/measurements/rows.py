@@ -122,6 +122,12 @@ class Rows:
         return math.nan if np.isnan(found).all() else found
 
     @property
+    def queue_samples(self) -> float:
+        """Fewest samples that a queue of them is the mean of; nan where none was sampled."""
+        found = self._plain("queue_samples")
+        return float(np.fmin.reduce(found, initial=math.nan))
+
+    @property
     def seconds(self) -> Array:
         """Time that each row was measured, shape (rows,) [s]; nan where the source says nothing."""
         return self._plain("interval")

@@ -42,7 +42,8 @@ class Run:
     * `interval`: which of several intervals it is, in a few words; empty where there is one.
     * `notes`: what the user should know of how it was read.
     * `assumed`: what was taken for a service time that was not measured, as a sentence; empty where it was.
-    * `ends`: the same with the shortest and the longest service time that it may have; empty where it was measured.
+    * `ends`: the same with the shortest and the longest service time that it may have, or queue where that was sampled;
+      empty where both are known.
     """
 
     name: str
@@ -296,6 +297,46 @@ def at_both_ends(service: Interval, io_rate: Array, at: Callable[[Interval], Run
     )
     sure = (service.high - service.low <= KNOWN * service.value).all()
     return value if sure else replace(value, ends=(low, high))
+
+
+def sampled(run: Run, samples: float) -> Run:
+    """The run with those, as `ends`, whose queue is a standard error below and above one that was sampled.
+
+    While a device is busy, a share u of the time, its queue is taken as geometric, as that of M/M/1 is: the square of
+    a queue q is q + 2 q^2 / u on average. The mean of m samples, far apart, is then off by sqrt((q + k q^2) / m), where
+    k = 2 / u - 1, and a standard error off lie the roots of (q - found)^2 = (q + k q^2) / m (Wilson 1927). Of several
+    volumes the squares of their errors add up. Simulated volumes (four kinds of arrivals, intervals of a minute with 30
+    samples): 76 to 87 % of the ranges hold the count without it, 98 with it; of five minutes 96 to 98.
+    """
+    if not (samples >= 1.0 and run.queue_known):
+        return run
+    queue, busy = run.queued.value, run.io_rate.value * run.service.value
+    waited_at = busy.sum() / (1 + run.aliases) if run.pool else busy / (1 + run.aliases)
+    used = np.clip(np.minimum(busy, waited_at), LEAST_USED, 1.0)
+    found = float(queue.sum())
+    share = queue / found if found > 0 else busy / busy.sum()
+    spread = float(share**2 @ (2.0 / used - 1.0)) / samples
+    middle, square = found + 0.5 / samples, max(1.0 - spread, 0.25)
+    root = math.sqrt(max(middle**2 - square * found**2, 0.0))
+    low, high = (middle - root) / square, (middle + root) / square
+    printed = run.total_queue
+    if high - found <= max(KNOWN * found, printed.high - printed.value):
+        return run
+
+    def at(total: float) -> Run:
+        moved = share * total - queue
+        ends = (np.maximum(end + moved, 0.0) for end in run.queued)
+        return replace(run, queued=Interval(*ends))
+
+    words = (
+        f"By {samples:.0f} samples the queue is {readable(low)} to {readable(high)} I/Os, a standard error to either "
+        "side: the range holds both."
+    )
+    return replace(run, notes=(*run.notes, words), ends=(at(low), at(high)))
+
+
+LEAST_USED: Final = 0.01
+"""Share of the time in which a queue can stand that is not gone below."""
 
 
 def above_nothing(time: Interval) -> Interval:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, time
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -49,6 +49,10 @@ class DeviceListing(PrintedListing):
 
     def _repr_html_(self) -> str:
         return render.to_html(self.everything())
+
+
+SAMPLED_EVERY: Final = 2.0
+"""Seconds from one high-frequency sample to the next, as MONITOR SAMPLE RATE is unless it is set."""
 
 
 def read_devices(path: Path | str, data: bytes | None = None) -> tuple[DeviceListing, ...]:
@@ -219,7 +223,11 @@ def _devices_frame(scanned: Scanned, parts: list[list[pl.Series]]) -> pl.DataFra
     found["kind"] = schema.kind_of(found["type"], found["label"])
     if any(word.startswith("->") for word in scanned.types.words):
         found["alias_of"] = found["type"].str.slice(2).set(found["kind"] != schema.CLASSIC_ALIAS, None)
-    return schema.frame(schema.DEVICES, found, found["line"].len())
+    rows = schema.frame(schema.DEVICES, found, found["line"].len())
+    samples = (pl.col("interval") / SAMPLED_EVERY).cast(pl.UInt32)
+    return rows.with_columns(
+        queue_samples=pl.when(pl.col("queued").is_not_null() & (samples > 0)).then(samples)
+    )
 
 
 def _heads(scanned: Scanned) -> dict[str, Any]:

@@ -48,6 +48,7 @@ COUNTS: Final = {
     "queued": "queued queue queuelength qlength qlen qlngth ioqueued iosqueued qued reqqued reqqueued requestsqueued",
     "links": "links",
     "paths": "paths",
+    "queue_samples": "queuesamples",
 }
 OWN: Final = {  # headings of the planner's own tables, in lower case
     **{name: name for name in (*list(NAMES)[:-2], *RATES, *COUNTS, "kind", "alias_of", "utc_offset_s")},

@@ -110,6 +110,7 @@ DEVICES: Final = (
     Quantity("pool", "alias pool that the device belongs to; null where nothing says so", dtype="String"),
     Quantity("pool_aliases", "aliases of that pool", dtype="UInt16"),
     Quantity("together", "how much its I/Os come together with those of other volumes: 0 not, 1 always"),
+    Quantity("queue_samples", "samples that the queue is the mean of; null where it was not sampled", dtype="UInt32"),
     Quantity("links", "minidisk links", dtype="UInt32"),
     Quantity("paths", "channel paths", dtype="UInt32"),
     *(column for name, (unit, meaning) in DEVICE_NUMBERS.items() for column in measured(name, unit, meaning)),

@@ -147,8 +147,9 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
         columns["device"] = device_series(table, taken["device"].heading)
     columns["kind"] = _kinds(table, plan)
     columns |= _times(table, plan, notes)
-    for field, most in (("aliases", MOST_ALIASES), ("links", COUNTER_SIZE - 1), ("paths", COUNTER_SIZE - 1)):
+    for field in ("aliases", "links", "paths", "queue_samples"):
         if field in taken:
+            most = MOST_ALIASES if field == "aliases" else COUNTER_SIZE - 1
             counts, _ = table.printed(taken[field].heading, Allowed(whole=True, most=most))
             columns["pool_aliases" if field == "aliases" else field] = counts
     for field, unit in NUMBERS.items():

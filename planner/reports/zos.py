@@ -269,9 +269,11 @@ def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -
                ("disconnect", "dis", ~pl.col("ddt").fill_null(value=False)),
            )},
         half=unit / pl.col("mec") if unit == MONITOR_TIME else pl.lit(0.0),
-        queued=(  # in IOS: by the queue time where it is counted, else by samples
-            pl.col("ios") * MICROSECOND / pl.col("interval") if (frame["ios"] > 0).any()
-            else pl.when(pl.col("sam") > 0).then(pl.col("que") / pl.col("sam"))
+        # In IOS: by the queue time where it is counted, else by samples.
+        **(
+            {"queued": pl.col("ios") * MICROSECOND / pl.col("interval")} if (frame["ios"] > 0).any()
+            else {"queued": pl.when(pl.col("sam") > 0).then(pl.col("que") / pl.col("sam")),
+                  "queue_samples": pl.when(pl.col("sam") > 0).then("sam")}
         ),
     )  # fmt: skip
     frame = frame.with_columns(service=pl.col("pend") + pl.col("connect") + pl.col("disconnect"))

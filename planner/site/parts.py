@@ -363,7 +363,7 @@ def joined(
     ]
     found = (
         rows.group_by(MOMENT, "interval", "device", "label", "kind", maintain_order=True)
-        .agg(*times, *sums, *firsts, pl.col("pool_aliases").max(), pl.col("together").max())
+        .agg(*times, *sums, *firsts, pl.col("pool_aliases", "together").max(), pl.col("queue_samples").min())
         .with_columns(pl.lit(name).alias("system"), pl.lit(ssid).alias("pool"))
     )
     whole = schema.frame(

@@ -83,7 +83,8 @@ def need(
     shares = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(cases),)).tolist()
     sized = size(cases, law, target or Target(), shares, every=ranges, enough=enough, known=known)
     if ranges:
-        others_together([each for each in sized if isinstance(each, SizedPool) and each.counted])
+        with_ends = [*sized, *chain.from_iterable(each.at_ends for each in sized if isinstance(each, Sized))]
+        others_together([each for each in with_ends if isinstance(each, SizedPool) and each.counted])
     return [Need() if each is None else _answered(each, ranges=ranges) for each in sized]
 
 
@@ -99,21 +100,34 @@ def size(
 ) -> list[Sized | PlannerError | None]:
     """Read every case and find its counts, side by side, only these where not `every`; None where there is no I/O.
 
-    `enough` and `known` are as of `need`. A case too fast for the redrive gap of the law has one of its own.
+    `enough` and `known` are as of `need`. A case too fast for the redrive gap of the law has one of its own. Where a
+    service time or queue is known to two ends, both are read as well: the range holds what comes of them.
     """
-    found: list[Sized | PlannerError | None] = [None] * len(cases)
+    asked = list(enumerate(cases))
+    if every:
+        asked += [
+            (k, [run.ends[side] if run.ends else run for run in case])
+            for k, case in enumerate(cases)
+            if any(run.ends for run in case)
+            for side in (0, 1)
+        ]
+    found: list[Sized | PlannerError | None] = [None] * len(asked)
     by_law: dict[Law, list[int]] = {}
-    for k, case in enumerate(cases):
-        by_law.setdefault(_with_time_for_gap(law, case), []).append(k)
+    for place, (_, case) in enumerate(asked):
+        by_law.setdefault(_with_time_for_gap(law, case), []).append(place)
     for own, places in by_law.items():
-        limits = None if enough is None else [enough[k] for k in places]
+        of = [asked[place][0] for place in places]
         some = _size(
-            [cases[k] for k in places], own, target, [growth[k] for k in places],
-            every=every, enough=limits, known=known if own == law and known else Known(),
+            [asked[place][1] for place in places], own, target, [growth[k] for k in of],
+            every=every, enough=None if enough is None else [enough[k] for k in of],
+            known=known if own == law and known else Known(),
         )  # fmt: skip
-        for k, each in zip(places, some, strict=True):
-            found[k] = each
-    return found
+        for place, each in zip(places, some, strict=True):
+            found[place] = each
+    for (k, _), end in zip(asked[len(cases) :], found[len(cases) :], strict=True):
+        if isinstance(sized := found[k], Sized):
+            sized.at_ends = (*sized.at_ends, end)
+    return found[: len(cases)]
 
 
 def _with_time_for_gap(law: Law, case: Case) -> Law:
@@ -187,32 +201,7 @@ def _size(
     read = [k for k in unsolved if measured[k][-1].queue_known]
     for k, each in zip(read, size_bursty_pools(*of(read), known), strict=True):
         found[k] = each  # candidates of each volume alone need no solution of the pool
-    if every:
-        _with_ends(found, measured, law, target, growth, enough, known)
     return found
-
-
-def _with_ends(
-    found: list[Sized | PlannerError | None], cases: Sequence[Case], law: Law, target: Target, growth: Sequence[float],
-    enough: Sequence[int] | None, known: Known,
-) -> None:  # fmt: skip
-    """Read those without a measured service time at both ends of what it may be; their ranges hold what comes of it."""
-    asked = [
-        (k, tuple(run.ends[side] if run.ends else run for run in case))
-        for k, case in enumerate(cases)
-        if isinstance(found[k], Sized) and case[-1].ends
-        for side in (0, 1)
-    ]
-    if not asked:
-        return
-    ends = size(
-        [case for _, case in asked], law, target, [growth[k] for k, _ in asked],
-        enough=None if enough is None else [enough[k] for k, _ in asked], known=known,
-    )  # fmt: skip
-    for (k, _), end in zip(asked, ends, strict=True):
-        sized = found[k]
-        assert isinstance(sized, Sized)
-        sized.at_ends = (*sized.at_ends, end)
 
 
 def ordered(run: Run) -> Run:

@@ -62,7 +62,7 @@ class Sized(ABC):
 
     def __init__(self, runs: tuple[Run, ...], law: Law, target: Target, growth: float) -> None:
         self.runs, self.law, self.target, self.growth = runs, law, target, growth
-        # At both ends of a service time that was not measured.
+        # At both ends of a service time, or queue, that is known to two.
         self.at_ends: tuple[Sized | PlannerError | None, ...] = ()
 
     @property

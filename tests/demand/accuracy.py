@@ -1,7 +1,8 @@
 """How often counts are right on simulated volumes: `python -m tests.demand.accuracy SEED [VOLUMES [POOLS]]`.
 
 With `--cached` all volumes are steady, their service times hits and misses of a cache; with `--slow` their arrivals are
-Poisson, with rates that change within the interval. Volumes and pools are drawn anew for
+Poisson, with rates that change within the interval; with `--sampled=SECONDS` rows are of so short intervals, their
+queues sampled every two seconds. Volumes and pools are drawn anew for
 every seed; FIRST-LAST takes several seeds together. The weights of the readings were adjusted on seeds 11 to 14 and
 pools of seeds 21 and 31, those of cached and slow volumes on 1 to 3; judge on others.
 """
@@ -18,6 +19,8 @@ import numpy as np
 from planner.demand import Law
 from planner.interval import Interval
 from planner.measurements import Run
+from planner.measurements.run import sampled
+from planner.reports.any_listing import SAMPLED_EVERY
 from planner.sizing.need import need
 from tests.demand.volumes import CACHED, KINDS, SLOW, STEADY, Case, PoolCase, cases, pool_cases, printed
 
@@ -80,12 +83,14 @@ def asked(runs: Sequence[tuple[Run, ...]], laws: Sequence[tuple[float, float]]) 
     return ends
 
 
-def of_volumes(drawn: Sequence[Case]) -> tuple[Found, Found]:
+def of_volumes(drawn: Sequence[Case], seconds: float = 0.0) -> tuple[Found, Found]:
     """From one row, and from that and a second one at the count that it recommends."""
 
     def row(case: Case, aliases: int) -> Run:
-        measured = case.volume.row(aliases)
-        return run_of(measured[:, None], aliases, listing=bool(case.volume.seed % 2), pool=False)
+        volume = case.volume
+        measured = volume.sampled(aliases, seconds, SAMPLED_EVERY) if seconds else volume.row(aliases)
+        run = run_of(measured[:, None], aliases, listing=bool(volume.seed % 2), pool=False)
+        return sampled(run, seconds / SAMPLED_EVERY) if seconds else run
 
     return _one_and_two(
         [row(case, case.aliases) for case in drawn], lambda k, aliases: row(drawn[k], aliases),
@@ -93,11 +98,13 @@ def of_volumes(drawn: Sequence[Case]) -> tuple[Found, Found]:
     )  # fmt: skip
 
 
-def of_pools(drawn: Sequence[PoolCase]) -> tuple[Found, Found]:
+def of_pools(drawn: Sequence[PoolCase], seconds: float = 0.0) -> tuple[Found, Found]:
     """From one row a volume, and from that and a second one at the count that it recommends."""
 
     def row(case: PoolCase, aliases: int) -> Run:
-        return run_of(case.row(aliases), aliases, listing=case.listing, pool=True)
+        measured = case.sampled(aliases, seconds, SAMPLED_EVERY) if seconds else case.row(aliases)
+        run = run_of(measured, aliases, listing=case.listing, pool=True)
+        return sampled(run, seconds / SAMPLED_EVERY) if seconds else run
 
     return _one_and_two(
         [row(case, case.aliases) for case in drawn], lambda k, aliases: row(drawn[k], aliases),
@@ -126,19 +133,19 @@ def _one_and_two(
     return one_row, two_rows
 
 
-def main(seeds: str, volumes: int = 200, pools: int = 40, *, only: str = "") -> None:
+def main(seeds: str, volumes: int = 200, pools: int = 40, *, only: str = "", seconds: float = 0.0) -> None:
     """Print the tables, so many volumes and pools of each seed."""
     first, _, last = seeds.partition("-")
     every = range(int(first), int(last or first) + 1)
     if volumes:
-        print_volumes([case for seed in every for case in cases(seed, volumes, only=only)])
+        print_volumes([case for seed in every for case in cases(seed, volumes, only=only)], seconds)
     if pools:
-        print_pools([case for seed in every for case in pool_cases(seed, pools, only=only)])
+        print_pools([case for seed in every for case in pool_cases(seed, pools, only=only)], seconds)
 
 
-def print_volumes(drawn: Sequence[Case]) -> None:
+def print_volumes(drawn: Sequence[Case], seconds: float = 0.0) -> None:
     """One row and two, by kind."""
-    one, two = of_volumes(drawn)
+    one, two = of_volumes(drawn, seconds)
     kinds = np.array([case.volume.kind for case in drawn])
     used = np.array([case.aliases for case in drawn]) > 0
     parts = {"all": None, "steady kinds": np.isin(kinds, STEADY), "bursty kinds": ~np.isin(kinds, STEADY),
@@ -153,12 +160,12 @@ def print_volumes(drawn: Sequence[Case]) -> None:
             say(part, [f"{found.figures(chosen)[name]:.0f}" for name in names])
 
 
-def print_pools(drawn: Sequence[PoolCase]) -> None:
+def print_pools(drawn: Sequence[PoolCase], seconds: float = 0.0) -> None:
     """One row a volume, and two."""
     names = ("cases", "right", "within 25 % or one", "range holds", "too few by more")
     used = np.array([case.aliases for case in drawn]) > 0
     for title, found in zip(
-        ("pools, one row", "and rows at the recommended count"), of_pools(drawn), strict=True
+        ("pools, one row", "and rows at the recommended count"), of_pools(drawn, seconds), strict=True
     ):
         say(title, names)
         for part, chosen in {"all": None, "aliases in use": used}.items():
@@ -173,4 +180,8 @@ def say(title: str, columns: Sequence[str]) -> None:
 
 if __name__ == "__main__":
     seeds, *counts = [each for each in sys.argv[1:] if not each.startswith("--")]
-    main(seeds, *map(int, counts), only="".join(each for each in (CACHED, SLOW) if f"--{each}" in sys.argv))
+    options = {
+        each.partition("=")[0][2:]: each.partition("=")[2] for each in sys.argv[1:] if each.startswith("--")
+    }
+    kind = "".join(each for each in (CACHED, SLOW) if each in options)
+    main(seeds, *map(int, counts), only=kind, seconds=float(options.get("sampled", 0)))

@@ -54,13 +54,16 @@ def _arrivals(kind: float, a: float, on: int, thinking: int, b: float) -> float:
 
 
 @numba.njit(cache=True)
-def simulate(components, owner, services, scv, inflation, gap, aliases, ios, seed):  # type: ignore[no-untyped-def]
-    """Per volume: rate, service, queue without gaps, wait with gaps; the first tenth is left out."""
-    return simulate_marks(components, owner, services, scv, inflation, gap, aliases, ios, seed)[0]
+def simulate(components, owner, services, scv, inflation, gap, aliases, ios, seed, every=np.inf):  # type: ignore[no-untyped-def]
+    """Per volume: rate, service, queue without gaps, wait with gaps; the first tenth is left out.
+
+    The queue is the mean over time, or that of samples `every` so long.
+    """
+    return simulate_marks(components, owner, services, scv, inflation, gap, aliases, ios, seed, every)[0]
 
 
 @numba.njit(cache=True)
-def simulate_marks(components, owner, services, scv, inflation, gap, aliases, ios, seed):  # type: ignore[no-untyped-def]
+def simulate_marks(components, owner, services, scv, inflation, gap, aliases, ios, seed, every=np.inf):  # type: ignore[no-untyped-def]
     """The same, and the high-water marks of aliases in use and of I/Os waiting."""
     most_used, most_waiting = 0, 0
     np.random.seed(seed)
@@ -88,6 +91,7 @@ def simulate_marks(components, owner, services, scv, inflation, gap, aliases, io
     head, waiting = np.zeros(volumes, dtype=np.int64), np.zeros(volumes, dtype=np.int64)
     total_waiting = 0
     queue, busy, gaps = np.zeros(volumes), np.zeros(volumes), np.zeros(volumes)
+    sampled, samples, next_sample = np.zeros(volumes), 0, np.inf
     done = np.zeros(volumes)
     now, start, finished, warm = 0.0, 0.0, 0, ios // 10
     arrivals = np.zeros(64 + MOST_WAITING, dtype=np.int64)
@@ -125,6 +129,9 @@ def simulate_marks(components, owner, services, scv, inflation, gap, aliases, io
                         gaps[v] += step
                 else:
                     left[d] -= step / (services[v] * (1 + inflation * (in_service[v] - 1)))
+        while next_sample <= now + step:
+            sampled += waiting
+            samples, next_sample = samples + 1, next_sample + every
         now += step
         came = 0
         if what == 0:
@@ -167,6 +174,8 @@ def simulate_marks(components, owner, services, scv, inflation, gap, aliases, io
             finished += 1
             if finished == warm:
                 start = now
+                if every < np.inf:
+                    next_sample = now + every * np.random.random()
             k = of[which]
             if components[k, 0] == CLOSED or components[k, 0] == ACTIVE:
                 thinking[k] += 1
@@ -224,6 +233,6 @@ def simulate_marks(components, owner, services, scv, inflation, gap, aliases, io
         many = max(done[v], 1.0)
         result[0, v] = done[v] / time
         result[1, v] = busy[v] / many
-        result[2, v] = queue[v] / time
+        result[2, v] = sampled[v] / max(samples, 1) if every < np.inf else queue[v] / time
         result[3, v] = (queue[v] + gaps[v]) / many
     return result, most_used, most_waiting

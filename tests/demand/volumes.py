@@ -59,6 +59,15 @@ class Volume:
         self.rows[aliases] = found * np.array([1 / self.service, self.service, 1.0, self.service])
         return self.rows[aliases]
 
+    def sampled(self, aliases: int, seconds: float, every: float) -> np.ndarray:
+        """The row of so short an interval, its queue the mean of samples."""
+        ios = max(int(self.row(aliases)[0] * seconds / 0.9), 100)
+        found = sim.simulate(
+            self.components, np.zeros(len(self.components), dtype=np.int64), np.ones(1), self.scv, self.inflation,
+            self.gap / self.service, aliases, ios, self.seed + 77, every / self.service,
+        )[:, 0]  # fmt: skip
+        return np.asarray(found * np.array([1 / self.service, self.service, 1.0, self.service]))
+
     def needed(self, share: float = SHARE) -> int:
         """Smallest count with queue / rate at most 5 % of service, by bisection; MOST + 1 where none is enough."""
 
@@ -204,11 +213,12 @@ def cases(seed: int, count: int, *, only: str = "") -> list[Case]:
 class PoolCase:
     """A pool of unequal volumes: what was measured of each with `aliases` in use, and the count that it needs.
 
-    `row` measures it with any other count.
+    `row` measures it with any other count, `sampled` for so many seconds with a sample of the queue every so many.
     """
 
     rows: np.ndarray
     row: Callable[[int], np.ndarray]
+    sampled: Callable[[int, float, float], np.ndarray]
     aliases: int
     needed: int
     inflation: float
@@ -255,6 +265,13 @@ def _pool_case(rng: np.random.Generator, only: str) -> PoolCase | None:
             known[aliases] = in_turn(simulated, parts, levels, IOS)
         return known[aliases]
 
+    def sampled(aliases: int, seconds: float, every: float) -> np.ndarray:
+        ios = max(int(row(aliases)[0].sum() * seconds / 0.9), 100)
+        owner = np.arange(size)
+        return np.asarray(
+            sim.simulate(parts, owner, services, scv, inflation, gap, aliases, ios, seed + 77, every)
+        )
+
     def met(aliases: int) -> bool:
         rate, service, queue, _ = row(aliases)
         total = rate.sum()
@@ -277,6 +294,7 @@ def _pool_case(rng: np.random.Generator, only: str) -> PoolCase | None:
     return PoolCase(
         rows=row(used),
         row=row,
+        sampled=sampled,
         aliases=used,
         needed=high,
         inflation=inflation,

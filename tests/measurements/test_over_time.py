@@ -53,11 +53,16 @@ def plain(run: Any) -> Any:
     found = {}
     for field in fields(run):
         value = getattr(run, field.name)
-        ends = list(value) if isinstance(value, Interval) else value
-        found[field.name] = [end.tolist() for end in ends] if isinstance(value, Interval) else (
-            value.tolist() if isinstance(value, np.ndarray) else value
-        )  # fmt: skip
+        if isinstance(value, Interval):
+            value = tuple(value)
+        found[field.name] = list(map(plain_part, value)) if isinstance(value, tuple) else plain_part(value)
     return found
+
+
+def plain_part(value: object) -> object:
+    return (
+        plain(value) if isinstance(value, Run) else value.tolist() if isinstance(value, np.ndarray) else value
+    )
 
 
 def changed(frame: pl.DataFrame, some: pl.Expr, columns: list[str], value: float | None) -> pl.DataFrame:

@@ -60,6 +60,7 @@ def check_last(site: Site, found: MonitorTables, seconds: float = 60.0) -> None:
         assert (frame[f"{part}_low"] <= frame[part]).all() and (frame[f"{part}_high"] > frame[part]).all()
     queued = rise["HFCTIO"] / rise["HFRDEVCT"]
     np.testing.assert_allclose(frame["queued"], queued, rtol=1e-12)
+    assert (frame["queue_samples"].to_numpy() == rise["HFRDEVCT"]).all()
     np.testing.assert_allclose(frame["response"], frame["service"] + queued / (ios / seconds), rtol=1e-9)
 
 

@@ -209,6 +209,7 @@ def _add_queue(
     rate = numbers["io_rate"]
     wait = np.divide(numbers["queued"], rate, out=np.full(elapsed.size, np.nan), where=rate > 0)
     numbers["response"] = numbers["service"] + wait
+    numbers["queue_samples"] = np.where(usable, sampled, np.nan)
 
 
 def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: SampleSpan) -> pl.DataFrame:
@@ -229,6 +230,8 @@ def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: SampleS
         "links": rows["RDEVLCNT"][pairs.now],
         "paths": ONES[rows["RDEVLPM"][pairs.now]],
     }
+    if "queue_samples" in numbers:
+        data["queue_samples"] = numbers["queue_samples"]
     if member.any():
         names = pl.Series(pool).cast(pl.String).set(pl.Series(~member), None)
         data |= {"pool": names, "pool_aliases": span.aliases(sample, pool, member)}
