@@ -259,8 +259,9 @@ def _schema_of(source: Source) -> str | None:
     return next((name for name, needed in keys.items() if needed <= names), None)
 
 
-def _has(*names: str) -> Callable[[Source], bool]:
-    return lambda source: source.headings >= {name.lower() for name in names}
+def _has_heading(begin: str) -> Callable[[Source], bool]:
+    """Whether a heading, in lower case, begins so."""
+    return lambda source: any(name.startswith(begin) for name in source.headings)
 
 
 def _is_volumes(source: Source) -> bool:
@@ -296,8 +297,8 @@ READERS: Final[Mapping[Callable[[Source], object], Reader]] = {
     _has_page_head: _listings,  # needs no other reader
     _begins("rmf.is_rmf_xml"): _bytes("rmf.read_rmf"),
     _schema_of: _ready,
-    _has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"): _supply,
-    _has("device", "IODDEV_SCGSSCH"): _counters,
+    _has_heading("iodhpp_hpp"): _supply,
+    _has_heading("ioddev_scgssch"): _counters,
     _is_zos: _zos,
     _is_volumes: _volumes,
     _begins("monitor.records.is_monitor"): _monitor,
