@@ -10,8 +10,6 @@ from planner.cli import options
 from planner.cli.options import argument, flag, option
 from planner.errors import InputError
 
-ROWS = {"FCX108": "rows", "FCX134": "data_spaces"}  # what --json calls the rows of each report
-
 
 @options.expanded
 def read(
@@ -42,10 +40,9 @@ def read(
     Example: planner read EXPORT.csv --map io_rate=IOPS,volume=Volser
     """
     from planner.measurements.formats import is_folder
-    from planner.measurements.read import is_listing, standard_input
+    from planner.measurements.read import standard_input
 
     content = standard_input(file)
-    source = file if content is None else content
     if volume_totals and (form.plot or form.report):
         raise InputError(
             "--volume-totals", "with --plot or --report", "its CSV first (-o), then planner read of that"
@@ -67,44 +64,18 @@ def read(
         from planner.measurements.shown import overview
 
         options.show(overview(open_archive(file)), form)
-    elif pools is None and map is None and is_listing(source):
-        _listings(file, content, form)
     else:
         from planner.measurements.read import read as read_any
         from planner.measurements.shown import MeasuredAnswer
 
-        options.show(MeasuredAnswer(read_any(source, pools, deltas=deltas, map=map)), form)
-
-
-def _listings(report: Path, content: bytes | None, form: options.PlotForm) -> None:
-    """Listings, one line a printed row; damaged rows are named below."""
-    from planner import render
-    from planner.reports.any_listing import read_with_notes
-    from planner.reports.listing import printed_table
-
-    found, notes = read_with_notes(report, content)
-    if form.csv and len(found) > 1:
-        raise InputError("--csv", " and ".join(found), "a file with listings of one report, or --json")
-    if form.plot is not None or form.report is not None:
-        from planner.measurements.read import read as read_any
-        from planner.measurements.shown import MeasuredAnswer
-
-        options.beside(MeasuredAnswer(read_any(report if content is None else content)), form)
-    tables = {name: printed_table(listings) for name, listings in found.items()}
-
-    def text() -> str:
-        every = [each for listings in found.values() for each in listings]
-        parts = [f"{listing}\n{render.to_text(listing.table())}" for listing in every]
-        return "\n\n".join([*parts, *(["\n".join(map(render.wrap, notes))] if notes else [])])
-
-    def data() -> dict[str, Any]:
-        rows = {ROWS[name]: table.records() for name, table in tables.items()}
-        return {**rows, "notes": notes} if notes else rows
-
-    options.emit(text, data, lambda: next(iter(tables.values())), form)
-    if form.csv:
-        for note in notes:
-            files.complain(note)
+        measured = read_any(file if content is None else content, pools, deltas=deltas, map=map)
+        answer = MeasuredAnswer(measured)
+        if form.csv and len(answer.tables) > 1 and any(what.endswith(" listings") for what in measured.what):
+            raise InputError("--csv", measured.what[0], "a file with listings of one report, or --json")
+        options.show(answer, form)
+        if form.csv:
+            for note in measured.notes:
+                files.complain(note)
 
 
 def _volume_totals(

@@ -313,12 +313,6 @@ WANTED: Final = (
 )
 
 
-def is_listing(source: Source) -> bool:
-    """Tell whether a source is read as listings of Performance Toolkit."""
-    reader = _reader_of(source)
-    return reader is _listings and LISTING.search(source.head) is not None
-
-
 def tables_of(source: Source, options: Options) -> Iterator[schema.Tables]:
     """Read a source with the first reader that recognizes it."""
     if options.map and is_folder(source.path):

@@ -53,12 +53,6 @@ class Measured:
         return next((each for each in (self.devices, self.supply, self.storage) if each.height), self.devices)
 
 
-def is_listing(source: Data) -> bool:
-    """Tell whether a source is read as listings of Performance Toolkit."""
-    (only,) = _sources(source)
-    return formats.is_listing(only)
-
-
 def standard_input(path: Path) -> bytes | None:
     """Content of standard input where the path is ``-``; None for any other."""
     return sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else None

@@ -23,7 +23,6 @@ from planner.measurements import read
 from planner.measurements.read import membership
 from planner.reports import schema
 from planner.reports.any_listing import read_devices
-from planner.reports.listing import printed_table
 from planner.units import half_digit
 from tests.checkout import ROOT
 from tests.reports.printing import HEAD, page, row
@@ -263,10 +262,12 @@ def test_kinds_of_devices() -> None:
 def test_the_table_says_what_the_listing_says() -> None:
     """Two ways from the same rows: the objects, one by one, and the columns."""
     devices = read(LISTING).devices
-    records = printed_table(read_devices(LISTING)).records()
-    for name in ("io_rate", "queued"):
-        assert devices[name].to_list() == [record[name] for record in records]
-    assert devices["service"].to_list() == pytest.approx([record["service_ms"] / 1000 for record in records])
+    (listing,) = read_devices(LISTING)
+    for name in ("io_rate", "queued", "service"):
+        printed = [getattr(row, name) for row in listing.rows]
+        assert devices[name].to_list() == [each.value for each in printed]
+        halves = (devices[f"{name}_high"] - devices[name]).to_list()
+        assert halves == pytest.approx([each.resolution for each in printed])
 
 
 @pytest.mark.parametrize(
