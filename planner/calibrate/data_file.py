@@ -118,7 +118,7 @@ OF_DEVICES: Final = (*NAMES, "population", "io_rate", "service_ms", "queued")  #
 NEEDED: Final = {
     "device": ("io_rate", "service_ms"), "volume": ("aliases",), "pool": ("aliases", "volumes"),
 }  # fmt: skip
-TOTALS: Final = "pool_aliases"  # a column that only a table of volume totals has
+TOTALS: Final = ("pool_aliases", "kind")  # columns of which tables of volumes have one, those of runs none
 MOST_RUNS: Final = 60  # in one fit; a law with four parameters learns little from more, and each costs time
 
 
@@ -220,7 +220,7 @@ def _csv_observations(path: Path, kind: str) -> list[Observation]:
     table = read_csv(
         path, (), f"runs of a {kind}, with columns such as aliases, io_rate, service_ms and queued"
     )
-    if table.has(TOTALS):
+    if any(map(table.has, TOTALS)):
         return [observe(run) for rows in intervals(read(path)) for run in system_runs(rows)]
     shape = "device" if table.has("role") else kind
     table.refuse_others(OF_DEVICES if shape == "device" else COLUMNS)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from planner import files
 from planner.cli import options
 from planner.cli.options import argument, flag, option
 from planner.errors import InputError
 
+COUNTERS = "volume counters (MRIODDEV)"
+
 
 @options.expanded
 def read(
     file: Annotated[Path, argument("FILE", "Measurements, or the folder of an archive.")],
     volume_totals: Annotated[
-        bool, flag("FILE holds volume counters (MRIODDEV): add up base and aliases.", "--volume-totals")
+        bool, flag(f"FILE holds {COUNTERS}: add up base and aliases.", "--volume-totals")
     ] = False,
     pools: options.Pools = None,
     deltas: Annotated[
@@ -43,10 +45,6 @@ def read(
     from planner.measurements.read import standard_input
 
     content = standard_input(file)
-    if volume_totals and (form.plot or form.report):
-        raise InputError(
-            "--volume-totals", "with --plot or --report", "its CSV first (-o), then planner read of that"
-        )
     if form.plot is not None and is_folder(file):
         raise InputError(
             "--plot", "the folder of an archive", "a file of measurements; planner growth draws archives"
@@ -57,9 +55,7 @@ def read(
         if given is not None and is_folder(file):
             wanted = "a file of measurements; planner collect takes it for an archive"
             raise InputError(name, "the folder of an archive", wanted)
-    if volume_totals:
-        _volume_totals(file, content, pools, deltas, form)
-    elif is_folder(file):
+    if is_folder(file) and not volume_totals:
         from planner.measurements.archive import open_archive
         from planner.measurements.shown import overview
 
@@ -68,7 +64,11 @@ def read(
         from planner.measurements.read import read as read_any
         from planner.measurements.shown import MeasuredAnswer
 
-        measured = read_any(file if content is None else content, pools, deltas=deltas, map=map)
+        source = file if content is None else content
+        mean = "mean" if volume_totals else None
+        measured = read_any(source, pools, interval=mean, deltas=deltas, map=map)
+        if volume_totals and measured.what != (COUNTERS,):
+            raise InputError("--volume-totals", measured.what[0], f"a file of {COUNTERS}")
         answer = MeasuredAnswer(measured)
         if form.csv and len(answer.tables) > 1 and any(what.endswith(" listings") for what in measured.what):
             raise InputError("--csv", measured.what[0], "a file with listings of one report, or --json")
@@ -76,27 +76,6 @@ def read(
         if form.csv:
             for note in measured.notes:
                 files.complain(note)
-
-
-def _volume_totals(
-    report: Path, content: bytes | None, pools: Path | None, deltas: bool | None, form: options.Form
-) -> None:
-    """Volume counters to rates and times of whole volumes."""
-    from planner import render
-    from planner.measurements.read import membership
-    from planner.reports.volume_counters import read_volume_totals, totals_table
-
-    members = membership(pools)
-    totals = read_volume_totals(report, members, deltas=deltas, data=content)
-    table = totals_table(totals.volumes)
-
-    def text() -> str:
-        return "\n".join([render.to_text(table), "", *map(render.wrap, totals.notes)]).rstrip()
-
-    def data() -> dict[str, Any]:
-        return {"volumes": table.records(), "aliases": list(totals.aliases), "notes": list(totals.notes)}
-
-    options.emit(text, data, lambda: table, form)
 
 
 @options.expanded

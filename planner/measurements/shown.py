@@ -29,12 +29,13 @@ MOST_ROWS: Final = 60  # that people see; programs get all
 ROWS: Final = {"devices": "rows", "supply": "supply", "storage": "data_spaces"}  # what --json calls them
 HEADINGS: Final = {"source": "run"}  # where a column has another name in a table than in the schema
 SHOWN: Final = {
-    "devices": "system source start device label kind pool io_rate pend disconnect connect service response queued",
+    "devices": "system source start device label kind pool io_rate alias_rate pend disconnect connect service response "
+    "queued",
     "supply": "system source start pool tries fails fewest_free aliases",
     "storage": "system source start owner name total resident resident_below_2gb dasd",
 }
 LABELS: Final = {
-    "io_rate": "I/O rate", "disconnect": "disc", "connect": "conn", "response": "resp",
+    "io_rate": "I/O rate", "alias_rate": "aliases", "disconnect": "disc", "connect": "conn", "response": "resp",
     "resident_below_2gb": "below 2 GB", "dasd": "on DASD",
 }  # fmt: skip
 OF_ALL: Final = ("system", "source", "start", "kind")  # not shown where they are the same of all rows

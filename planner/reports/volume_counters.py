@@ -7,22 +7,18 @@ already: they are no volumes, and are left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from planner import render
-from planner.answer import tabled
 from planner.errors import ReportError
-from planner.quantity import column
 from planner.reports import schema
-from planner.reports.csv_table import CsvTable, read_csv
+from planner.reports.csv_table import CsvTable
 from planner.reports.membership import BITS, Membership, device_words, members_of, with_pools
 from planner.reports.supply import (
     OFTEN,
@@ -36,7 +32,7 @@ from planner.reports.supply import (
     system_of,
 )
 from planner.results import Array
-from planner.units import MILLISECOND, MONITOR_TIME
+from planner.units import MONITOR_TIME
 
 BASE: Final = ("IODDEV_SCGSSCH", "IODDEV_SCMFPTIM", "IODDEV_SCMCNTIM", "IODDEV_SCMDDTIM")
 ALIAS: Final = ("IODDEV_PAVSSCH", "IODDEV_PAVFPTIM", "IODDEV_PAVCNTIM", "IODDEV_PAVDDTIM")
@@ -45,22 +41,6 @@ WHAT: Final = "volume counters (MRIODDEV)"
 INTERVAL: Final = "interval_s"
 SAY_DELTAS: Final = "; where each row holds what was counted since the row before, say --deltas"
 QUEUES: Final = ("queue", "queued", "qued", "base_queue", "req_qued")
-TOTALS: Final = (
-    column("device", label="device"), column("pool", label="pool"), column("pool_aliases", "", "aliases", 0),
-    column("interval", "s", "measured", 0), column("io_rate", "1/s", "I/O rate"), column("base_rate", "1/s", "base"),
-    column("alias_rate", "1/s", "aliases"), column("pend", "ms", "pend", 3), column("connect", "ms", "connect", 3),
-    column("disconnect", "ms", "disc", 3), column("service", "ms", "service", 3), column("queued", "", "queued", 2),
-    column("response", "ms", "response", 3),
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VolumeTotals:
-    """All volumes of a file by `TOTALS`, `aliases` (devices that were left out as aliases) and `notes`."""
-
-    volumes: tuple[dict[str, Any], ...]
-    aliases: tuple[str, ...]
-    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,36 +193,12 @@ def numbers_of(counted: Array, seconds: Array, queued: Array | None) -> dict[str
     some = np.where(ios > 0, ios, np.nan)
     pend, connect, disconnect = times / some
     found = {
-        "io_rate": ios / seconds, "base_rate": counted[0] / seconds, "alias_rate": counted[4] / seconds, "pend": pend,
-        "connect": connect, "disconnect": disconnect, "service": times.sum(axis=0) / some,
+        "io_rate": ios / seconds, "alias_rate": counted[4] / seconds, "pend": pend, "connect": connect,
+        "disconnect": disconnect, "service": times.sum(axis=0) / some,
     }  # fmt: skip
     if queued is not None:
         found |= {"queued": queued, "response": found["service"] + queued / (some / seconds)}
     return found
-
-
-def read_volume_totals(
-    path: Path | str,
-    membership: Membership | None = None,
-    *,
-    deltas: bool | None = None,
-    data: bytes | None = None,
-) -> VolumeTotals:
-    """Read volume counters, or their content, leave the aliases out and add up the intervals of each volume."""
-    counted = count_volumes(read_csv(path, COLUMNS, WHAT, data=data), membership, deltas=deltas)
-    aliases, notes = alias_devices(counted)
-    members = counted.membership
-    seconds = counted.totals(counted.seconds)
-    queued = None if counted.queued is None else counted.totals(counted.queued * counted.seconds) / seconds
-    numbers = {"interval": seconds, **numbers_of(counted.totals(counted.counted), seconds, queued)}
-    volumes: list[dict[str, Any]] = []
-    for k, device in enumerate(counted.devices):
-        if device not in aliases:
-            pool = members.members[device].pool if members and device in members.members else None
-            own = len(members.of(pool, "alias")) if members and pool is not None else None
-            found = {name: None if np.isnan(each[k]) else float(each[k]) for name, each in numbers.items()}
-            volumes.append({"device": device, "pool": pool, "pool_aliases": own, **found})
-    return VolumeTotals(volumes=tuple(volumes), aliases=tuple(aliases), notes=tuple(notes))
 
 
 def volumes_frame(counted: CountedVolumes) -> tuple[pl.DataFrame, list[str]]:
@@ -255,20 +211,10 @@ def volumes_frame(counted: CountedVolumes) -> tuple[pl.DataFrame, list[str]]:
     data: dict[str, Any] = {
         "device": names[kept].tolist(), "kind": schema.VOLUME, "interval": seconds, "file": str(counted.table.path),
         "system": counted.system,
+        "source": None if counted.start else [f"until {end:.10g} s" for end in counted.ends[kept].tolist()],
         "line": counted.table.line_numbers[counted.rows[kept]],
         **clock_after(counted.start, counted.ends[kept] - seconds),
     }  # fmt: skip
-    numbers = numbers_of(counted.counted[:, kept], seconds, queued)
-    del numbers["base_rate"]
-    for name, values in numbers.items():
+    for name, values in numbers_of(counted.counted[:, kept], seconds, queued).items():
         data |= schema.exact(name, values)
     return with_pools(schema.frame(schema.DEVICES, data, kept.size), counted.membership), notes
-
-
-def totals_table(volumes: Sequence[Mapping[str, Any]]) -> render.Table:
-    """Lay out volumes as columns."""
-    rows = []
-    for each in volumes:
-        cells = ((total.unit, each.get(total.key)) for total in TOTALS)
-        rows.append(tuple(v / MILLISECOND if unit == "ms" and v is not None else v for unit, v in cells))
-    return tabled(rows, TOTALS)
