@@ -148,12 +148,9 @@ def _listings(source: Source, options: Options) -> schema.Tables:
 
 def _counters(source: Source, options: Options) -> schema.Tables:
     """Volume counters."""
-    from planner.reports.volume_counters import count_volumes, volumes_frame
+    from planner.reports.volume_counters import read_counters
 
-    table = source.cells("volume counters")
-    counted = count_volumes(table, options.members, deltas=options.deltas)
-    frame, notes = volumes_frame(counted)
-    return schema.Tables(devices=frame, notes=tuple(notes), what="volume counters (MRIODDEV)")
+    return read_counters(source.cells("volume counters"), options.members, deltas=options.deltas)
 
 
 def _supply(source: Source, options: Options) -> schema.Tables:
