@@ -35,10 +35,10 @@ from planner.library import data_path, read_model
 from planner.measurements import Rows, intervals, read, volume_runs
 from planner.measurements.archive import open_archive
 from planner.measurements.collect import collect
+from planner.measurements.over_time import read_supplies
 from planner.measurements.shown import MeasuredAnswer, overview
 from planner.published import scoreboard
 from planner.reports import read_data_spaces
-from planner.reports.supply import read_supply
 from planner.results import Result
 from planner.site.growth import growth
 from planner.site.question import site
@@ -122,7 +122,7 @@ MADE = {
         [sizing.MeasuredPool(name="1", volumes=1, aliases=0, runs=(volume_runs(rows_of_listing())[0],))],
         Law.from_model("hyperpav"),
     ),
-    "SupplyAnswer": lambda: judge(read_supply(ROOT / "docs" / "examples" / "supply-counters.csv")),
+    "SupplyAnswer": lambda: judge(read_supplies(ROOT / "docs" / "examples" / "supply-counters.csv")),
     "SystemAnswer": lambda: system.solve(template("xiv")),
     "SystemComparison": lambda: compare(
         system.solve(template("xiv")), system.solve(template("xiv"), ["guests.count=17"])

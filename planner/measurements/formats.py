@@ -155,12 +155,9 @@ def _counters(source: Source, options: Options) -> schema.Tables:
 
 def _supply(source: Source, options: Options) -> schema.Tables:
     """Supply counters."""
-    from planner.reports.supply import read_supply, supply_frame, system_of
+    from planner.reports.supply import read_counters
 
-    table = source.cells("supply counters")
-    frame = supply_frame(read_supply(source.path, table), source.path)
-    named = frame.with_columns(system=pl.lit(system_of(table), pl.String))
-    return schema.Tables(supply=named, what="supply counters (MRIODHPP)")
+    return read_counters(source.cells("supply counters"))
 
 
 def _volumes(source: Source, options: Options) -> schema.Tables:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +21,7 @@ from planner.measurements.run import Run
 from planner.measurements.systems import pool_runs, volume_runs
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.schema import ALIAS, CLASSIC_ALIAS
-from planner.reports.supply import Counts, PoolSupply, by_number
+from planner.reports.supply import ONE_RECORD, Counts, PoolSupply, by_number
 from planner.results import Array
 
 NEEDED: Final = {"time": "times", "tries": "requests for an alias", "fails": "those that found none free",
@@ -139,7 +139,9 @@ def read_supplies(
     """Read the supply counters of all pools in files or an archive; of some intervals, as `read` chooses them."""
     sources = [opened(each) for each in ([path] if isinstance(path, str | Path) else path)]
     measured = read(sources, system=system, start=start, end=end)
-    return pool_supplies(measured.supply, sources[0].path, measured.notes)
+    first, *others = pool_supplies(measured.supply, sources[0].path, measured.notes)
+    alone = (note for note in measured.notes if note.endswith(ONE_RECORD))
+    return replace(first, notes=(*first.notes, *alone)), *others
 
 
 def pool_supplies(frame: pl.DataFrame, path: Path, notes: Sequence[str] = ()) -> tuple[PoolSupply, ...]:

@@ -17,7 +17,7 @@ from planner.errors import ReportError
 from planner.reports import read_table
 from planner.reports.csv_table import Allowed, read_cells, read_csv
 from planner.reports.membership import read_membership
-from planner.reports.supply import read_supply
+from planner.reports.supply import WHAT, read_counters
 
 # A reader, and a file that it reads.
 READERS: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -40,7 +40,7 @@ READERS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "members": (read_membership, "device,role,pool\n522A,base,a\n522B,alias,a\n"),
     "counters": (
-        read_supply,
+        lambda path: read_counters(read_csv(path, (), WHAT)).supply,
         "time,pool,IODHPP_HPPTRIES,IODHPP_HPPFAILS,IODHPP_HPPMINCT,IODHPP_HPPMAXCT,aliases\n"
         "0,a,0,0,1,2,3\n60,a,100,3,0,2,3\n",
     ),
@@ -117,12 +117,6 @@ def told(read: Callable[[Path], object], path: Path) -> str:
 @pytest.mark.parametrize("change", SAME)
 def test_it_reads_the_same(reader: str, change: str, tmp_path: Path) -> None:
     read, text = READERS[reader]
-    if reader == "counters":  # arrays compare by their values only
-        changed = read_supply(written(tmp_path, SAME[change](text)))
-        assert [(each.pool, each.tries.tolist(), each.aliases.tolist()) for each in changed] == [
-            ("a", [100], [3])
-        ]
-        return
     if reader == "costs":  # they know their places in the file
         rows = read_measurements([written(tmp_path, SAME[change](text))], DISK_HEADINGS, DISK_NEEDED)
         assert [(row.name, row.words, row.value("rate")) for row in rows] == [
