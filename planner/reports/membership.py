@@ -14,7 +14,7 @@ from planner.errors import InputError, ReportError
 from planner.lazy import pl
 from planner.render.text import counted
 from planner.reports import schema
-from planner.reports.csv_table import CsvTable, read_cells, shown
+from planner.reports.csv_table import CsvTable, read_csv, shown
 from planner.reports.lines import read_text
 
 Role = Literal["base", "alias"]
@@ -77,9 +77,9 @@ class Membership:
 def read_membership(path: Path | str, data: bytes | None = None) -> Membership:
     """Read the members of alias pools."""
     what = f"pool members with the columns {', '.join(ROLES)}, or {', '.join(BITS)}, or what lsdasd -u prints"
-    table = read_cells(path, what, ("device",), data=data)
+    table = read_csv(path, (), what, data=data)
     by_bits = table.has(IS_BASE) or table.has(IS_ALIAS)
-    table.require(BITS if by_bits else ROLES, what)
+    table.require(BITS if by_bits else ROLES, "pool members")
     return Membership(table.path, members_of(table) if by_bits else _by_role(table))
 
 

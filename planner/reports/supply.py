@@ -134,7 +134,7 @@ class PoolSupply:
 
 def read_counters(table: CsvTable) -> schema.Tables:
     """Read the supply counters of all pools in a table."""
-    table.require(COLUMNS, f"{WHAT} with the columns {', '.join(COLUMNS)}")
+    table.require(COLUMNS, WHAT)
     system = system_of(table)
     times, start = table.times("time")
     tries, fails = table.counts(TRIES), table.counts(FAILS)

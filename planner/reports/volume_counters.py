@@ -42,7 +42,7 @@ QUEUES: Final = ("queue", "queued", "qued", "base_queue", "req_qued")
 
 def read_counters(table: CsvTable, membership: Membership | None, *, deltas: bool | None) -> schema.Tables:
     """Read volume counters interval by interval; devices that are aliases are left out."""
-    table.require(COLUMNS, f"{WHAT} with the columns {', '.join(COLUMNS)}")
+    table.require(COLUMNS, WHAT)
     system = system_of(table)
     members = dict(sorted(places(device_words(table)).items()))
     times, start = table.times("time")

@@ -27,7 +27,7 @@ from planner.reports.csv_table import (
     check_width,
     first_true,
     normal,
-    read_cells,
+    read_csv,
     refuse,
     shown,
 )
@@ -100,7 +100,7 @@ def read_any_table(path: Path, data: bytes, given: Mapping[str, str]) -> schema.
     lines = data.split(b"\n", layout.line)
     below = b"\n" * (layout.line - 1) + b"\n".join(lines[layout.line - 1 :])
     if layout.separator == ",":
-        table = read_cells(path, WANTED, data=below)
+        table = read_csv(path, (), WANTED, data=below)
     else:
         table = by_lines(path, below, WANTED, separator=layout.separator)
     return read_volumes(table, given)
