@@ -14,13 +14,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from planner.errors import InputError, PlannerError, ReportError
-from planner.measurements.choose import GROUP_KEYS, VOLUME, Group, refuse_twice
+from planner.measurements.choose import GROUP_KEYS, VOLUME, Group
 from planner.measurements.read import opened, read
 from planner.measurements.rows import Rows
 from planner.measurements.run import Run
 from planner.measurements.systems import pool_runs, volume_runs
 from planner.reports.moments import MOMENT, with_moments
-from planner.reports.schema import ALIAS, CLASSIC_ALIAS
+from planner.reports.schema import ALIAS, CLASSIC_ALIAS, refuse_twice
 from planner.reports.supply import ONE_RECORD, Counts, PoolSupply, by_number
 from planner.results import Array
 

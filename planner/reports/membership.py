@@ -97,16 +97,6 @@ def members_of(table: CsvTable) -> dict[str, Member]:
     return _members(table, parts, again=True)
 
 
-def device_words(table: CsvTable) -> list[str]:
-    """Device numbers of a table whose rows are one device each."""
-    words = []
-    for row, devices in enumerate(_devices(table)):
-        if len(devices) > 1:
-            raise table.error(row, "device", "is a range: expected one device number a row")
-        words.append(devices[0])
-    return words
-
-
 def _by_role(table: CsvTable) -> dict[str, Member]:
     roles, pools = table.words("role"), table.words("pool")
     parts: list[Member | None] = []

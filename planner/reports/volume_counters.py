@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from planner.errors import ReportError
 from planner.reports import schema
 from planner.reports.csv_table import CsvTable
-from planner.reports.membership import BITS, Membership, device_words, members_of, with_pools
+from planner.reports.membership import BITS, Membership, members_of, with_pools
 from planner.reports.supply import (
     OFTEN,
     Backwards,
@@ -28,6 +28,7 @@ from planner.reports.supply import (
     steps_of,
     system_of,
 )
+from planner.reports.volumes import device_series
 from planner.results import Array
 from planner.units import MONITOR_TIME
 
@@ -44,7 +45,8 @@ def read_counters(table: CsvTable, membership: Membership | None, *, deltas: boo
     """Read volume counters interval by interval; devices that are aliases are left out."""
     table.require(COLUMNS, WHAT)
     system = system_of(table)
-    members = dict(sorted(places(device_words(table)).items()))
+    table.words("device")  # none is empty
+    members = dict(sorted(places(device_series(table).to_list()).items()))
     times, start = table.times("time")
     counters = np.array([table.counts(name) for name in (*BASE, *ALIAS)])
     queue = _queue_column(table)
