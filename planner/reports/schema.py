@@ -232,7 +232,9 @@ def refuse_twice(frame: pl.DataFrame) -> None:
     wanted = "expected each interval of it once"
     latest: Any = frame["start"].slice(places[0], places[1] - places[0]).max()
     if latest is not None and second["utc_offset"] is None and latest > second["start"]:
-        wanted += "; if the clock was set back, give the times their offset, as 2026-10-25T02:00+01:00"
+        wanted += (
+            "; if the clock was set back, give the times their offset (utc_offset), as 2026-10-25T02:00+01:00"
+        )
     raise ReportError(second["file"] or "data frame", f"{problem}: {wanted}", line=second["line"])
 
 
