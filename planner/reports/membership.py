@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -160,7 +161,7 @@ def with_pools(frame: pl.DataFrame, membership: Membership | None) -> pl.DataFra
     if membership is None or not membership.members:
         return frame
     members = membership.members
-    counts = {name: len(membership.of(name, "alias")) for name in membership.pools}
+    counts = Counter(each.pool for each in members.values() if each.role == "alias")
     own = {
         "device": list(members), "pool": [each.pool for each in members.values()],
         "pool_aliases": [counts[each.pool] for each in members.values()],
