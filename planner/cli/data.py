@@ -42,9 +42,7 @@ def read(
     Example: planner read EXPORT.csv --map io_rate=IOPS,volume=Volser
     """
     from planner.measurements.formats import is_folder
-    from planner.measurements.read import standard_input
 
-    content = standard_input(file)
     if form.plot is not None and is_folder(file):
         raise InputError(
             "--plot", "the folder of an archive", "a file of measurements; planner growth draws archives"
@@ -64,9 +62,8 @@ def read(
         from planner.measurements.read import read as read_any
         from planner.measurements.shown import MeasuredAnswer
 
-        source = file if content is None else content
         mean = "mean" if volume_totals else None
-        measured = read_any(source, pools, interval=mean, deltas=deltas, map=map)
+        measured = read_any(file, pools, interval=mean, deltas=deltas, map=map)
         if volume_totals and measured.what != (COUNTERS,):
             raise InputError("--volume-totals", measured.what[0], f"a file of {COUNTERS}")
         answer = MeasuredAnswer(measured)

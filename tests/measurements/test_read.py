@@ -385,7 +385,7 @@ def test_the_command_reads_standard_input(
     expected = capsys.readouterr().out
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
     assert main(["read", "-", "--csv"]) == 0
-    assert capsys.readouterr().out.replace("bytes", str(path)) == expected
+    assert capsys.readouterr().out.replace("standard input", str(path)) == expected
 
 
 def test_the_command_names_damaged_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
