@@ -147,17 +147,13 @@ def read_counters(table: CsvTable) -> schema.Tables:
         problem = "of the only record: expected two records of a pool at least"
         raise table.error(len(table) - 1, "time", problem)
     usual = float(np.median(lengths))
+    said = {"system": system, "file": str(table.path)}
     parts = []
     for pool, of_pool in members.items():
-        data = _pool(table, pool, of_pool, times[of_pool], counts[:, of_pool], usual)
-        data |= clock_after(start, data["time"] - data["interval"]) | {
-            "file": str(table.path),
-            "system": system,
-        }
+        data = said | _pool(table, pool, of_pool, times[of_pool], counts[:, of_pool], usual)
+        data |= clock_after(start, data["time"] - data["interval"])
         parts.append(schema.frame(schema.SUPPLY, data, len(of_pool) - 1))
-    alone = [
-        f"{table.path}: pool {pool} {ONE_RECORD}" for pool, of_pool in members.items() if len(of_pool) == 1
-    ]
+    alone = [f"{table.path}: pool {pool} {ONE_RECORD}" for pool, of in members.items() if len(of) == 1]
     return schema.Tables(supply=schema.join(schema.SUPPLY, parts), notes=tuple(alone), what=WHAT)
 
 
