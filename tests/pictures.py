@@ -18,8 +18,8 @@ from planner.advice import disk_rates, paging_devices
 from planner.advice.disk import Setting
 from planner.advice.paging_capacity import Load
 from planner.library import data_path
+from planner.measurements.over_time import read_supplies
 from planner.published import figures
-from planner.reports.supply import read_supply
 from planner.site.growth import growth
 from planner.site.question import site
 from planner.site.series import read_series
@@ -58,7 +58,7 @@ def _pages() -> Load:
 # The answers that the pages of the questions show, each as its command draws it.
 ANSWERS: dict[str, Callable[[], Answer]] = {
     "pool-aliases": lambda: planner.aliases(data_path("hyperpav", "pool-0-aliases.listing")),
-    "supply": lambda: judge(read_supply(EXAMPLES / "supply-counters.csv")),
+    "supply": lambda: judge(read_supplies(EXAMPLES / "supply-counters.csv")),
     "site": lambda: site([EXAMPLES / "site.csv"]),
     "growth": lambda: growth(read_series(EXAMPLES / "io-rate.csv", "io_rate"), 5000),
     "paging": lambda: paging_devices(_pages()),

@@ -35,10 +35,10 @@ from planner.library import data_path, read_model
 from planner.measurements import Rows, intervals, read, volume_runs
 from planner.measurements.archive import open_archive
 from planner.measurements.collect import collect
+from planner.measurements.over_time import read_supplies
 from planner.measurements.shown import MeasuredAnswer, overview
 from planner.published import scoreboard
-from planner.reports import read_data_spaces, read_devices
-from planner.reports.supply import read_supply
+from planner.reports import read_data_spaces
 from planner.results import Result
 from planner.site.growth import growth
 from planner.site.question import site
@@ -52,10 +52,6 @@ from tests.checkout import ROOT
 from tests.site.large_site import pool_rows
 
 COUNTS = np.arange(4)
-
-
-def listing() -> Any:
-    return read_devices(data_path("hyperpav", "522A-0-aliases.listing"))[0]
 
 
 def rows_of_listing() -> Rows:
@@ -89,8 +85,6 @@ MADE = {
     "CcwAnswer": lambda: channel_programs(64, 0.3),
     "Collected": archived,
     "CostFit": lambda: calibrated("channel-program", "docs/examples/fast-ccw.csv"),
-    "DataSpaceListing": lambda: read_data_spaces(data_path("real-storage", "5-users.listing"))[0],
-    "DeviceListing": listing,
     "DiskAnswer": lambda: disk_rates(Setting(workload="xedit", hit_ratio=0.9)),
     "DiskPerformance": lambda: DiskPath.from_model(read_model("disk-xedit-emulated-fba")).solve(
         "cached", [0.1, 0.5]
@@ -128,7 +122,7 @@ MADE = {
         [sizing.MeasuredPool(name="1", volumes=1, aliases=0, runs=(volume_runs(rows_of_listing())[0],))],
         Law.from_model("hyperpav"),
     ),
-    "SupplyAnswer": lambda: judge(read_supply(ROOT / "docs" / "examples" / "supply-counters.csv")),
+    "SupplyAnswer": lambda: judge(read_supplies(ROOT / "docs" / "examples" / "supply-counters.csv")),
     "SystemAnswer": lambda: system.solve(template("xiv")),
     "SystemComparison": lambda: compare(
         system.solve(template("xiv")), system.solve(template("xiv"), ["guests.count=17"])
@@ -139,9 +133,9 @@ MADE = {
         data_path("hyperpav", "pool-0-aliases.listing"), kind="volume"
     ),
 }
-# What is a list, or counts of rows: no picture helps. What is read of a listing is drawn as any measurement is.
-WITHOUT_PICTURE = {"ArchiveAnswer", "Collected", "DeviceListing", "DataSpaceListing"}
-BASES = {"Answer", "Calibration", "PrintedListing", "Result", "Tabular"}
+# What is a list, or counts of rows: no picture helps.
+WITHOUT_PICTURE = {"ArchiveAnswer", "Collected"}
+BASES = {"Answer", "Calibration", "Result", "Tabular"}
 SUFFIX = re.compile(r"_(ms|us|s|gb|mb|bytes|percent)(_per_\w+)?$", re.IGNORECASE)
 
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from planner.calibrate.error_bar import Possible, interval, possible
     from planner.calibrate.kinds import CALIBRATORS, Task, calibrate, known_values, to_model
     from planner.calibrate.least_squares import MODEL_ERROR
-    from planner.calibrate.problem import PRIORS, Figure, Observation, Prior, observe
+    from planner.calibrate.problem import PRIORS, Observation, Prior, observe
     from planner.calibrate.volume_fit import fit
 
 __all__ = [
-    "CALIBRATORS", "MODEL_ERROR", "PRIORS", "Calibration", "Chosen", "Comparison", "CostFit", "Estimate", "Figure",
+    "CALIBRATORS", "MODEL_ERROR", "PRIORS", "Calibration", "Chosen", "Comparison", "CostFit", "Estimate",
     "Fit", "Observation", "Outlier", "Possible", "Prior", "Task", "calibrate", "fit", "interval", "known_values",
     "observe", "possible", "read_observations", "to_model",
 ]  # fmt: skip

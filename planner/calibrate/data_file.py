@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from planner.calibrate.least_squares import MeasuredFigure
-from planner.calibrate.problem import FIGURES, Figure, Observation, observe
+from planner.calibrate.problem import FIGURES, Observation, observe
 from planner.errors import InputError, ReportError
 from planner.measurements import Devices, Run, intervals, pool_runs, read, system_runs, volume_runs
 from planner.measurements.formats import is_folder
@@ -118,7 +118,7 @@ OF_DEVICES: Final = (*NAMES, "population", "io_rate", "service_ms", "queued")  #
 NEEDED: Final = {
     "device": ("io_rate", "service_ms"), "volume": ("aliases",), "pool": ("aliases", "volumes"),
 }  # fmt: skip
-TOTALS: Final = "pool_aliases"  # a column that only a table of volume totals has
+TOTALS: Final = ("pool_aliases", "kind")  # columns of which tables of volumes have one, those of runs none
 MOST_RUNS: Final = 60  # in one fit; a law with four parameters learns little from more, and each costs time
 
 
@@ -220,11 +220,11 @@ def _csv_observations(path: Path, kind: str) -> list[Observation]:
     table = read_csv(
         path, (), f"runs of a {kind}, with columns such as aliases, io_rate, service_ms and queued"
     )
-    if table.has(TOTALS):
+    if any(map(table.has, TOTALS)):
         return [observe(run) for rows in intervals(read(path)) for run in system_runs(rows)]
     shape = "device" if table.has("role") else kind
     table.refuse_others(OF_DEVICES if shape == "device" else COLUMNS)
-    table.require(NEEDED[shape], f"runs of a {kind} with the columns {', '.join(NEEDED[shape])}")
+    table.require(NEEDED[shape], f"runs of a {kind}")
     shown_as = [each.file_key for each in FIGURES.values()]
     if not any(map(table.has, shown_as)):
         raise table.missing(f"one of {', '.join(shown_as)}", f"what was measured of each run of a {kind}")
@@ -244,10 +244,11 @@ def _csv_observations(path: Path, kind: str) -> list[Observation]:
     return [run for _, run in runs]
 
 
-def _figures(row: Measurements) -> dict[str, Figure]:
+def _figures(row: Measurements) -> dict[str, Printed]:
     """What a row measured, SI."""
-    known = {name: row.numbers.get(heading.file_key) for name, heading in FIGURES.items()}
-    return {name: Figure(each.value, each.resolution) for name, each in known.items() if each is not None}
+    return {
+        name: row.numbers[each.file_key] for name, each in FIGURES.items() if each.file_key in row.numbers
+    }
 
 
 def _of_run(row: Measurements, needed: Sequence[str]) -> Observation:
@@ -265,7 +266,7 @@ def _of_run(row: Measurements, needed: Sequence[str]) -> Observation:
 
 
 def _observation(
-    row: Measurements, *, name: str, volumes: int, aliases: int, figures: dict[str, Figure]
+    row: Measurements, *, name: str, volumes: int, aliases: int, figures: dict[str, Printed]
 ) -> Observation:
     """A run, or the error of its row where its numbers contradict each other."""
     population = int(row.value("population")) or None
@@ -296,7 +297,7 @@ def _sum(name: str, devices: Sequence[Measurements]) -> Observation:
     if not bases:
         raise devices[0].error(f"role of {name} is alias only: expected a base among its devices", "role")
     rates, services = (
-        [_figures(row).get(key, Figure(0.0, 0.0)) for row in devices] for key in ("io_rate", "service_time")
+        [_figures(row).get(key, Printed(0.0, 0.0)) for row in devices] for key in ("io_rate", "service_time")
     )
     total = sum(rate.value for rate in rates)
     if total <= 0:
@@ -304,12 +305,12 @@ def _sum(name: str, devices: Sequence[Measurements]) -> Observation:
         raise devices[0].error(problem, "io_rate")
     work = sum(rate.value * service.value for rate, service in zip(rates, services, strict=True))
     summed = {
-        "io_rate": Figure(total, sum(rate.half for rate in rates)),
-        "service_time": Figure(work / total, max(service.half for service in services)),
+        "io_rate": Printed(total, sum(rate.resolution for rate in rates)),
+        "service_time": Printed(work / total, max(service.resolution for service in services)),
     }
     queues = [row.numbers["queued"] for row in bases if "queued" in row.numbers]
     if queues:
-        summed["queued"] = Figure(sum(each.value for each in queues), sum(each.resolution for each in queues))
+        summed["queued"] = sum(queues[1:], queues[0])
     for row in bases:
         if queues and "queued" not in row.numbers:
             raise row.error(

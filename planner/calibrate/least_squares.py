@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 import numpy as np
@@ -104,19 +104,16 @@ class LeastSquares:
         from scipy.optimize import least_squares
 
         low, high = self.bounds
-        last: dict[bytes, tuple[Array, Array]] = {}
 
-        def known(at: Array) -> tuple[Array, Array]:
-            if at.tobytes() not in last:
-                last.clear()
-                last[at.tobytes()] = self.around(at)
-            return last[at.tobytes()]
+        @lru_cache(maxsize=1)
+        def known(at: bytes) -> tuple[Array, Array]:
+            return self.around(np.frombuffer(at))
 
         def residuals(at: Array) -> Array:
-            return known(at)[0]
+            return known(at.tobytes())[0]
 
         def jacobian(at: Array) -> Array:
-            return known(at)[1]
+            return known(at.tobytes())[1]
 
         inside, ends = np.clip(start, low + 2 * self.STEP, high - 2 * self.STEP), self.TOLERANCE
         downhill = partial(

@@ -20,13 +20,8 @@ if TYPE_CHECKING:
     from planner.calibrate.problem import Observation
 
 WIDE: Final = 1.645  # standard deviations on each side: 90 %
-LIKELIEST: Final = (
-    "io_rate",
-    "response_time",
-    "service_time",
-    "queued",
-    "wait_time",
-)  # what is drawn of as many runs
+# What is drawn, of figures that as many runs have.
+LIKELIEST: Final = ("io_rate", "response_time", "service_time", "queued", "wait_time")
 
 
 def draw_fit(found: Fit, axes: Axes | None) -> Axes:

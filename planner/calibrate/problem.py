@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from planner.devices.pool import equal_volumes, own_queues
 from planner.errors import CalibrationError, ConvergenceError, InputError
 from planner.measurements import Run
 from planner.quantity import Quantity
+from planner.reports import Printed
 from planner.results import Array
 
 FIGURES: Final = {  # what may be measured of a run, as files and pictures have it
@@ -27,13 +28,6 @@ FIGURES: Final = {  # what may be measured of a run, as files and pictures have 
     "queued": Quantity("queued", label="I/Os queued", zero=True),
 }
 LOGARITHMIC: Final = ("io_rate", "service_time", "response_time")  # compared so, the others plainly
-
-
-class Figure(NamedTuple):
-    """A measured number: `value`, SI, and `half` of the range that its printed digits leave open."""
-
-    value: float
-    half: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +42,11 @@ class Observation:
     volumes: int
     aliases: int
     population: int | None
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, Printed]
 
     def __post_init__(self) -> None:
         """Refuse a run that contradicts itself."""
-        for figure, (value, _) in self.figures.items():
+        for figure, value in self.values.items():
             if not math.isfinite(value) or value < 0 or (value == 0 and figure in LOGARITHMIC):
                 raise InputError(f"{figure} of {self.name}", value, "a number above zero")
         # Requesters hold at most one I/O each: rate x response cannot exceed their number.
@@ -72,7 +66,7 @@ class Observation:
     @property
     def least_present(self) -> float:
         """Fewest I/Os present that the printed digits allow; 0 where they do not tell."""
-        low = {key: max(figure.value - figure.half, 0.0) for key, figure in self.figures.items()}
+        low = {key: figure.low for key, figure in self.figures.items()}
         rate, service = low.get("io_rate", 0.0), low.get("service_time", 0.0)
         each = (
             rate * low.get("response_time", 0.0),
@@ -139,9 +133,9 @@ def observe(run: Run) -> Observation:
         aliases=run.aliases,
         population=None,
         figures={
-            "io_rate": Figure(rate.value, (rate.high - rate.low) / 2),
-            "service_time": Figure(run.mean_service.value, float((service.high - service.value).max())),
-            "queued": Figure(queued.value, (queued.high - queued.low) / 2),
+            "io_rate": Printed(rate.value, (rate.high - rate.low) / 2),
+            "service_time": Printed(run.mean_service.value, float((service.high - service.value).max())),
+            "queued": Printed(queued.value, (queued.high - queued.low) / 2),
         },
     )
 
@@ -208,10 +202,10 @@ class Problem(LeastSquares):
         return tuple(
             MeasuredFigure(
                 run=run.name, quantity=FIGURES[name].file_key, factor=FIGURES[name].factor,
-                value=value, half=half, scale=run.scale(name),
+                value=figure.value, half=figure.resolution, scale=run.scale(name),
             )
             for run in self.observations
-            for name, (value, half) in run.figures.items()
+            for name, figure in run.figures.items()
         )  # fmt: skip
 
     @property

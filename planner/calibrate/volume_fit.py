@@ -90,7 +90,10 @@ def fit(
     if find_outlier:
         outlier, solutions = _without_outlier(problem, count, solutions)
     if intervals:
-        solutions = with_likely_error(solutions, _errors, _with_error, 3)
+        solutions = with_likely_error(
+            solutions, _errors,
+            lambda found, error: search(replace(found[0].problem, model_error=error), None, near=found), 3,
+        )  # fmt: skip
         _check_error(solutions[0])
     degrees = _degrees(solutions[0])
     spread = spread_of(solutions, degrees) if intervals else None
@@ -102,9 +105,7 @@ def fit(
     return Fit(
         population=best.population,
         population_status="fixed" if given else "not determined" if more else "fitted",
-        estimates=_estimates(
-            best, spread, [best, *(each for each in solutions if each is not best)], more=more
-        ),
+        estimates=_estimates(best, spread, sorted(solutions, key=lambda each: each is not best), more=more),
         comparisons=comparisons(replace(best.problem, observations=observations), best.logs),
         chi_square=best.chi_square,
         model_error=best.problem.model_error,
@@ -168,10 +169,6 @@ def _errors(solutions: list[Solution]) -> tuple[float, float]:
     return problem.model_error, problem.likely_error(
         residuals[:figures] * sigma, jacobian[:figures] * sigma[:, None], residuals[figures:], jacobian[figures:]
     )  # fmt: skip
-
-
-def _with_error(solutions: list[Solution], error: float) -> list[Solution]:
-    return search(replace(solutions[0].problem, model_error=error), None, near=solutions)
 
 
 def _degrees(solution: Solution) -> float:

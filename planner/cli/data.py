@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from planner import files
 from planner.cli import options
 from planner.cli.options import argument, flag, option
 from planner.errors import InputError
 
-ROWS = {"FCX108": "rows", "FCX134": "data_spaces"}  # what --json calls the rows of each report
+COUNTERS = "volume counters (MRIODDEV)"
 
 
 @options.expanded
 def read(
     file: Annotated[Path, argument("FILE", "Measurements, or the folder of an archive.")],
     volume_totals: Annotated[
-        bool, flag("FILE holds volume counters (MRIODDEV): add up base and aliases.", "--volume-totals")
+        bool, flag(f"FILE holds {COUNTERS}: add up base and aliases.", "--volume-totals")
     ] = False,
     pools: options.Pools = None,
     deltas: Annotated[
@@ -42,14 +42,7 @@ def read(
     Example: planner read EXPORT.csv --map io_rate=IOPS,volume=Volser
     """
     from planner.measurements.formats import is_folder
-    from planner.measurements.read import is_listing, standard_input
 
-    content = standard_input(file)
-    source = file if content is None else content
-    if volume_totals and (form.plot or form.report):
-        raise InputError(
-            "--volume-totals", "with --plot or --report", "its CSV first (-o), then planner read of that"
-        )
     if form.plot is not None and is_folder(file):
         raise InputError(
             "--plot", "the folder of an archive", "a file of measurements; planner growth draws archives"
@@ -60,72 +53,26 @@ def read(
         if given is not None and is_folder(file):
             wanted = "a file of measurements; planner collect takes it for an archive"
             raise InputError(name, "the folder of an archive", wanted)
-    if volume_totals:
-        _volume_totals(file, content, pools, deltas, form)
-    elif is_folder(file):
+    if is_folder(file) and not volume_totals:
         from planner.measurements.archive import open_archive
         from planner.measurements.shown import overview
 
         options.show(overview(open_archive(file)), form)
-    elif pools is None and map is None and is_listing(source):
-        _listings(file, content, form)
     else:
         from planner.measurements.read import read as read_any
         from planner.measurements.shown import MeasuredAnswer
 
-        options.show(MeasuredAnswer(read_any(source, pools, deltas=deltas, map=map)), form)
-
-
-def _listings(report: Path, content: bytes | None, form: options.PlotForm) -> None:
-    """Listings, one line a printed row; damaged rows are named below."""
-    from planner import render
-    from planner.reports.any_listing import read_with_notes
-    from planner.reports.listing import printed_table
-
-    found, notes = read_with_notes(report, content)
-    if form.csv and len(found) > 1:
-        raise InputError("--csv", " and ".join(found), "a file with listings of one report, or --json")
-    if form.plot is not None or form.report is not None:
-        from planner.measurements.read import read as read_any
-        from planner.measurements.shown import MeasuredAnswer
-
-        options.beside(MeasuredAnswer(read_any(report if content is None else content)), form)
-    tables = {name: printed_table(listings) for name, listings in found.items()}
-
-    def text() -> str:
-        every = [each for listings in found.values() for each in listings]
-        parts = [f"{listing}\n{render.to_text(listing.table())}" for listing in every]
-        return "\n\n".join([*parts, *(["\n".join(map(render.wrap, notes))] if notes else [])])
-
-    def data() -> dict[str, Any]:
-        rows = {ROWS[name]: table.records() for name, table in tables.items()}
-        return {**rows, "notes": notes} if notes else rows
-
-    options.emit(text, data, lambda: next(iter(tables.values())), form)
-    if form.csv:
-        for note in notes:
-            files.complain(note)
-
-
-def _volume_totals(
-    report: Path, content: bytes | None, pools: Path | None, deltas: bool | None, form: options.Form
-) -> None:
-    """Volume counters to rates and times of whole volumes."""
-    from planner import render
-    from planner.measurements.read import membership
-    from planner.reports.volume_counters import read_volume_totals, totals_table
-
-    members = membership(pools)
-    totals = read_volume_totals(report, members, deltas=deltas, data=content)
-    table = totals_table(totals.volumes)
-
-    def text() -> str:
-        return "\n".join([render.to_text(table), "", *map(render.wrap, totals.notes)]).rstrip()
-
-    def data() -> dict[str, Any]:
-        return {"volumes": table.records(), "aliases": list(totals.aliases), "notes": list(totals.notes)}
-
-    options.emit(text, data, lambda: table, form)
+        mean = "mean" if volume_totals else None
+        measured = read_any(file, pools, interval=mean, deltas=deltas, map=map)
+        if volume_totals and measured.what != (COUNTERS,):
+            raise InputError("--volume-totals", measured.what[0], f"a file of {COUNTERS}")
+        answer = MeasuredAnswer(measured)
+        if form.csv and len(answer.tables) > 1 and any(what.endswith(" listings") for what in measured.what):
+            raise InputError("--csv", measured.what[0], "a file with listings of one report, or --json")
+        options.show(answer, form)
+        if form.csv:
+            for note in measured.notes:
+                files.complain(note)
 
 
 @options.expanded

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
-from planner.errors import InputError, ReportError
+from planner.errors import InputError
 from planner.lazy import pl
 from planner.reports import schema
 from planner.reports.moments import MOMENT, before, read_moment, shown_by, with_moments
+from planner.reports.schema import refuse_twice
 
 if TYPE_CHECKING:
     Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
@@ -103,38 +104,6 @@ def within(frame: Frame, start: datetime | None, end: datetime | None) -> Frame:
     if start is not None:
         frame = frame.filter(~before(start))
     return frame if end is None else frame.filter(before(end))
-
-
-def refuse_twice(frame: pl.DataFrame) -> None:
-    """Refuse a device, a volume of a pool or a data space that stands in one interval twice, in whatever files."""
-    rows = with_moments(frame, "system").with_row_index("_row")
-    systems = frame["system"].unique().drop_nulls().to_list()
-    if systems and frame["system"].null_count():  # a row that names no system may be of any
-        every = pl.when(pl.col("system").is_null()).then(pl.lit(systems)).otherwise(pl.concat_list("system"))
-        rows = rows.with_columns(every.alias("system")).explode("system")
-    undated = pl.col("start").is_null()
-    owned = "owner" in frame.columns
-    name = pl.concat_str("name", pl.lit(" of "), "owner") if owned else pl.coalesce("device", "label")
-    pool = pl.lit(None) if owned else pl.when(pl.col("device").is_null()).then("pool")
-    listing = [pl.when(undated).then(each).alias(f"_{each}") for each in ("file", "source")]
-    key = pl.struct("system", MOMENT, name.alias("_name"), pool.alias("_pool"), *listing)
-    keys = rows.select(key.alias("_key")).to_series()
-    if keys.n_unique() == keys.len():
-        return
-    at = int(keys.is_duplicated().arg_max() or 0)
-    twice = rows["_row"].filter(keys == keys[at : at + 1])[:2]
-    first, second = (frame.row(int(row), named=True) for row in twice)
-    when = "" if second["start"] is None else f" at {second['start']}"
-    if first["system"] != second["system"]:
-        when += f" (of {first['system'] or second['system']}, and of no system: --system names it)"
-    place = first["file"] or "data frame"
-    place = place if first["line"] is None else f"line {first['line']} of {place}"
-    problem = f"{keys[at]['_name']} a second time{when}, first in {place}"
-    wanted = (
-        "expected each interval of it once; where clocks were set back, give the measurements their offset "
-        "(utc_offset), or leave the hour out"
-    )
-    raise ReportError(second["file"] or "data frame", f"{problem}: {wanted}", line=second["line"])
 
 
 def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:

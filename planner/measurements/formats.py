@@ -148,22 +148,16 @@ def _listings(source: Source, options: Options) -> schema.Tables:
 
 def _counters(source: Source, options: Options) -> schema.Tables:
     """Volume counters."""
-    from planner.reports.volume_counters import count_volumes, volumes_frame
+    from planner.reports.volume_counters import read_counters
 
-    table = source.cells("volume counters")
-    counted = count_volumes(table, options.members, deltas=options.deltas)
-    frame, notes = volumes_frame(counted)
-    return schema.Tables(devices=frame, notes=tuple(notes), what="volume counters (MRIODDEV)")
+    return read_counters(source.cells("volume counters"), options.members, deltas=options.deltas)
 
 
 def _supply(source: Source, options: Options) -> schema.Tables:
     """Supply counters."""
-    from planner.reports.supply import read_supply, supply_frame, system_of
+    from planner.reports.supply import read_counters
 
-    table = source.cells("supply counters")
-    frame = supply_frame(read_supply(source.path, table), source.path)
-    named = frame.with_columns(system=pl.lit(system_of(table), pl.String))
-    return schema.Tables(supply=named, what="supply counters (MRIODHPP)")
+    return read_counters(source.cells("supply counters"))
 
 
 def _volumes(source: Source, options: Options) -> schema.Tables:
@@ -259,8 +253,9 @@ def _schema_of(source: Source) -> str | None:
     return next((name for name, needed in keys.items() if needed <= names), None)
 
 
-def _has(*names: str) -> Callable[[Source], bool]:
-    return lambda source: source.headings >= {name.lower() for name in names}
+def _has_heading(begin: str) -> Callable[[Source], bool]:
+    """Whether a heading, in lower case, begins so."""
+    return lambda source: any(name.startswith(begin) for name in source.headings)
 
 
 def _is_volumes(source: Source) -> bool:
@@ -296,8 +291,8 @@ READERS: Final[Mapping[Callable[[Source], object], Reader]] = {
     _has_page_head: _listings,  # needs no other reader
     _begins("rmf.is_rmf_xml"): _bytes("rmf.read_rmf"),
     _schema_of: _ready,
-    _has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"): _supply,
-    _has("device", "IODDEV_SCGSSCH"): _counters,
+    _has_heading("iodhpp_hpp"): _supply,
+    _has_heading("ioddev_scgssch"): _counters,
     _is_zos: _zos,
     _is_volumes: _volumes,
     _begins("monitor.records.is_monitor"): _monitor,
@@ -310,12 +305,6 @@ WANTED: Final = (
     "counters, SMF 74-1 or 78-3 of SMF Explorer, RMF reports in XML, iostat -x, statistics of the DASD driver of "
     "Linux, or a table of volumes with the columns device or volume, io_rate and service_ms"
 )
-
-
-def is_listing(source: Source) -> bool:
-    """Tell whether a source is read as listings of Performance Toolkit."""
-    reader = _reader_of(source)
-    return reader is _listings and LISTING.search(source.head) is not None
 
 
 def tables_of(source: Source, options: Options) -> Iterator[schema.Tables]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -14,20 +14,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from planner.errors import InputError, PlannerError, ReportError
-from planner.measurements.choose import GROUP_KEYS, VOLUME, Group, refuse_twice
-from planner.measurements.columnar import is_columnar
-from planner.measurements.formats import Source, is_folder
+from planner.measurements.choose import GROUP_KEYS, VOLUME, Group
 from planner.measurements.read import opened, read
 from planner.measurements.rows import Rows
 from planner.measurements.run import Run
 from planner.measurements.systems import pool_runs, volume_runs
-from planner.reports.csv_table import read_csv
 from planner.reports.moments import MOMENT, with_moments
-from planner.reports.monitor.records import is_monitor
-from planner.reports.rmf import is_rmf_xml
-from planner.reports.schema import ALIAS, CLASSIC_ALIAS
-from planner.reports.supply import COLUMNS, WHAT, Counts, PoolSupply, by_number, read_supply
-from planner.reports.zos import is_pools
+from planner.reports.schema import ALIAS, CLASSIC_ALIAS, refuse_twice
+from planner.reports.supply import ONE_RECORD, Counts, PoolSupply, by_number
 from planner.results import Array
 
 NEEDED: Final = {"time": "times", "tries": "requests for an alias", "fails": "those that found none free",
@@ -144,27 +138,17 @@ def read_supplies(
 ) -> tuple[PoolSupply, ...]:
     """Read the supply counters of all pools in files or an archive; of some intervals, as `read` chooses them."""
     sources = [opened(each) for each in ([path] if isinstance(path, str | Path) else path)]
-    first = sources[0]
-    if len(sources) == 1 and not _in_the_one_table(first):
-        for argument, value in (("system", system), ("start", start), ("end", end)):
-            if value is not None:
-                raise InputError(argument, value, "it with an archive or monitor data; a table has no dates")
-        return read_supply(first.path, read_csv(first.path, COLUMNS, WHAT, data=first.data))
     measured = read(sources, system=system, start=start, end=end)
-    return pool_supplies(measured.supply, first.path, measured.notes)
-
-
-def _in_the_one_table(source: Source) -> bool:
-    """Whether a source is read by the one door; a table of counters has a reader of its own."""
-    if source.content is None and (is_folder(source.path) or is_columnar(source.path)):
-        return True
-    return is_monitor(source.head) or is_pools(source.headings) or is_rmf_xml(source.head)
+    first, *others = pool_supplies(measured.supply, sources[0].path, measured.notes)
+    alone = (note for note in measured.notes if note.endswith(ONE_RECORD))
+    return replace(first, notes=(*first.notes, *alone)), *others
 
 
 def pool_supplies(frame: pl.DataFrame, path: Path, notes: Sequence[str] = ()) -> tuple[PoolSupply, ...]:
     """Counters of each pool, and system, from the table of pools, with `notes` on how they were read."""
     if not frame.height:
-        raise ReportError(path, "no alias pool with two records: expected counters of HyperPAV pools (D6R28)")
+        wanted = "expected counters of HyperPAV pools: MRIODHPP (D6R28), SMF 78-3, or IOQ of RMF"
+        raise ReportError(path, f"no alias pool with two records: {wanted}")
     frame = _with_most_used(frame)
     for name, meaning in NEEDED.items():
         if frame[name].null_count():

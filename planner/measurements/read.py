@@ -53,21 +53,11 @@ class Measured:
         return next((each for each in (self.devices, self.supply, self.storage) if each.height), self.devices)
 
 
-def is_listing(source: Data) -> bool:
-    """Tell whether a source is read as listings of Performance Toolkit."""
-    (only,) = _sources(source)
-    return formats.is_listing(only)
-
-
-def standard_input(path: Path) -> bytes | None:
-    """Content of standard input where the path is ``-``; None for any other."""
-    return sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else None
-
-
 def opened(path: Path | str) -> Source:
     """Take a file, or standard input, which is read once, for whoever looks into it before `read` takes it."""
-    content = standard_input(Path(path))
-    return Source(Path(path)) if content is None else Source(Path("standard input"), content=content)
+    if str(path) == STANDARD_INPUT:
+        return Source(Path("standard input"), content=sys.stdin.buffer.read())
+    return Source(Path(path))
 
 
 def read(

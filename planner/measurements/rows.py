@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.lazy import pl
-from planner.measurements.choose import refuse_twice
 from planner.measurements.read import Measured
 from planner.reports.membership import device_range
 from planner.reports.moments import MOMENT, with_moments
-from planner.reports.schema import ALIAS, BASE, VOLUME
+from planner.reports.schema import ALIAS, BASE, VOLUME, refuse_twice
 from planner.results import Array
 
 Kept = TypeVar("Kept")

@@ -160,6 +160,7 @@ def _devices(aliases: int) -> str:
 
 
 UNKNOWN: Final = Interval(math.nan, math.nan, math.nan)
+HAIR: Final = 1e-6  # relative: what computing leaves open of numbers that have no rounding of their own
 
 
 def queue_of(queued: Interval, io_rate: Interval, service: Interval, response: Interval) -> Interval:
@@ -185,8 +186,9 @@ def contradicts(
     queued: Interval, io_rate: Interval, service: Interval, response: Interval
 ) -> NDArray[np.bool_]:
     """Where a response is below the service time, or a queue is not rate x (response - service); nan: not measured."""
-    told = (response - service) * io_rate
-    return np.asarray((response.high < service.low) | (queued.high < told.low) | (queued.low > told.high))
+    told = ((response - service) * io_rate).widened(HAIR * response.value * io_rate.value)
+    below = response.high * (1 + HAIR) < service.low
+    return np.asarray(below | (queued.high < told.low) | (queued.low > told.high))
 
 
 def check_response(
@@ -196,7 +198,7 @@ def check_response(
     if not contradicts(queued, io_rate, service, response):
         return
     shown = service.value / MILLISECOND
-    if response.high < service.low:
+    if response.high * (1 + HAIR) < service.low:
         wanted = f"at least the service time, {shown:.4g} ms: it is service and wait together"
         raise InputError(f"response{of}", response.value / MILLISECOND, wanted, "ms")
     told = (response - service) * io_rate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,10 +29,16 @@ MOST_ROWS: Final = 60  # that people see; programs get all
 ROWS: Final = {"devices": "rows", "supply": "supply", "storage": "data_spaces"}  # what --json calls them
 HEADINGS: Final = {"source": "run"}  # where a column has another name in a table than in the schema
 SHOWN: Final = {
-    "devices": "system start device label kind pool io_rate service response queued",
-    "supply": "system start pool tries fails fewest_free aliases",
-    "storage": "system start owner name total resident dasd",
+    "devices": "system source start device label kind pool io_rate alias_rate pend disconnect connect service response "
+    "queued",
+    "supply": "system source start pool tries fails fewest_free aliases",
+    "storage": "system source start owner name total resident resident_below_2gb dasd",
 }
+LABELS: Final = {
+    "io_rate": "I/O rate", "alias_rate": "aliases", "disconnect": "disc", "connect": "conn", "response": "resp",
+    "resident_below_2gb": "below 2 GB", "dasd": "on DASD",
+}  # fmt: skip
+OF_ALL: Final = ("system", "source", "start", "kind")  # not shown where they are the same of all rows
 MEASURED: Final = 6  # digits of what was measured
 SIDE_BY_SIDE: Final = 10  # names of devices that fit beside each other
 FEWEST: Final = 6  # devices that a picture has room for, twice as many as rows
@@ -84,7 +91,8 @@ class MeasuredAnswer(Answer):
         """What people look at first, of every table."""
         found = []
         for name, frame in self.tables.items():
-            table = frame_table(frame.head(MOST_ROWS), name, resolution=False, only=SHOWN[name].split())
+            only = [each for each in SHOWN[name].split() if each not in OF_ALL or frame[each].n_unique() > 1]
+            table = frame_table(frame.head(MOST_ROWS), name, resolution=False, only=only)
             left = frame.height - MOST_ROWS
             more = f"{left} more rows: --csv or --json" if left > 0 else ""
             found.append(render.Section(table=table, caption=more))
@@ -111,13 +119,24 @@ def frame_table(
             continue
         factor = MILLISECOND if each.unit == "s" and name in numbers else 1.0
         shown = "ms" if factor != 1.0 else each.unit
-        heading = HEADINGS.get(name, name)
-        columns[column(heading, shown, digits=MEASURED)] = [_shown(value, factor) for value in values]
-        if name in numbers and resolution:
-            halves = (frame[f"{name}_high"] - frame[name]).to_list()
-            half = column(f"{heading}_resolution", shown, digits=MEASURED)
-            columns[half] = [_shown(value, factor) for value in halves]
+        heading, label = HEADINGS.get(name, name), LABELS.get(name, "")
+        halves: list[Any] = []
+        if name in numbers:
+            halves = [_shown(value, factor) for value in (frame[f"{name}_high"] - frame[name]).to_list()]
+        digits = _printed_digits(halves)
+        columns[column(heading, shown, label, **digits)] = [_shown(value, factor) for value in values]
+        if halves and resolution:
+            columns[column(f"{heading}_resolution", shown, digits=MEASURED)] = halves
     return tabled(zip(*columns.values(), strict=True), columns)
+
+
+def _printed_digits(halves: Sequence[float | None]) -> dict[str, Any]:
+    """Digits that people see: as many decimals as were printed, where what they leave open is half of a last digit."""
+    finest = min((half for half in halves if half), default=None)
+    decimals = None if finest is None else math.log10(0.5 / finest)
+    if decimals is None or abs(decimals - round(decimals)) > 1e-6:  # noqa: PLR2004 - of rounding
+        return {"digits": MEASURED}
+    return {"decimals": max(round(decimals), 0), "digits": None}
 
 
 def _shown(value: Any, factor: float) -> Any:
@@ -127,7 +146,7 @@ def _shown(value: Any, factor: float) -> Any:
 
 
 def _of_systems(frame: pl.DataFrame) -> str:
-    names = frame["system"].unique().drop_nulls().sort().to_list()
+    names = frame.select(pl.coalesce("system", "source")).to_series().unique().drop_nulls().sort().to_list()
     return f" of {listed(names, 3)}" if names else ""
 
 

@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -129,11 +129,6 @@ class Table:
         return self.each(
             lambda c: c if c.name in always or any(value is not None for value in c.values) else None
         )
-
-    def only(self, labels: Mapping[str, str]) -> Table:
-        """Pick columns by name and label them anew, in the order of `labels`."""
-        picked = zip(self.pick(labels).columns, labels.values(), strict=True)
-        return replace(self, columns=tuple(replace(column, label=label) for column, label in picked))
 
     def pick(self, names: Iterable[str]) -> Table:
         """Pick columns by name, in this order."""

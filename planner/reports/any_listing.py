@@ -8,47 +8,26 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, time
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 
-from planner import render
 from planner.lazy import pl
 from planner.reports import schema
 from planner.reports.device_rows import MEASURED, ColumnRows, Device
-from planner.reports.dspacesh import DataSpaceListing, data_spaces_of, storage_frame
-from planner.reports.listing import (
-    DEVICE,
-    DSPACESH,
-    REPORTS,
-    PageHead,
-    PrintedListing,
-    head_columns,
-    nothing_of,
-)
+from planner.reports.dspacesh import storage_frame
+from planner.reports.listing import DEVICE, REPORTS, PageHead, head_columns, nothing_of
 from planner.reports.listing_scan import Scanned, scan
 from planner.reports.printed import Printed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceListing(PrintedListing):
-    """One DEVICE listing, with its devices as `rows` in the order of the listing."""
+class DeviceListing(PageHead):
+    """One DEVICE listing: its head, its devices as `rows` in its order, its file `path`, the `line` where it begins."""
 
-    WORDS: ClassVar = {
-        "interval": "interval", "device": "address", "type": "type", "alias_of": "alias_of", "label": "label",
-        "links": "links", "paths": "paths",
-    }  # fmt: skip
-    NUMBERS: ClassVar = {name: (unit, factor) for name, (_, unit, factor) in MEASURED.items()}
-    DECIMALS: ClassVar = True
-    FIRST: ClassVar = {
-        "device": "device", "type": "type", "label": "label", "io_rate": "I/O rate", "pend": "pend",
-        "disconnect": "disc", "connect": "conn", "service": "service", "response": "response", "queued": "queued",
-    }  # fmt: skip
-
+    path: Path
+    line: int
     rows: tuple[Device, ...]
-
-    def _repr_html_(self) -> str:
-        return render.to_html(self.everything())
 
 
 SAMPLED_EVERY: Final = 2.0
@@ -115,24 +94,6 @@ def _devices(rows: ColumnRows, scanned: Scanned) -> Iterator[Device]:
             label=scanned.labels.words[rows.label[index]], links=links, paths=paths, line=line,
             **dict(zip(MEASURED, printed, strict=True)),
         )  # fmt: skip
-
-
-Listing = DeviceListing | DataSpaceListing
-
-
-def read_with_notes(
-    path: Path, data: bytes | None = None
-) -> tuple[dict[str, tuple[Listing, ...]], list[str]]:
-    """Read every listing of a file, and name its damaged rows."""
-    scanned = scan(path, data)
-    found: dict[str, tuple[Listing, ...]] = {}
-    if scanned.listings:
-        found[DEVICE] = listings_of(scanned)
-    if scanned.spaces:
-        found[DSPACESH] = data_spaces_of(scanned.path, scanned.spaces)
-    if not found:
-        raise nothing_of(scanned.path, scanned.reports)
-    return found, damage_notes(scanned)
 
 
 def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:

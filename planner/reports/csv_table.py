@@ -160,7 +160,7 @@ class CsvTable:
         """Refuse a table without these columns; `what` is what the file should hold, for the message."""
         missing = [name for name in names if not self.has(name)]
         if missing:
-            raise self.missing(", ".join(missing), what)
+            raise self.missing(", ".join(missing), _with_columns(what, names))
 
     def missing(self, names: str, what: str) -> ReportError:
         """Make the error of a column that is not there, at the end of the header."""
@@ -300,28 +300,25 @@ def _halves(column: pl.Series) -> pl.Series:
 
 
 def read_csv(path: Path | str, required: Sequence[str], what: str, *, data: bytes | None = None) -> CsvTable:
-    """Read a CSV table with all `required` headings; `what` is for messages."""
-    columns = f"{what} with the columns {', '.join(required)}" if required else what
-    return read_cells(path, columns, required, data=data)
-
-
-def read_cells(
-    path: Path | str, expected: str, required: Sequence[str] = (), *, data: bytes | None = None
-) -> CsvTable:
     """Open a CSV file: text in UTF-8, cells separated by commas, a header and at least one row.
 
     A byte order mark is ignored, and so are lines of nothing but blanks and commas. A cell in quotation marks may
-    hold commas; it may not run over the end of its line. A ReportError names what is wrong: the file cannot be read or
-    is empty, has other separators than commas, no row, a heading missing or (in whatever case) twice, or a row of
-    another length.
+    hold commas; it may not run over the end of its line. A ReportError names what is wrong, and `what` was expected:
+    the file cannot be read or is empty, has other separators than commas, no row, a `required` heading missing, one
+    twice (in whatever case), or a row of another length.
     """
     path = Path(path)
-    data = normal(path, expected, data)
+    data = normal(path, _with_columns(what, required), data)
     table = _by_columns(path, data)
     if table is not None:
-        _check_header(table, expected, required)
+        _check_header(table, what, required)
         return table
-    return by_lines(path, data, expected, required)
+    return by_lines(path, data, what, required)
+
+
+def _with_columns(what: str, names: Sequence[str]) -> str:
+    """What is expected, for a message."""
+    return f"{what} with the columns {', '.join(names)}" if names else what
 
 
 def normal(path: Path, expected: str, data: bytes | None) -> bytes:
@@ -373,9 +370,10 @@ def _is_plain(data: bytes, content: bytes) -> bool:
 
 
 def by_lines(
-    path: Path, data: bytes, expected: str, required: Sequence[str] = (), separator: str = ","
+    path: Path, data: bytes, what: str, required: Sequence[str] = (), separator: str = ","
 ) -> CsvTable:
     """Take any table apart line by line, and say where it is none."""
+    expected = _with_columns(what, required)
     every = parsed(path, data.decode().split("\n"), separator)
     found = [(line, cells) for line, cells in every if any(cells)]
     if not found:
@@ -385,7 +383,7 @@ def by_lines(
     rows = [row for _, row in body if len(row) == len(header)]
     lines = np.array([line for line, row in body if len(row) == len(header)], dtype=np.int64)
     table = CsvTable(path, data, tuple(header), first, frame_of(rows, len(header)), lines, separator)
-    _check_header(table, expected, required)
+    _check_header(table, what, required)
     if not body:
         raise table.error_at(first, len(header), f"no rows below the header: expected {expected}")
     for line, row in body:
@@ -418,7 +416,7 @@ def parsed(path: Path, text: list[str], separator: str = ",") -> list[tuple[int,
     return rows
 
 
-def _check_header(table: CsvTable, expected: str, required: Sequence[str]) -> None:
+def _check_header(table: CsvTable, what: str, required: Sequence[str]) -> None:
     """Missing headings before doubled ones: a file without header has numbers in its place, and some may be equal."""
     line, header = table.header_line, table.header
     if len(header) == 1:
@@ -426,7 +424,7 @@ def _check_header(table: CsvTable, expected: str, required: Sequence[str]) -> No
             if mark in header[0]:
                 problem = f"cells separated by {name}: expected commas between cells and points in numbers"
                 raise ReportError(table.path, problem, line=line, column=table.text(line).index(mark) + 1)
-    table.require(required, expected)
+    table.require(required, what)
     for index, name in enumerate(table.names):
         if name and name in table.names[:index]:
             raise table.error_at(line, index, f"a second column {header[index]}: expected each column once")

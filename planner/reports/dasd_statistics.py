@@ -32,7 +32,6 @@ TOTALS: Final = {  # attribute: label in debugfs, what dasdstat prints
     "requests": ("total_requests", r"([0-9]{1,20}) dasd I/O requests"),
     "sectors": ("total_sectors", r"with ([0-9]{1,20}) sectors\(512B each\)"),
     "via_alias": ("total_pav", r"([0-9]{1,20}) requests used a PAV alias device"),
-    "high_performance": ("total_hpf", r"([0-9]{1,20}) requests used HPF"),
 }
 HISTOGRAMS: Final = {  # part of a request: label in debugfs, title that dasdstat prints, label of the average
     "response": ("histogram_io_times", "Histogram of I/O times (microseconds)", "avg_total"),
@@ -67,7 +66,6 @@ class DasdStatistics:
     requests: int  # requests; those that an alias did; sectors of 512 bytes
     via_alias: int | None
     sectors: int | None
-    high_performance: int | None
     histograms: dict[str, NDArray[np.int64]]  # counts in 32 classes: response, wait (build to start), service
     averages: dict[str, Interval]  # mean times since the start [s], truncated to microseconds
     line: int  # line of the file that they begin in

@@ -22,16 +22,16 @@ HEADINGS: Final = (
     "Pend", "Disc", "Conn", "Serv", "Resp", "CUWt", "Qued",
 )  # fmt: skip
 NUMBERS: Final = HEADINGS[3:]
-MEASURED: Final = {  # field: heading, unit as shown, SI units in one printed unit
-    "io_rate": ("I/O", "1/s", 1.0),
-    "avoided": ("Avoid", "1/s", 1.0),
-    "pend": ("Pend", "ms", MILLISECOND),
-    "disconnect": ("Disc", "ms", MILLISECOND),
-    "connect": ("Conn", "ms", MILLISECOND),
-    "service": ("Serv", "ms", MILLISECOND),
-    "response": ("Resp", "ms", MILLISECOND),
-    "cu_wait": ("CUWt", "ms", MILLISECOND),
-    "queued": ("Qued", "", 1.0),
+MEASURED: Final = {  # field: heading, SI units in one printed unit
+    "io_rate": ("I/O", 1.0),
+    "avoided": ("Avoid", 1.0),
+    "pend": ("Pend", MILLISECOND),
+    "disconnect": ("Disc", MILLISECOND),
+    "connect": ("Conn", MILLISECOND),
+    "service": ("Serv", MILLISECOND),
+    "response": ("Resp", MILLISECOND),
+    "cu_wait": ("CUWt", MILLISECOND),
+    "queued": ("Qued", 1.0),
 }
 
 _ADDRESS: Final = re.compile(r"[0-9A-F]{4}")
@@ -50,7 +50,7 @@ NO_HEAD: Final = f"a DEVICE table without its page head: expected '{DEVICE}  Run
 JOINED: Final = 16
 LONGEST_CELL: Final = 8  # characters, that fit a number of 64 bits
 LONGEST_LINE: Final = 512
-FACTORS: Final = tuple(factor for _, _, factor in MEASURED.values())
+FACTORS: Final = tuple(factor for _, factor in MEASURED.values())
 _POINT, _ZERO, _LETTER_A = b".0A"
 _POWERS: Final = 10.0 ** np.arange(LONGEST_CELL + 1)
 _HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(LONGEST_CELL + 1)])
@@ -150,7 +150,7 @@ def read_row(columns: Columns, line: Line) -> Device:
         raise line.error(path, f"Type {kind!r}: {wanted}", columns.spans["Type"].start)
     label = columns.word(line, "Label/ID")
     links, paths = (columns.count(line, name) for name in ("Links", "ths"))
-    measured = {field: columns.number(line, name, factor) for field, (name, _, factor) in MEASURED.items()}
+    measured = {field: columns.number(line, name, factor) for field, (name, factor) in MEASURED.items()}
     columns.close(line, HEADINGS[-1])
     return Device(
         address=address, type=kind, label=label, links=links, paths=paths, line=line.number, **measured

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from itertools import groupby
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from planner.reports.listing import (
     LEFT,
     RIGHT,
     Page,
-    PrintedListing,
+    PageHead,
     has_headings,
     head_columns,
     nothing_of,
@@ -76,17 +76,11 @@ class DataSpace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataSpaceListing(PrintedListing):
-    """One DSPACESH listing: `rows` in its order, and z/VM version and `release` such as ``5.3``, None without."""
+class DataSpaceListing(PageHead):
+    """One DSPACESH listing: its head, `rows`, file `path`, `line` where it begins, z/VM `release` such as ``5.3``."""
 
-    WORDS: ClassVar = {name: name for name in ("release", "owner", "name", "users")}
-    NUMBERS: ClassVar = dict.fromkeys(RATES, ("1/s", 1.0)) | dict.fromkeys(PAGES, ("pages", 1.0))
-    DECIMALS: ClassVar = False
-    FIRST: ClassVar = {
-        "owner": "owner", "name": "data space", "users": "users", "read_rate": "read", "write_rate": "written",
-        "total": "total", "resident": "resident", "resident_below_2gb": "below 2 GB", "dasd": "on DASD",
-    }  # fmt: skip
-
+    path: Path
+    line: int
     rows: tuple[DataSpace, ...]
     release: str | None
 

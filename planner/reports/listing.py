@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, Final
 
-from planner import render
-from planner.answer import Tabular, tabled
 from planner.errors import ReportError
-from planner.quantity import column
 from planner.reports.lines import Line
-from planner.reports.printed import WHOLE
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _CLOCK: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
 _STAMP: Final = rf"[0-9]{{4}}/[0-9]{{2}}/[0-9]{{2}} {_CLOCK}"
@@ -83,68 +75,6 @@ class Page:
     head: PageHead
     first: Line
     lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrintedListing(PageHead, Tabular):
-    """One listing: what its head says, its `rows`, the file `path` and the `line` where it begins."""
-
-    # Columns, and the attribute of a row or of the listing that each shows.
-    WORDS: ClassVar[Mapping[str, str]]
-    # Fields of a row with their unit, and SI units in one of it.
-    NUMBERS: ClassVar[Mapping[str, tuple[str, float]]]
-    DECIMALS: ClassVar[bool]  # whether numbers have as many decimals as were printed
-    # Columns that people look at first, within 80 characters, and their labels.
-    FIRST: ClassVar[Mapping[str, str]]
-
-    path: Path
-    line: int
-    rows: tuple[Any, ...]
-
-    def __str__(self) -> str:
-        """Say which measurement this is, in one line."""
-        moments = " to ".join(str(moment) for moment in (self.start, self.end) if moment is not None)
-        length = "" if self.interval is None else f"{self.interval:g} s"
-        return ", ".join(filter(None, (self.run or str(self.path), moments, length)))
-
-    def table(self) -> render.Table:
-        """Lay out what people look at first."""
-        return self.everything().only(self.FIRST)
-
-    def everything(self) -> render.Table:
-        """Lay out every number, without resolutions."""
-        return printed_table([self], resolution=False)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return every number of the listing as a pandas data frame."""
-        return render.to_frame(self.everything())
-
-
-def printed_table(listings: Sequence[PrintedListing], *, resolution: bool = True) -> render.Table:
-    """Lay out listings of one kind, one at least, one below the other."""
-    kind = type(listings[0])
-    pairs = [(listing, row) for listing in listings for row in listing.rows]
-    values: dict[str, list[Any]] = {
-        "run": [listing.run or None for listing, _ in pairs],
-        "start": [None if listing.start is None else listing.start.isoformat() for listing, _ in pairs],
-        "end": [None if listing.end is None else listing.end.isoformat() for listing, _ in pairs],
-    }
-    for name, each in kind.WORDS.items():
-        values[name] = [getattr(row if hasattr(row, each) else listing, each) for listing, row in pairs]
-    columns = {column(name, "s" if name == "interval" else ""): found for name, found in values.items()}
-    for name, (unit, factor) in kind.NUMBERS.items():
-        printed = [getattr(row, name) for _, row in pairs]
-        found, halves = (  # in the printed unit, without the digits that converting there and back adds
-            [None if item is None else round(getattr(item, part) / factor, 9) for item in printed]
-            for part in ("value", "resolution")
-        )
-        finest = min((half for half in halves if half is not None), default=WHOLE)
-        digits = round(math.log10(WHOLE / finest)) if kind.DECIMALS else None
-        columns[column(name, unit, decimals=digits, digits=None)] = found
-        if resolution:
-            digits = None if digits is None else digits + 1
-            columns[column(f"{name}_resolution", unit, decimals=digits, digits=None)] = halves
-    return tabled(zip(*columns.values(), strict=True), columns)
 
 
 def nothing_of(path: Path, reports: Sequence[str], *wanted: str) -> ReportError:

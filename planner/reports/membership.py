@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from planner.errors import InputError, ReportError
 from planner.lazy import pl
 from planner.render.text import counted
 from planner.reports import schema
-from planner.reports.csv_table import CsvTable, read_cells, shown
+from planner.reports.csv_table import CsvTable, read_csv, shown
 from planner.reports.lines import read_text
 
 Role = Literal["base", "alias"]
@@ -77,9 +78,9 @@ class Membership:
 def read_membership(path: Path | str, data: bytes | None = None) -> Membership:
     """Read the members of alias pools."""
     what = f"pool members with the columns {', '.join(ROLES)}, or {', '.join(BITS)}, or what lsdasd -u prints"
-    table = read_cells(path, what, ("device",), data=data)
+    table = read_csv(path, (), what, data=data)
     by_bits = table.has(IS_BASE) or table.has(IS_ALIAS)
-    table.require(BITS if by_bits else ROLES, what)
+    table.require(BITS if by_bits else ROLES, "pool members")
     return Membership(table.path, members_of(table) if by_bits else _by_role(table))
 
 
@@ -95,16 +96,6 @@ def members_of(table: CsvTable) -> dict[str, Member]:
         role: Role = "base" if base[row] else "alias"
         parts.append(Member(role, pool) if base[row] or alias[row] else None)
     return _members(table, parts, again=True)
-
-
-def device_words(table: CsvTable) -> list[str]:
-    """Device numbers of a table whose rows are one device each."""
-    words = []
-    for row, devices in enumerate(_devices(table)):
-        if len(devices) > 1:
-            raise table.error(row, "device", "is a range: expected one device number a row")
-        words.append(devices[0])
-    return words
 
 
 def _by_role(table: CsvTable) -> dict[str, Member]:
@@ -170,7 +161,7 @@ def with_pools(frame: pl.DataFrame, membership: Membership | None) -> pl.DataFra
     if membership is None or not membership.members:
         return frame
     members = membership.members
-    counts = {name: len(membership.of(name, "alias")) for name in membership.pools}
+    counts = Counter(each.pool for each in members.values() if each.role == "alias")
     own = {
         "device": list(members), "pool": [each.pool for each in members.values()],
         "pool_aliases": [counts[each.pool] for each in members.values()],

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from planner.errors import InputError, ReportError
-from planner.reports.csv_table import read_cells, shown
+from planner.reports.csv_table import read_csv, shown
 from planner.reports.lines import Line
 from planner.units import half_digit
 
@@ -235,7 +235,7 @@ def read_table(path: Path) -> PublishedTable:
     ReportError
         The file cannot be read, has no header or no rows, or a row is unnamed, repeated, too short or too long.
     """
-    cells = read_cells(path, "a published table")
+    cells = read_csv(path, (), "a published table")
     rows: dict[str, dict[str, str]] = {}
     for line, row in zip(cells.line_numbers.tolist(), cells.rows, strict=True):
         if not row[0] or row[0] in rows:

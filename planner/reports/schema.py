@@ -18,7 +18,7 @@ import numpy as np
 from planner.errors import ReportError
 from planner.lazy import pl
 from planner.quantity import Quantity
-from planner.reports.moments import clock_of_zone
+from planner.reports.moments import MOMENT, clock_of_zone, with_moments
 
 BASE: Final = "base"
 ALIAS: Final = "alias"
@@ -203,6 +203,40 @@ def refuse_implausible(columns: Sequence[Quantity], found: pl.DataFrame) -> None
             shown, wanted = (f"{number:g} {unit}".rstrip() for number in (most, largest))
             problem = f"{of}: {name} = {shown}: expected at most {wanted}"
             raise ReportError(row["file"] or "data frame", problem, line=row["line"])
+
+
+def refuse_twice(frame: pl.DataFrame) -> None:
+    """Refuse a device, a volume of a pool or a data space that stands in one interval twice, in whatever files."""
+    rows = with_moments(frame, "system").with_row_index("_row")
+    systems = frame["system"].unique().drop_nulls().to_list()
+    if systems and frame["system"].null_count():  # a row that names no system may be of any
+        every = pl.when(pl.col("system").is_null()).then(pl.lit(systems)).otherwise(pl.concat_list("system"))
+        rows = rows.with_columns(every.alias("system")).explode("system")
+    undated = pl.col("start").is_null()
+    owned = "owner" in frame.columns
+    name = pl.concat_str("name", pl.lit(" of "), "owner") if owned else pl.coalesce("device", "label")
+    pool = pl.lit(None) if owned else pl.when(pl.col("device").is_null()).then("pool")
+    listing = [pl.when(undated).then(each).alias(f"_{each}") for each in ("file", "source")]
+    key = pl.struct("system", MOMENT, name.alias("_name"), pool.alias("_pool"), *listing)
+    keys = rows.select(key.alias("_key")).to_series()
+    if keys.n_unique() == keys.len():
+        return
+    at = int(keys.is_duplicated().arg_max() or 0)
+    places = rows["_row"].filter(keys == keys[at : at + 1])[:2].to_list()
+    first, second = (frame.row(place, named=True) for place in places)
+    when = "" if second["start"] is None else f" at {second['start']}"
+    if first["system"] != second["system"]:
+        when += f" (of {first['system'] or second['system']}, and of no system: --system names it)"
+    place = first["file"] or "data frame"
+    place = place if first["line"] is None else f"line {first['line']} of {place}"
+    problem = f"{keys[at]['_name']} a second time{when}, first in {place}"
+    wanted = "expected each interval of it once"
+    latest: Any = frame["start"].slice(places[0], places[1] - places[0]).max()
+    if latest is not None and second["utc_offset"] is None and latest > second["start"]:
+        wanted += (
+            "; if the clock was set back, give the times their offset (utc_offset), as 2026-10-25T02:00+01:00"
+        )
+    raise ReportError(second["file"] or "data frame", f"{problem}: {wanted}", line=second["line"])
 
 
 def damage() -> tuple[type[BaseException], ...]:

@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -27,7 +26,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from planner.reports import schema
-from planner.reports.csv_table import COUNTER_SIZE, CsvTable, read_csv
+from planner.reports.csv_table import COUNTER_SIZE, CsvTable
 from planner.reports.moments import clock
 from planner.results import Array
 from planner.units import MOST_ALIASES
@@ -36,12 +35,9 @@ TRIES: Final = "IODHPP_HPPTRIES"
 FAILS: Final = "IODHPP_HPPFAILS"
 FEWEST: Final = "IODHPP_HPPMINCT"
 MOST: Final = "IODHPP_HPPMAXCT"
-COLUMNS_OF: Final = {  # column of the table of pools: attribute of PoolSupply
-    **{name: name for name in ("time", "pool", "tries", "fails", "aliases", "restarted", "plain")},
-    "interval": "length", "fewest_free": "fewest", "most_free": "most",
-}  # fmt: skip
 COLUMNS: Final = ("time", "pool", TRIES, FAILS, FEWEST, MOST, "aliases")
 WHAT: Final = "supply counters (MRIODHPP)"
+ONE_RECORD: Final = "has one record only; two are needed to see what it counts."
 OFTEN: Final = 0.25  # share of intervals with a restart above which the columns cannot be such counters
 WRAP_SLACK: Final = 10.0
 BLIND_WRAP: Final = COUNTER_SIZE / 100
@@ -136,11 +132,10 @@ class PoolSupply:
     notes: tuple[str, ...] = ()  # how the counters were read
 
 
-def read_supply(path: Path | str, table: CsvTable | None = None) -> tuple[PoolSupply, ...]:
-    """Read the supply counters of all pools in a file."""
-    table = read_csv(path, COLUMNS, WHAT) if table is None else table
-    table.require(COLUMNS, f"{WHAT} with the columns {', '.join(COLUMNS)}")
-    system_of(table)
+def read_counters(table: CsvTable) -> schema.Tables:
+    """Read the supply counters of all pools in a table."""
+    table.require(COLUMNS, WHAT)
+    system = system_of(table)
     times, start = table.times("time")
     tries, fails = table.counts(TRIES), table.counts(FAILS)
     aliases = table.counts("aliases", MOST_ALIASES)
@@ -152,10 +147,14 @@ def read_supply(path: Path | str, table: CsvTable | None = None) -> tuple[PoolSu
         problem = "of the only record: expected two records of a pool at least"
         raise table.error(len(table) - 1, "time", problem)
     usual = float(np.median(lengths))
-    return tuple(
-        _pool(table, pool, of_pool, start, times[of_pool], counts[:, of_pool], usual)
-        for pool, of_pool in members.items()
-    )
+    said = {"system": system, "file": str(table.path)}
+    parts = []
+    for pool, of_pool in members.items():
+        data = said | _pool(table, pool, of_pool, times[of_pool], counts[:, of_pool], usual)
+        data |= clock_after(start, data["time"] - data["interval"])
+        parts.append(schema.frame(schema.SUPPLY, data, len(of_pool) - 1))
+    alone = [f"{table.path}: pool {pool} {ONE_RECORD}" for pool, of in members.items() if len(of) == 1]
+    return schema.Tables(supply=schema.join(schema.SUPPLY, parts), notes=tuple(alone), what=WHAT)
 
 
 def system_of(table: CsvTable) -> str | None:
@@ -191,14 +190,8 @@ def check_order(table: CsvTable, rows: Index, times: Array, what: str) -> None:
 
 
 def _pool(
-    table: CsvTable,
-    pool: str,
-    rows: Index,
-    start: datetime | None,
-    times: Array,
-    counts: Counts,
-    usual: float,
-) -> PoolSupply:
+    table: CsvTable, pool: str, rows: Index, times: Array, counts: Counts, usual: float
+) -> dict[str, Any]:
     """Check the records of one pool and take the steps between them."""
     counters, marks, aliases = counts[:2], counts[2:4], counts[4]
     check_order(table, rows, times, f"pool {pool}")
@@ -215,11 +208,11 @@ def _pool(
         problem = f"rose by {fails[step]}, {TRIES} by {tries[step]} only: expected no more fails than tries"
         raise table.error(int(rows[step + 1]), FAILS, problem)
     plain = (length > USUAL[0] * usual) & (length < USUAL[1] * usual) & ~found.restarted
-    return PoolSupply(
-        pool=pool, start=start, time=times[1:], length=length, tries=tries, fails=fails, fewest=marks[0, 1:],
-        most=marks[1, 1:], aliases=aliases[1:], in_use=int(aliases[-1]), restarted=found.restarted,
-        plain=plain & (np.diff(aliases) == 0),
-    )  # fmt: skip
+    return {
+        "pool": pool, "time": times[1:], "interval": length, "tries": tries, "fails": fails,
+        "fewest_free": marks[0, 1:], "most_free": marks[1, 1:], "aliases": aliases[1:], "restarted": found.restarted,
+        "plain": plain & (np.diff(aliases) == 0),
+    }  # fmt: skip
 
 
 def _check_marks(table: CsvTable, rows: Index, marks: Counts, aliases: Counts) -> None:
@@ -244,16 +237,6 @@ def by_number(pool: str) -> tuple[bool, int, str]:
     """Order of names: numbers first, by their size."""
     number = pool.isascii() and pool.isdigit() and len(pool) <= 18  # noqa: PLR2004 - what is longer is a word
     return not number, int(pool) if number else 0, pool
-
-
-def supply_frame(pools: Sequence[PoolSupply], path: Path) -> pl.DataFrame:
-    """Intervals of supply counters."""
-    parts = []
-    for pool in pools:
-        data = {name: getattr(pool, attribute) for name, attribute in COLUMNS_OF.items()}
-        data |= clock_after(pool.start, pool.time - pool.length) | {"file": str(path)}
-        parts.append(schema.frame(schema.SUPPLY, data, len(pool.time)))
-    return schema.join(schema.SUPPLY, parts)
 
 
 def clock_after(start: datetime | None, seconds: Any) -> dict[str, Any]:

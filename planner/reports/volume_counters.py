@@ -8,22 +8,15 @@ already: they are no volumes, and are left out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from planner import render
-from planner.answer import tabled
 from planner.errors import ReportError
-from planner.quantity import column
 from planner.reports import schema
-from planner.reports.csv_table import CsvTable, read_csv
-from planner.reports.membership import BITS, Membership, device_words, members_of, with_pools
+from planner.reports.csv_table import CsvTable
+from planner.reports.membership import BITS, Membership, members_of, with_pools
 from planner.reports.supply import (
     OFTEN,
     Backwards,
@@ -35,8 +28,9 @@ from planner.reports.supply import (
     steps_of,
     system_of,
 )
+from planner.reports.volumes import device_series
 from planner.results import Array
-from planner.units import MILLISECOND, MONITOR_TIME
+from planner.units import MONITOR_TIME
 
 BASE: Final = ("IODDEV_SCGSSCH", "IODDEV_SCMFPTIM", "IODDEV_SCMCNTIM", "IODDEV_SCMDDTIM")
 ALIAS: Final = ("IODDEV_PAVSSCH", "IODDEV_PAVFPTIM", "IODDEV_PAVCNTIM", "IODDEV_PAVDDTIM")
@@ -45,60 +39,17 @@ WHAT: Final = "volume counters (MRIODDEV)"
 INTERVAL: Final = "interval_s"
 SAY_DELTAS: Final = "; where each row holds what was counted since the row before, say --deltas"
 QUEUES: Final = ("queue", "queued", "qued", "base_queue", "req_qued")
-TOTALS: Final = (
-    column("device", label="device"), column("pool", label="pool"), column("pool_aliases", "", "aliases", 0),
-    column("interval", "s", "measured", 0), column("io_rate", "1/s", "I/O rate"), column("base_rate", "1/s", "base"),
-    column("alias_rate", "1/s", "aliases"), column("pend", "ms", "pend", 3), column("connect", "ms", "connect", 3),
-    column("disconnect", "ms", "disc", 3), column("service", "ms", "service", 3), column("queued", "", "queued", 2),
-    column("response", "ms", "response", 3),
-)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VolumeTotals:
-    """All volumes of a file by `TOTALS`, `aliases` (devices that were left out as aliases) and `notes`."""
-
-    volumes: tuple[dict[str, Any], ...]
-    aliases: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CountedVolumes:
-    """Intervals of volume counters, one device after the other, and how they were read.
-
-    `devices` are the names, each interval `of` one of them; `counted` (8, intervals) are I/Os and times [s] of base and
-    aliases, `seconds` the length of each interval, `ends` and `rows` its end and the row of the file that closes it,
-    `queued` the queue in it. Times count from `start`; `notes` say how rows were taken.
-    """
-
-    table: CsvTable
-    system: str | None
-    devices: list[str]
-    of: NDArray[np.int64]
-    counted: Array
-    seconds: Array
-    ends: Array
-    rows: NDArray[np.int64]
-    queued: Array | None
-    start: datetime | None
-    membership: Membership | None
-    notes: tuple[str, ...]
-
-    def totals(self, values: Array) -> Array:
-        """Add up the intervals of each device, the last axis."""
-        return np.add.reduceat(values, np.searchsorted(self.of, np.arange(len(self.devices))), axis=-1)
-
-
-def count_volumes(table: CsvTable, membership: Membership | None, *, deltas: bool | None) -> CountedVolumes:
-    """Read volume counters interval by interval."""
-    table.require(COLUMNS, f"{WHAT} with the columns {', '.join(COLUMNS)}")
+def read_counters(table: CsvTable, membership: Membership | None, *, deltas: bool | None) -> schema.Tables:
+    """Read volume counters interval by interval; devices that are aliases are left out."""
+    table.require(COLUMNS, WHAT)
     system = system_of(table)
-    members = dict(sorted(places(device_words(table)).items()))
+    table.words("device")  # none is empty
+    members = dict(sorted(places(device_series(table).to_list()).items()))
     times, start = table.times("time")
     counters = np.array([table.counts(name) for name in (*BASE, *ALIAS)])
     queue = _queue_column(table)
-    queued = None if queue is None else table.numbers(queue)
     lengths = table.numbers(INTERVAL) if table.has(INTERVAL) else None
     for device, of_device in members.items():
         check_order(table, of_device, times[of_device], f"device {device}")
@@ -108,26 +59,37 @@ def count_volumes(table: CsvTable, membership: Membership | None, *, deltas: boo
         as_deltas = True
         taken = "rows are read as counted since the row before"
         notes.append(f"The I/Os fall too often for counters that rise: {taken}.")
-    parts = [
-        _count(table, device, of_device, times, counters, lengths, deltas=as_deltas)
+    parts = {
+        device: _count(table, device, of_device, times, counters, lengths, deltas=as_deltas)
         for device, of_device in members.items()
-    ]
-    each_counted, each_seconds, each_rows, each_restarts = zip(*parts, strict=True)
-    counted = np.concatenate(each_counted, axis=1)
-    if not counted.any():
+    }
+    if not any(counted.any() for counted, *_ in parts.values()):
         problem = "no device counted anything: expected counters that rise"
         raise ReportError(table.path, problem + ("" if as_deltas else SAY_DELTAS), line=1, column=1)
     if as_deltas and lengths is None:
         notes.append("The first row of each device only starts the clock.")
-    if restarts := sum(each_restarts):
-        notes.append(f"{restarts} intervals in which counters started again are left out.")
     if membership is None and all(map(table.has, BITS)):
         membership = Membership(table.path, members_of(table))
-    rows, of = np.concatenate(each_rows), np.repeat(np.arange(len(parts)), [each.size for each in each_rows])
-    return CountedVolumes(
-        table, system, list(members), of, counted, np.concatenate(each_seconds), times[rows], rows,
-        None if queued is None else queued[rows], start, membership, tuple(notes),
-    )  # fmt: skip
+    did = {device: counted[[0, 4]].sum(axis=1) for device, (counted, *_) in parts.items()}
+    aliases, known_by = _aliases(did, membership)
+    each_counted, each_seconds, each_rows, each_restarts = zip(*parts.values(), strict=True)
+    if restarts := sum(each_restarts):
+        notes.append(f"{restarts} intervals in which counters started again are left out.")
+    names = np.repeat(list(parts), [each.size for each in each_rows])
+    kept = ~np.isin(names, aliases)
+    seconds, rows = np.concatenate(each_seconds)[kept], np.concatenate(each_rows)[kept]
+    ends = times[rows]
+    data: dict[str, Any] = {
+        "device": names[kept].tolist(), "kind": schema.VOLUME, "interval": seconds, "file": str(table.path),
+        "system": system, "line": table.line_numbers[rows],
+        "source": None if start else [f"until {end:.10g} s" for end in ends.tolist()],
+        **clock_after(start, ends - seconds),
+    }  # fmt: skip
+    queued = None if queue is None else table.numbers(queue)[rows]
+    for name, values in numbers_of(np.concatenate(each_counted, axis=1)[:, kept], seconds, queued).items():
+        data |= schema.exact(name, values)
+    frame = with_pools(schema.frame(schema.DEVICES, data, rows.size), membership)
+    return schema.Tables(devices=frame, notes=(*known_by, *notes), what=WHAT)
 
 
 def _queue_column(table: CsvTable) -> str | None:
@@ -186,25 +148,22 @@ def _count(
     return found, seconds[use], rows[use], restarts
 
 
-def alias_devices(counted: CountedVolumes) -> tuple[list[str], list[str]]:
-    """List the devices that are aliases, as members or their counts say, and notes on how that is known."""
-    devices, roles = counted.devices, counted.membership.members if counted.membership else {}
-    aliases = [device for device in devices if device in roles and roles[device].role == "alias"]
-    notes = []
-    if counted.membership is None:
-        own, by_aliases = counted.totals(counted.counted[[0, 4]])
-        alone = (by_aliases == 0) & (own > 0)
-        idle = [device for device, each in zip(devices, alone, strict=True) if each]
-        if idle and by_aliases.any() and by_aliases.sum() == own[alone].sum():
-            aliases = idle
-            same = "did just what the bases say of their aliases"
-            notes.append(f"{', '.join(idle)} {same}: left out as aliases.")
-        elif idle and by_aliases.any():
-            shown = "those in the file are shown like volumes; name them by --pools"
-            notes.append(f"Nothing says which devices are aliases: {shown}.")
-    elif outside := [device for device in devices if device not in roles]:
-        notes.append(f"In no pool: {', '.join(outside)}.")
-    return aliases, [*notes, *counted.notes]
+def _aliases(did: Mapping[str, Array], membership: Membership | None) -> tuple[list[str], list[str]]:
+    """Devices that are aliases, as members or the I/Os of each and of its aliases say; notes on how that is known."""
+    if membership is not None:
+        roles = membership.members
+        outside = [device for device in did if device not in roles]
+        notes = [f"In no pool: {', '.join(outside)}."] if outside else []
+        return [device for device in did if device in roles and roles[device].role == "alias"], notes
+    idle = [device for device, (own, by_aliases) in did.items() if own > 0 and not by_aliases]
+    alone, of_bases = sum(did[device][0] for device in idle), sum(each for _, each in did.values())
+    if not (idle and of_bases):
+        return [], []
+    if alone == of_bases:
+        same = "did just what the bases say of their aliases"
+        return idle, [f"{', '.join(idle)} {same}: left out as aliases."]
+    shown = "those in the file are shown like volumes; name them by --pools"
+    return [], [f"Nothing says which devices are aliases: {shown}."]
 
 
 def numbers_of(counted: Array, seconds: Array, queued: Array | None) -> dict[str, Array]:
@@ -213,62 +172,9 @@ def numbers_of(counted: Array, seconds: Array, queued: Array | None) -> dict[str
     some = np.where(ios > 0, ios, np.nan)
     pend, connect, disconnect = times / some
     found = {
-        "io_rate": ios / seconds, "base_rate": counted[0] / seconds, "alias_rate": counted[4] / seconds, "pend": pend,
-        "connect": connect, "disconnect": disconnect, "service": times.sum(axis=0) / some,
+        "io_rate": ios / seconds, "alias_rate": counted[4] / seconds, "pend": pend, "connect": connect,
+        "disconnect": disconnect, "service": times.sum(axis=0) / some,
     }  # fmt: skip
     if queued is not None:
         found |= {"queued": queued, "response": found["service"] + queued / (some / seconds)}
     return found
-
-
-def read_volume_totals(
-    path: Path | str,
-    membership: Membership | None = None,
-    *,
-    deltas: bool | None = None,
-    data: bytes | None = None,
-) -> VolumeTotals:
-    """Read volume counters, or their content, leave the aliases out and add up the intervals of each volume."""
-    counted = count_volumes(read_csv(path, COLUMNS, WHAT, data=data), membership, deltas=deltas)
-    aliases, notes = alias_devices(counted)
-    members = counted.membership
-    seconds = counted.totals(counted.seconds)
-    queued = None if counted.queued is None else counted.totals(counted.queued * counted.seconds) / seconds
-    numbers = {"interval": seconds, **numbers_of(counted.totals(counted.counted), seconds, queued)}
-    volumes: list[dict[str, Any]] = []
-    for k, device in enumerate(counted.devices):
-        if device not in aliases:
-            pool = members.members[device].pool if members and device in members.members else None
-            own = len(members.of(pool, "alias")) if members and pool is not None else None
-            found = {name: None if np.isnan(each[k]) else float(each[k]) for name, each in numbers.items()}
-            volumes.append({"device": device, "pool": pool, "pool_aliases": own, **found})
-    return VolumeTotals(volumes=tuple(volumes), aliases=tuple(aliases), notes=tuple(notes))
-
-
-def volumes_frame(counted: CountedVolumes) -> tuple[pl.DataFrame, list[str]]:
-    """Intervals of volume counters, those of devices that are aliases left out, and notes on how they were read."""
-    aliases, notes = alias_devices(counted)
-    names = np.array(counted.devices)[counted.of]
-    kept = np.flatnonzero(~np.isin(names, aliases))
-    seconds = counted.seconds[kept]
-    queued = None if counted.queued is None else counted.queued[kept]
-    data: dict[str, Any] = {
-        "device": names[kept].tolist(), "kind": schema.VOLUME, "interval": seconds, "file": str(counted.table.path),
-        "system": counted.system,
-        "line": counted.table.line_numbers[counted.rows[kept]],
-        **clock_after(counted.start, counted.ends[kept] - seconds),
-    }  # fmt: skip
-    numbers = numbers_of(counted.counted[:, kept], seconds, queued)
-    del numbers["base_rate"]
-    for name, values in numbers.items():
-        data |= schema.exact(name, values)
-    return with_pools(schema.frame(schema.DEVICES, data, kept.size), counted.membership), notes
-
-
-def totals_table(volumes: Sequence[Mapping[str, Any]]) -> render.Table:
-    """Lay out volumes as columns."""
-    rows = []
-    for each in volumes:
-        cells = ((total.unit, each.get(total.key)) for total in TOTALS)
-        rows.append(tuple(v / MILLISECOND if unit == "ms" and v is not None else v for unit, v in cells))
-    return tabled(rows, TOTALS)

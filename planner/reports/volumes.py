@@ -27,12 +27,12 @@ from planner.reports.csv_table import (
     check_width,
     first_true,
     normal,
-    read_cells,
+    read_csv,
     refuse,
     shown,
 )
 from planner.reports.membership import device_range
-from planner.reports.moments import MOMENT, clock, is_time_of_day, read_dates, read_length, with_moments
+from planner.reports.moments import clock, is_time_of_day, read_dates, read_length
 from planner.units import MICROSECOND, MILLISECOND, MOST_ALIASES
 
 WANTED: Final = "a table of volumes"
@@ -100,7 +100,7 @@ def read_any_table(path: Path, data: bytes, given: Mapping[str, str]) -> schema.
     lines = data.split(b"\n", layout.line)
     below = b"\n" * (layout.line - 1) + b"\n".join(lines[layout.line - 1 :])
     if layout.separator == ",":
-        table = read_cells(path, WANTED, data=below)
+        table = read_csv(path, (), WANTED, data=below)
     else:
         table = by_lines(path, below, WANTED, separator=layout.separator)
     return read_volumes(table, given)
@@ -142,8 +142,7 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
         if field in taken:
             words = table.text_series(taken[field].heading)
             columns[name] = words.set(words == "", None)
-    key = "device" if "device" in taken else "label"
-    if key == "device":
+    if "device" in taken:
         columns["device"] = device_series(table, taken["device"].heading)
     columns["kind"] = _kinds(table, plan)
     columns |= _times(table, plan, notes)
@@ -158,7 +157,7 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     derive(columns)
     columns |= {"file": str(table.path), "line": pl.Series(table.line_numbers)}
     frame = schema.frame(schema.DEVICES, columns, len(table))
-    _check_twice(table, frame, key, taken["device" if key == "device" else "volume"].heading)
+    _check_twice(table, frame, taken["device" if "device" in taken else "volume"].heading)
     return frame, _too_little(frame)
 
 
@@ -290,7 +289,9 @@ def device_series(table: CsvTable, heading: str = "device") -> pl.Series:
             refuse()
         return f"{low:04X}" if low == high else refuse()
 
-    return table.mapped(heading, number, "expected device numbers in hexadecimal such as 522A", pl.String)
+    return table.mapped(
+        heading, number, "expected device numbers in hexadecimal such as 522A, one a row", pl.String
+    )
 
 
 def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
@@ -360,25 +361,13 @@ def _offsets(table: CsvTable, shown: pl.Series) -> pl.Series:
     return beside.fill_null(shown)
 
 
-def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str, heading: str) -> None:
-    """A device stands once in an interval of a measurement, a volume of another name once in its pool."""
-    frame = with_moments(frame, "system").filter(pl.coalesce("device", "label").is_not_null())
-    columns = ["system", "source", MOMENT, key, *(["pool"] if key == "label" else [])]
-    keys = frame.select(name for name in columns if frame[name].null_count() < frame.height)
-    if keys.n_unique() == frame.height:
-        return
-    every = keys.rows()
-    row = int((~keys.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_max() or 0)
-    again = frame.row(row, named=True)
-    before = every.index(every[row])
-    name, line = again[key], int(frame["line"][before])
-    problem = f"{name} a second time, first in line {line}: expected each volume once"
-    if again["start"] is not None:
-        problem += " in an interval"
-        if again["utc_offset"] is None and frame["start"][before:row].max() > again["start"]:
-            problem += "; if the clock was set back, give the times their offset, as 2026-10-25T02:00+01:00"
-    at = int((table.line_numbers == again["line"]).argmax())
-    raise table.error(at, heading, problem)
+def _check_twice(table: CsvTable, frame: pl.DataFrame, heading: str) -> None:
+    """A volume stands once in an interval: the error of another one, at its cell."""
+    try:
+        schema.refuse_twice(frame.filter(pl.coalesce("device", "label").is_not_null()))
+    except ReportError as error:
+        row = int((table.line_numbers == error.line).argmax())
+        raise table.error(row, heading, error.problem) from None
 
 
 def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:

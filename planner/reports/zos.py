@@ -16,8 +16,8 @@ import polars as pl
 
 from planner.errors import ReportError
 from planner.render.text import listed
-from planner.reports import schema
-from planner.reports.csv_table import check_width, first_true, read_cells, read_date
+from planner.reports import csv_table, schema
+from planner.reports.csv_table import check_width, first_true, read_date
 from planner.reports.moments import MOMENT, clock, clock_of_zone, read_length, with_moments
 from planner.reports.volumes import FASTEST, SHOWN, SLOWEST
 from planner.units import MICROSECOND, MONITOR_TIME
@@ -84,7 +84,7 @@ def is_pools(headings: frozenset[str]) -> bool:
 
 def read_csv(path: Path, data: bytes) -> pl.DataFrame:
     """Cells of a CSV file as text, null where empty, and their lines."""
-    table = read_cells(path, "SMF 74-1 or 78-3 of SMF Explorer", data=data)
+    table = csv_table.read_csv(path, (), "SMF 74-1 or 78-3 of SMF Explorer", data=data)
     names = {number: name or number for number, name in zip(table.cells.columns, table.header, strict=True)}
     cells = table.cells.rename(names).with_columns(pl.all().replace("", None))
     return cells.with_columns(line=pl.Series(table.line_numbers))

@@ -105,7 +105,7 @@ def parts_of(
         if measured is None:
             measured = read(source, members, system=system, start=start, end=end, map=map)
         if len(sources) > 1:  # of one alone, pools that stand in it twice have no answer; the others have
-            choose.refuse_twice(measured.devices)
+            schema.refuse_twice(measured.devices)
         rows, supply = measured.devices.lazy(), measured.supply
         said = (*measured.notes, *checked_members(members, rows))
         lost = gaps_of(measured.missing, members, rows, allowed=allow_missing)

@@ -202,7 +202,7 @@ def judge(
     Parameters
     ----------
     pools : sequence of PoolSupply
-        What `planner.reports.supply.read_supply` returns.
+        What `planner.measurements.over_time.read_supplies` returns.
     no_alias : float, optional
         Largest share of tries that may find no alias free, above 0 and below 1.
     volumes : mapping of str to Run, optional

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner import queueing
-from planner.calibrate import Figure, Observation
+from planner.calibrate import Observation
+from planner.reports import Printed
 
 SATURATED = 0.15  # share of cases whose every row keeps all devices busy
 
@@ -77,8 +78,8 @@ def _printed(
         aliases=aliases,
         population=population,
         figures={
-            "io_rate": Figure(float(round(rate)), 0.5),
-            "service_time": Figure(float(parts), 0.15e-3),
-            "queued": Figure(round(queue, 2), 0.005),
+            "io_rate": Printed(float(round(rate)), 0.5),
+            "service_time": Printed(float(parts), 0.15e-3),
+            "queued": Printed(round(queue, 2), 0.005),
         },
     )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from planner import calibrate, library
-from planner.calibrate import Estimate, Figure, Fit, Observation, Outlier
+from planner.calibrate import Estimate, Fit, Observation, Outlier
 from planner.calibrate.calibration import Calibration, comparisons, correlations, known_parameters
 from planner.calibrate.calibration import given as entered
 from planner.calibrate.data_file import Chosen
@@ -21,6 +21,7 @@ from planner.calibrate.volume_fit import _check_error, _check_service, _degrees,
 from planner.errors import CalibrationError, InputError
 from planner.library import data_path
 from planner.quantity import Quantity
+from planner.reports import Printed
 from planner.results import Array
 from tests.calibrate.test_problem import TRUE, made, observed
 
@@ -207,7 +208,7 @@ def outlying(count: int = 4, off: float = 1.5, **how: Any) -> Fit:
     """Rows of one law, of which the second one is off."""
     runs = [made(a, 4, {**TRUE, "redrive_time": 0.0}) for a in (0, 1, 2, 3)[:count]]
     rate = runs[1].figures["io_rate"]
-    runs[1] = replace(runs[1], figures={**runs[1].figures, "io_rate": Figure(rate.value / off, 0.1)})
+    runs[1] = replace(runs[1], figures={**runs[1].figures, "io_rate": Printed(rate.value / off, 0.1)})
     return calibrate.fit(runs, fixed={"redrive_time": 0.0}, intervals=False, **how)
 
 
@@ -408,6 +409,6 @@ def test_observations_of_a_volume_are_named_by_source_and_aliases() -> None:
     assert run.name.endswith("522A +2")
     assert isinstance(run, Observation)
     assert run.figures["io_rate"].value == 1619
-    assert run.figures["io_rate"].half == pytest.approx(3 * 0.5)  # three devices, each to a unit
-    assert run.figures["service_time"].half == pytest.approx(0.15e-3)  # the sum of three printed parts
+    assert run.figures["io_rate"].resolution == pytest.approx(3 * 0.5)  # three devices, each to a unit
+    assert run.figures["service_time"].resolution == pytest.approx(0.15e-3)  # the sum of three printed parts
     assert library.read_model("hyperpav-volume-runs").kind == "volume"

@@ -28,7 +28,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def figures(run: Observation) -> dict[str, tuple[float, float]]:
-    return {key: (each.value, each.half) for key, each in run.figures.items()}
+    return {key: (each.value, each.resolution) for key, each in run.figures.items()}
 
 
 def test_a_row_is_a_run_in_si_with_the_digits_it_was_printed_with(write: Write) -> None:

@@ -11,11 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import same_color
 
 from planner import calibrate, style
-from planner.calibrate import Figure, Observation
+from planner.calibrate import Observation
 from planner.calibrate.calibration import Calibration, Comparison, Fit, Outlier
 from planner.calibrate.cost_fit import CostFit
 from planner.calibrate.error_bar import interval
 from planner.calibrate.picture import _axis, _counts, _words, draw_costs, draw_fit
+from planner.reports import Printed
 
 NINETY = 1.6448536269514722  # of the normal distribution, 90 % lies within so many standard deviations
 
@@ -181,7 +182,7 @@ def test_one_panel_of_the_user_holds_the_law_alone() -> None:
 def run(aliases: int, volumes: int, rate: float, service: float) -> Observation:
     return Observation(
         name=f"+{aliases} of {volumes}", volumes=volumes, aliases=aliases, population=3,
-        figures={"io_rate": Figure(rate, 5.0), "service_time": Figure(service, 0.05e-3)},
+        figures={"io_rate": Printed(rate, 5.0), "service_time": Printed(service, 0.05e-3)},
     )  # fmt: skip
 
 

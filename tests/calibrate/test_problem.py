@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planner import queueing
-from planner.calibrate import Figure, Observation
+from planner.calibrate import Observation
 from planner.calibrate import problem as problem_module
 from planner.calibrate.problem import (
     KEYS,
@@ -30,6 +30,7 @@ from planner.calibrate.problem import (
     totals,
 )
 from planner.errors import CalibrationError, InputError
+from planner.reports import Printed
 from planner.results import Array
 
 TRUE = {"service_time": 0.8e-3, "think_time": 0.4e-3, "inflation": 0.08, "redrive_time": 0.03e-3}
@@ -40,7 +41,7 @@ def observed(
 ) -> Observation:
     return Observation(
         name=f"{volumes}+{aliases}", volumes=volumes, aliases=aliases, population=population,
-        figures={key: Figure(value, half * value) for key, value in figures.items()},
+        figures={key: Printed(value, half * value) for key, value in figures.items()},
     )  # fmt: skip
 
 
@@ -105,7 +106,7 @@ def test_the_least_that_is_present_is_that_of_the_lower_ends(figures: dict[str, 
 
 def test_a_figure_below_its_own_digits_counts_as_nothing() -> None:
     run = Observation(name="", volumes=1, aliases=0, population=None, figures={
-        "io_rate": Figure(0.3, 0.5), "service_time": Figure(1e-3, 0.0), "queued": Figure(0.0, 0.005),
+        "io_rate": Printed(0.3, 0.5), "service_time": Printed(1e-3, 0.0), "queued": Printed(0.0, 0.005),
     })  # fmt: skip
     assert run.least_present == 0.0
 

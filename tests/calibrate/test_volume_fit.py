@@ -13,6 +13,7 @@ from planner.errors import CalibrationError, InputError
 from planner.interval import Interval
 from planner.measurements import Run, intervals, read, system_runs
 from planner.published.hyperpav import FITTED
+from planner.reports import Printed
 
 SHIPPED = ("hyperpav-volume-runs", "hyperpav-pool-runs", "hyperpav")
 
@@ -175,7 +176,7 @@ def observation(aliases: int, population: int, **figures: float) -> calibrate.Ob
     """One volume with numbers of 1 % resolution."""
     return calibrate.Observation(
         name=f"+{aliases}", volumes=1, aliases=aliases, population=population,
-        figures={key: calibrate.Figure(value, 0.01 * value) for key, value in figures.items()},
+        figures={key: Printed(value, 0.01 * value) for key, value in figures.items()},
     )  # fmt: skip
 
 

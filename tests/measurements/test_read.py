@@ -23,7 +23,6 @@ from planner.measurements import read
 from planner.measurements.read import membership
 from planner.reports import schema
 from planner.reports.any_listing import read_devices
-from planner.reports.listing import printed_table
 from planner.units import half_digit
 from tests.checkout import ROOT
 from tests.reports.printing import HEAD, page, row
@@ -182,7 +181,9 @@ def test_many_intervals_of_one_table() -> None:
     assert mean["queued"] == pytest.approx(sum(hour % 5 for hour in range(24)) / 24)
     assert mean["interval"] == 24 * 3600
     twice = lines + "522A,2026-03-01T05:00:00,3600,500,1.0,0\n"
-    with pytest.raises(ReportError, match="line 26, column 1: device 522A a second time, first in line 7"):
+    with pytest.raises(
+        ReportError, match=r"line 26, column 1: device 522A a second time at .*, first in line 7"
+    ):
         read(twice.encode())
     with pytest.raises(
         InputError, match="interval = '2026-03-02T05:30': expected a time within a measured interval"
@@ -263,10 +264,12 @@ def test_kinds_of_devices() -> None:
 def test_the_table_says_what_the_listing_says() -> None:
     """Two ways from the same rows: the objects, one by one, and the columns."""
     devices = read(LISTING).devices
-    records = printed_table(read_devices(LISTING)).records()
-    for name in ("io_rate", "queued"):
-        assert devices[name].to_list() == [record[name] for record in records]
-    assert devices["service"].to_list() == pytest.approx([record["service_ms"] / 1000 for record in records])
+    (listing,) = read_devices(LISTING)
+    for name in ("io_rate", "queued", "service"):
+        printed = [getattr(row, name) for row in listing.rows]
+        assert devices[name].to_list() == [each.value for each in printed]
+        halves = (devices[f"{name}_high"] - devices[name]).to_list()
+        assert halves == pytest.approx([each.resolution for each in printed])
 
 
 @pytest.mark.parametrize(
@@ -382,7 +385,7 @@ def test_the_command_reads_standard_input(
     expected = capsys.readouterr().out
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
     assert main(["read", "-", "--csv"]) == 0
-    assert capsys.readouterr().out.replace("bytes", str(path)) == expected
+    assert capsys.readouterr().out.replace("standard input", str(path)) == expected
 
 
 def test_the_command_names_damaged_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from datetime import datetime, time, timedelta
 from pathlib import Path
 from random import Random
 
-import numpy as np
 import polars as pl
 import pytest
 
 from planner.errors import ReportError
 from planner.measurements.over_time import AT_LEAST, pool_supplies, read_supplies
 from planner.measurements.read import read
-from planner.reports.supply import PoolSupply
 from planner.supply import judge
 from tests.checkout import ROOT
 from tests.reports.exports import rmf_xml, volumes
@@ -22,15 +19,6 @@ from tests.reports.monitor_site import Site, written
 from tests.reports.test_zos import devices, pools
 
 CSV = ROOT / "docs/examples/supply-counters.csv"
-
-
-def test_the_table_of_pools_holds_all_that_was_counted() -> None:
-    straight, by_table = read_supplies(CSV), pool_supplies(read(CSV).supply, CSV)
-    assert len(straight) == len(by_table) == 3
-    for one, other in zip(straight, by_table, strict=True):
-        for field in fields(PoolSupply):
-            left, right = getattr(one, field.name), getattr(other, field.name)
-            assert np.array_equal(left, right) if isinstance(left, np.ndarray) else left == right, field.name
 
 
 def test_pools_of_monitor_data(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import pytest
 import planner
 from planner.demand import Law, Target
 from planner.errors import ReportError
-from planner.measurements.choose import refuse_twice
 from planner.measurements.read import read
 from planner.reports import schema
+from planner.reports.schema import refuse_twice
 from planner.site.growth.limits import GrowthQuestion, site_growth
 from planner.site.question import site
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.reports import schema
+from planner.reports.monitor.devices import PAGING
+from planner.reports.monitor.reader import WHAT, MonitorTables, batches
 from tests.reports.monitor_writer import Run, monwrite, records, rows
 
 UNIT = 128e-6
@@ -191,3 +195,14 @@ class Example(Site):
 def example() -> bytes:
     """The file docs/examples/monitor.monwrite."""
     return written(Example(name="VMSYS1", bases=4, aliases=2, pools=1), 4)
+
+
+def read_monitor(path: Path | str, data: bytes | None = None, *, pools_known: bool = False) -> MonitorTables:
+    """A whole file, or its bytes, with the table of paging volumes."""
+    parts = list(batches(path, data, pools_known=pools_known))
+    columns = {**schema.TABLES, "paging": PAGING}
+    joined = {
+        name: schema.join(wanted, [frame for part in parts if (frame := getattr(part, name)) is not None])
+        for name, wanted in columns.items()
+    }
+    return MonitorTables(**joined, notes=parts[-1].notes, what=WHAT)  # type: ignore[arg-type] # names of its fields

@@ -9,9 +9,10 @@ import pytest
 
 from planner import render
 from planner.errors import ReportError
+from planner.measurements import read as measured
+from planner.measurements.shown import MeasuredAnswer
 from planner.reports import device_rows
 from planner.reports.any_listing import MEASURED, Device, DeviceListing, read_devices
-from planner.reports.listing import printed_table
 from planner.reports.printed import Printed
 from planner.units import MILLISECOND
 from tests.reports.printing import HEAD, HEADING, SCREEN, page, row
@@ -176,11 +177,12 @@ def test_a_sum_over_all_devices_is_no_device(file: Path) -> None:
 
 
 def test_a_frame_has_what_is_printed_with_its_units(file: Path) -> None:
-    frame = one(file, page(row(), row("5300", "->522A"))).to_frame()
+    file.write_text(page(row(), row("5300", "->522A")))
+    frame = MeasuredAnswer(measured(file)).to_frame().filter(regex="^(?!.*_resolution)")
     assert list(frame.columns) == [
-        "run", "start", "end", "interval [s]", "device", "type", "alias_of", "label", "links", "paths", "io_rate [1/s]",
-        "avoided [1/s]", "pend [ms]", "disconnect [ms]", "connect [ms]", "service [ms]", "response [ms]",
-        "cu_wait [ms]", "queued",
+        "run", "start", "interval [s]", "device", "kind", "label", "type", "alias_of", "links", "paths",
+        "io_rate [1/s]", "avoided [1/s]", "pend [ms]", "disconnect [ms]", "connect [ms]", "service [ms]",
+        "response [ms]", "cu_wait [ms]", "queued", "file", "line",
     ]  # fmt: skip
     assert frame["alias_of"].tolist()[1] == "522A" and frame["service [ms]"].tolist() == [1.3, 1.3]
 
@@ -269,7 +271,7 @@ def test_a_damaged_listing_is_refused_with_the_place(
 
 
 def test_the_table_for_csv_and_json() -> None:
-    table = printed_table(read_devices(FOLDER / "522A-1-alias.listing"))
+    table = MeasuredAnswer(measured(FOLDER / "522A-1-alias.listing")).table()
     base, alias = json.loads(render.to_json(table.records()))
     assert (base["run"], base["start"], base["interval_s"]) == ("Y040181P", "2007-05-27T14:48:26", 600)
     assert (alias["device"], alias["type"], alias["alias_of"]) == ("5249", "->522A", "522A")
@@ -286,17 +288,12 @@ def test_the_table_for_csv_and_json() -> None:
 
 
 def test_people_see_the_printed_digits() -> None:
-    table = printed_table(read_devices(FOLDER / "522A-0-aliases.listing"), resolution=False)
-    shown = [text for column in table.columns for text in column.texts()]
-    digits = shown[shown.index("BWPVS0") + 1 :]
-    assert digits == ["0", "4", "755", "0.0", "0.2", "0.2", "0.9", "1.3", "3.7", "0.0", "1.84"]
+    (section,) = MeasuredAnswer(measured(FOLDER / "522A-0-aliases.listing")).sections()
+    shown = [text for column in section.table.columns for text in column.texts()]
+    assert shown == ["522A", "BWPVS0", "755", "0.2", "0.2", "0.9", "1.3", "3.7", "1.84"]
 
 
 def test_what_is_not_available_stays_so_in_the_table(file: Path) -> None:
-    (record,) = printed_table(read(file, page(row(qued="....")))).records()
+    file.write_text(page(row(), row("522B", qued="....")))
+    record = MeasuredAnswer(measured(file)).table().records()[1]
     assert record["queued"] is None and record["queued_resolution"] is None
-
-
-def test_a_listing_shows_itself_as_html() -> None:
-    (listing,) = read_devices(FOLDER / "522A-1-alias.listing")
-    assert "-&gt;522A" in listing._repr_html_()

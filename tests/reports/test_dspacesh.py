@@ -18,13 +18,13 @@ import planner
 from planner import render
 from planner.errors import ReportError
 from planner.library import data_path
+from planner.measurements.shown import MeasuredAnswer
 from planner.reports.dspacesh import (
     DataSpace,
     DataSpaceListing,
     listings_of_frame,
     read_data_spaces,
 )
-from planner.reports.listing import printed_table
 from planner.reports.printed import Printed
 
 SPLIT = data_path("real-storage", "128-users.listing").read_text(encoding="utf-8")
@@ -223,16 +223,11 @@ def test_rounding_is_no_contradiction(file: Path) -> None:
 
 
 def test_the_table_for_csv_and_json() -> None:
-    table = printed_table(read_data_spaces(data_path("real-storage", "5-users.listing")))
+    table = MeasuredAnswer(planner.read(data_path("real-storage", "5-users.listing"))).table()
     (row,) = json.loads(render.to_json(table.records()))
     assert (row["run"], row["release"], row["owner"], row["name"]) == ("GDLS", "5.3", "SYSTEM", "PTRM0000")
     assert (row["resident_pages"], row["resident_resolution_pages"]) == (635_000, 500)
     assert (row["read_rate"], row["start"]) == (0, "2007-05-21T22:07:14")
-
-
-def test_a_listing_shows_itself_as_html() -> None:
-    (listing,) = read_data_spaces(data_path("real-storage", "5-users.listing"))
-    assert "635,000" in listing._repr_html_()
 
 
 def test_listings_come_back_from_the_table_of_storage() -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.monitor.reader import MonitorTables, read_monitor
-from tests.reports.monitor_site import Site
+from planner.reports.monitor.reader import MonitorTables
+from tests.reports.monitor_site import Site, read_monitor
 from tests.reports.monitor_writer import capture, monwrite
 
 NUMBERS = [f"{name}{end}" for name in schema.DEVICE_NUMBERS for end in schema.ENDS]

@@ -84,5 +84,5 @@ def test_an_hour_that_a_clock_shows_twice_is_refused_with_the_way_out(tmp_path: 
     header, *rows = "start,volume,io_rate,service_ms", *(f"2026-10-25T02:{k},A,1,1" for k in (10, 40, 10))
     with pytest.raises(ReportError, match=r"line 4, .* if the clock was set back, .*\+01:00"):
         read(table(tmp_path, header, *rows))
-    with pytest.raises(ReportError, match=r"line 4, .*expected each volume once in an interval$"):
+    with pytest.raises(ReportError, match=r"line 4, .*expected each interval of it once$"):
         read(table(tmp_path, header, rows[0], rows[1], rows[1]))

@@ -56,7 +56,7 @@ def draw(seed: int) -> Case:
 
 
 def supply(counters: Counters, aliases: int) -> PoolSupply:
-    """The counters as `read_supply` returns them."""
+    """The counters as `read_supplies` returns them."""
     count = counters.tries.size
     return PoolSupply(
         pool="1", start=None, time=60.0 * np.arange(1, count + 1), length=np.full(count, 60.0),

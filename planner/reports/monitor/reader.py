@@ -46,17 +46,6 @@ class MonitorTables(schema.Tables):
     paging: pl.DataFrame | None = None
 
 
-def read_monitor(path: Path | str, data: bytes | None = None, *, pools_known: bool = False) -> MonitorTables:
-    """Read a whole file at once, or its bytes; see `batches`."""
-    parts = list(batches(path, data, pools_known=pools_known))
-    columns = {**schema.TABLES, "paging": devices.PAGING}
-    joined = {
-        name: schema.join(wanted, [frame for part in parts if (frame := getattr(part, name)) is not None])
-        for name, wanted in columns.items()
-    }
-    return MonitorTables(**joined, notes=parts[-1].notes, what=WHAT)  # type: ignore[arg-type] # as `_archive`
-
-
 def batches(
     path: Path | str, data: bytes | None = None, *, pools_known: bool = False, chunk: int | None = None
 ) -> Iterator[MonitorTables]:

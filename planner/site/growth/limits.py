@@ -17,7 +17,7 @@ from planner.devices.storage import release as find_release
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.lazy import pl
-from planner.measurements.choose import groups_of, refuse_twice
+from planner.measurements.choose import groups_of
 from planner.measurements.observed import service_times
 from planner.measurements.read import Measured
 from planner.measurements.rows import Rows
@@ -63,7 +63,7 @@ def site_growth(
 ) -> Growth:
     """Find what breaks first: every pool, every volume with aliases of its own, and in-use storage."""
     for table in (measured.devices, measured.storage):
-        refuse_twice(table)
+        schema.refuse_twice(table)
     said_together = check_together(given.together, groups_of(measured.devices.lazy()))
     measured = replace(measured, devices=declared(measured.devices, given.together))
     notes = [*said_together, *measured.notes]
