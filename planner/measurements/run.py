@@ -114,6 +114,11 @@ class Run:
         return bool(np.isfinite(self.queued.high).all())
 
     @property
+    def by_samples(self) -> bool:
+        """Whether the queue is the mean of so few samples that chance counts."""
+        return bool(self.ends) and not self.assumed
+
+    @property
     def waiting(self) -> bool | None:
         """Whether any I/O waits; None where the queue was not measured."""
         return bool(self.total_queue.value > 0) if self.queue_known else None
@@ -159,6 +164,10 @@ def _devices(aliases: int) -> str:
     return "one device" if aliases == 0 else f"a base and {aliases} alias{'es' if aliases > 1 else ''}"
 
 
+BY_CHANCE: Final = (
+    "the queue is the mean of few samples: the worst of many intervals is the worst by chance as well; longer ones, or "
+    "their mean, tell what lasts"
+)
 UNKNOWN: Final = Interval(math.nan, math.nan, math.nan)
 HAIR: Final = 1e-6  # relative: what computing leaves open of numbers that have no rounding of their own
 

@@ -15,6 +15,7 @@ from planner.demand import Law, Target
 from planner.errors import ConvergenceError, InfeasibleError, InputError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
+from planner.measurements.run import BY_CHANCE
 from planner.sizing.answer import AliasAnswer, beyond_range
 from planner.sizing.bursty_pool import size_bursty_pools
 from planner.sizing.gaps import below_floor, unanswered
@@ -375,4 +376,5 @@ def _ranked(several: Mapping[str, FromSources]) -> bool:
 def _chosen(run: Run, many: int) -> Run:
     """The run with which of its intervals it is."""
     when = "" if run.start is None else f", {run.start:%Y-%m-%d %H:%M}"
-    return replace(run, interval=f"worst of {many:,} intervals{when}")
+    chance = (f"{BY_CHANCE.capitalize()}.",) if run.by_samples else ()
+    return replace(run, interval=f"worst of {many:,} intervals{when}", notes=(*run.notes, *chance))
