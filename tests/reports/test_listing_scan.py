@@ -75,7 +75,7 @@ def test_rows_come_back_from_the_integers_they_were_printed_from(
     assert devices["type"].to_list() == [row.type for row, _ in table]
     assert devices["label"].to_list() == [row.label or None for row, _ in table]
     assert devices["links"].to_list() == [cells[0].digits for _, cells in table]
-    for position, (name, (_, _, factor)) in enumerate(MEASURED.items(), start=2):
+    for position, (name, (_, factor)) in enumerate(MEASURED.items(), start=2):
         printed = [cells[position].read_back(factor) for _, cells in table]
         for end, value in zip(("", "_low", "_high"), ("value", "low", "high"), strict=True):
             expected = [None if each is None else getattr(each, value) for each in printed]
@@ -124,7 +124,7 @@ def test_every_printed_row_is_returned_unchanged_or_named_or_the_file_refused(
             at = devices[line[1:5]]
             for name, end, start in (("io_rate", 38, 33), ("service", 64, 59), ("queued", 79, 74)):
                 digits = line[start:end].strip()
-                factor = MEASURED[name][2]
+                factor = MEASURED[name][1]
                 value, high = measured.devices[name][at], measured.devices[f"{name}_high"][at]
                 if digits.startswith(".."):
                     assert value is None

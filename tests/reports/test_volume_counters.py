@@ -197,7 +197,7 @@ BAD = {
     "one record": (((0, "1", *[500] * 8, 0), (0, "2", *[1] * 8, 0), (9, "2", *[2] * 8, 0)), HEADER,
                    "one record only", 2),
     "device": (((0, "XYZ", *[5] * 8, 0), (9, "XYZ", *[6] * 8, 0)), HEADER, "hexadecimal", 2),
-    "range": (((0, "1-2", *[5] * 8, 0), (9, "1-2", *[6] * 8, 0)), HEADER, "one device number", 2),
+    "range": (((0, "1-2", *[5] * 8, 0), (9, "1-2", *[6] * 8, 0)), HEADER, "one a row", 2),
     "same time": (((0, "1", *[5] * 8, 0), (0, "1", *[6] * 8, 0)), HEADER, "the same as in line 2", 3),
     "queue": (((0, "1", *[5] * 8, -1), (9, "1", *[6] * 8, 0)), HEADER, "zero or above", 2),
     "two queues": (((0, "1", *[5] * 8, 1, 1),), HEADER + ",queued", "both look like the queue", 2),
