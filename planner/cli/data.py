@@ -67,7 +67,7 @@ def read(
         from planner.measurements.shown import overview
 
         options.show(overview(open_archive(file)), form)
-    elif pools is None and map is None and is_listing(source):
+    elif pools is None and map is None and deltas is None and is_listing(source):
         _listings(file, content, form)
     else:
         from planner.measurements.read import read as read_any
@@ -163,6 +163,7 @@ def collect(
     options.show(answer, form)
 
 
+@options.expanded
 def example(
     days: Annotated[int, option("N", "Days.")] = 365,
     systems: Annotated[int, option("N", "Systems.")] = 1,
