@@ -23,6 +23,7 @@ from planner.answer import Answer, nested
 from planner.devices.paging import PagingDevice
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
+from planner.queueing import checks
 from planner.units import MILLISECOND, given, readable
 
 LARGEST_COUNT: Final = 255  # devices: an assumption of ours, where the search ends unless a count is given
@@ -136,7 +137,7 @@ class PagingAnswer(Answer):
     def headline(self) -> str:
         """How many devices of which kind, for what."""
         load = self.load
-        asked = f"{given(load.page_rate)} pages/s"
+        asked = f"{given(load.page_rate)} {'page' if load.page_rate == 1 else 'pages'}/s"
         if load.guests is not None:
             asked += f" of {render.counted(load.guests, 'guest')} with a fault read and a page write outstanding each"
         found = [choice.words for choice in self.choices if choice.feasible]
@@ -206,9 +207,12 @@ def paging_devices(
     found = kinds(names)
     factors = dict(speeds or {})
     machines = sorted({kind.machine for kind in found})
-    for machine in factors:
+    if count is not None:
+        checks.count("count", count)
+    for machine, factor in factors.items():
+        checks.positive("speeds", factor)
         if machine not in machines:
-            raise InputError("cpu_speed", machine, f"one of {', '.join(machines)}")
+            raise InputError("speeds", machine, f"one of {', '.join(machines)}")
     _require_carried(found, load, LARGEST_COUNT if count is None else count)
     choices = tuple(_choose(kind, load, count, factors.get(kind.machine, 1.0)) for kind in found)
     if not any(choice.feasible for choice in choices):
@@ -220,7 +224,7 @@ def _require_carried(found: Sequence[PagingKind], load: Load, count: int) -> Non
     """Refuse a page rate that this number of devices carries of no kind."""
     needed = {kind.name: carried_by(kind.device, load) for kind in found}
     if min(needed.values()) > count:
-        would = ", ".join(f"{number:.0f} {name}" for name, number in needed.items())
+        would = ", ".join(f"{number:,.0f} {name}" for name, number in needed.items())
         raise InfeasibleError(
             f"{given(load.page_rate)} pages/s are more than {render.counted(count, 'device')} of any "
             f"kind would carry; it would take at least {would}"
@@ -235,7 +239,7 @@ def _choose(kind: PagingKind, load: Load, count: int | None, speed: float) -> Ch
     if at is None:
         reason = missing(device, load)
     elif count is None and at.count > LARGEST_COUNT:
-        reason = f"{at.count} devices would be needed, and the search ends at {LARGEST_COUNT}"
+        reason = f"{at.count:,} devices would be needed, and the search ends at {LARGEST_COUNT}"
         at = None
     elif math.isinf(at.response_time):
         reason = f"saturated; {_wanted(device, load)}"

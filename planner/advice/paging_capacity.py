@@ -16,6 +16,7 @@ from planner.calibrate.error_bar import interval
 from planner.devices.paging import PagingDevice, PagingPerformance
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
+from planner.queueing import checks
 from planner.results import Array
 from planner.units import MILLISECOND, given, readable
 
@@ -53,7 +54,7 @@ class PagingKind:
 def kinds(names: Sequence[str] = ()) -> list[PagingKind]:
     """Read the shipped kinds of paging device in the order asked for, all where `names` is empty."""
     found = []
-    for name in names or PAGING_KINDS:
+    for name in dict.fromkeys([names] if isinstance(names, str) else names or PAGING_KINDS):
         if name not in PAGING_KINDS:
             raise InputError("kind", name, f"one of {', '.join(PAGING_KINDS)}")
         model = library.read_model(f"paging-{name}")
@@ -73,6 +74,14 @@ class Load:
     guests: int | None = None
     target: float | None = None
     scv: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no load."""
+        for name, unit in (("page_rate", "1/s"), ("target", "s")):
+            if (value := getattr(self, name)) is not None:
+                checks.positive(name, value, unit)
+        if self.guests is not None:
+            checks.count("guests", self.guests)
 
     @property
     def requests(self) -> int | None:
@@ -226,11 +235,12 @@ def missing(device: PagingDevice, load: Load) -> str:
         if most < load.page_rate:
             guests = math.ceil(load.guests * load.page_rate / most) if load.guests else 0
             keep = f"{load.guests} guests keep" if load.guests != 1 else "1 guest keeps"
-            return f"{keep} at most {readable(most)} pages/s under way, {guests} guests would be needed"
+            return f"{keep} at most {readable(most)} pages/s under way, {guests:,} guests would be needed"
     return f"a transfer takes {readable(service / MILLISECOND)} ms without any wait, the target is shorter"
 
 
 HALVINGS: Final = 40  # of the page rate
+MOST_GUESTS: Final = 1_000_000  # where the search ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,6 +252,12 @@ class Question:
     per_guest: float | None = None
     target: float | None = None
     scv: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse what are no devices, or no guests."""
+        checks.count("devices", self.devices)
+        if self.per_guest is not None:
+            checks.positive("per_guest", self.per_guest, "1/s")
 
     def load(self, amount: float) -> Load:
         """The load of so many guests, or of so many pages a second."""
@@ -363,8 +379,14 @@ def _most(kind: PagingKind, at: Question, speed: float) -> float:
             middle = (low + high) / 2
             low, high = (middle, high) if at.meets(kind, middle, speed) else (low, middle)
         return low
-    most = min(math.floor(full / at.per_guest) + 1, 1_000_000)  # where the search ends
-    return float(_smallest(lambda guests: not at.meets(kind, guests, speed), 1, most) - 1)
+    many = math.floor(full / at.per_guest) + 1
+    most = min(many, MOST_GUESTS)
+    found = _smallest(lambda guests: not at.meets(kind, guests, speed), 1, most)
+    if found == most < many:
+        raise InputError(
+            "per_guest", at.per_guest, f"a rate of which fewer than {most:,} guests are carried", "1/s"
+        )
+    return float(found - 1)
 
 
 def _reason(kind: PagingKind, at: Question) -> str:

@@ -290,7 +290,7 @@ class Scaling(Answer):
             f"of {percent(self.median)}, at worst {percent(self.worst)}"
         )
         asked = [
-            f"{one['processors']} processors: ITR {itr}/s ({low} to {high}/s, {style.NINETY}), "
+            f"{render.counted(one['processors'], 'processor')}: ITR {itr}/s ({low} to {high}/s, {style.NINETY}), "
             f"{readable(one['itr_ratio'])} times that of {self.smallest.processors}"
             for one in self.predictions
             for low, itr, high in [ends(one[key] for key in ("itr_low", "itr", "itr_high"))]
@@ -305,12 +305,13 @@ class Scaling(Answer):
     def notes(self) -> tuple[str, ...]:
         """What the measurements cannot tell."""
         rows, most = self.configurations, max(row.processors for row in self.configurations)
+        least = self.smallest.processors
         asked = [(count, "interval") for count in self.counts]
         asked += [] if self.needed is None else [(self.needed.count, "range")]
         notes = [
-            f"{count} processors are more than the {most} that were measured: trust the {what}, not the number."
+            f"{least} to {most} processors were measured, not {count}: trust the {what}, not the number."
             for count, what in asked
-            if count > most
+            if not least <= count <= most
         ]
         shares = [row.real_storage / row.processors / GIB for row in rows if row.real_storage is not None]
         if len(shares) == len(rows):
@@ -438,10 +439,11 @@ def _needed(model: library.Model, rows: Sequence[MeasuredConfiguration], wanted:
     first = [np.flatnonzero(np.asarray(end) >= wanted) for end in (law.high, law.value, law.low)]
     if not first[1].size:
         best = int(np.argmax(law.value))
+        least, top, highest = ends(law[best])
         raise InfeasibleError(
-            f"{wanted:.4g}/s is more than any number of processors reaches by the law: {law.value[best]:.4g}/s "
-            f"({law.low[best]:.4g} to {law.high[best]:.4g}, {style.NINETY}) with {best + 1}, of up to {counts[-1]}; "
-            "less CPU time a transaction, or a second system, would help"
+            f"{given(wanted)}/s is more than any number of processors reaches by the law: {top}/s ({least} to "
+            f"{highest}, {style.NINETY}) with {best + 1}, of up to {counts[-1]}; less CPU time a transaction, or a "
+            "second system, would help"
         )
     low, count, high = (int(each[0]) + 1 if each.size else None for each in first)
     assert count is not None

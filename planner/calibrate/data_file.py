@@ -11,7 +11,7 @@ from planner.calibrate.least_squares import MeasuredFigure
 from planner.calibrate.problem import FIGURES, Observation, observe
 from planner.errors import InputError, ReportError
 from planner.measurements import Devices, Run, intervals, pool_runs, read, system_runs, volume_runs
-from planner.measurements.formats import is_folder
+from planner.measurements.formats import Source, is_folder, is_volumes
 from planner.measurements.rows import shown as listed
 from planner.quantity import Quantity
 from planner.reports import Printed
@@ -118,7 +118,6 @@ OF_DEVICES: Final = (*NAMES, "population", "io_rate", "service_ms", "queued")  #
 NEEDED: Final = {
     "device": ("io_rate", "service_ms"), "volume": ("aliases",), "pool": ("aliases", "volumes"),
 }  # fmt: skip
-TOTALS: Final = ("pool_aliases", "kind")  # columns of which tables of volumes have one, those of runs none
 MOST_RUNS: Final = 60  # in one fit; a law with four parameters learns little from more, and each costs time
 
 
@@ -169,7 +168,7 @@ def read_observations(paths: Sequence[Path], kind: str, chosen: Chosen = EVERYTH
     """
     found: list[Observation] = []
     for path in paths:
-        if chosen == EVERYTHING and path.suffix.lower() == ".csv":
+        if chosen == EVERYTHING and path.suffix.lower() == ".csv" and _is_runs(Source(path)):
             found += _csv_observations(path, kind)
         else:
             found += [observe(run) for run in _runs(path, kind, chosen)]
@@ -179,6 +178,11 @@ def read_observations(paths: Sequence[Path], kind: str, chosen: Chosen = EVERYTH
             f"at most {MOST_RUNS} runs in one fit; --device, --pool, --from with --to or --interval choose some",
         )  # fmt: skip
     return found
+
+
+def _is_runs(source: Source) -> bool:
+    """Tell a table of runs from one of volumes, which has other columns and all that is needed to be one."""
+    return source.headings <= set(COLUMNS) or not is_volumes(source)
 
 
 def _runs(path: Path, kind: str, chosen: Chosen) -> list[Run]:
@@ -216,12 +220,10 @@ def _runs(path: Path, kind: str, chosen: Chosen) -> list[Run]:
 
 
 def _csv_observations(path: Path, kind: str) -> list[Observation]:
-    """One run a row, or one device a row where there is a column `role`; totals of supplied counters as they are."""
+    """One run a row, or one device a row where there is a column `role`."""
     table = read_csv(
         path, (), f"runs of a {kind}, with columns such as aliases, io_rate, service_ms and queued"
     )
-    if any(map(table.has, TOTALS)):
-        return [observe(run) for rows in intervals(read(path)) for run in system_runs(rows)]
     shape = "device" if table.has("role") else kind
     table.refuse_others(OF_DEVICES if shape == "device" else COLUMNS)
     table.require(NEEDED[shape], f"runs of a {kind}")

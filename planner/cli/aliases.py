@@ -139,10 +139,9 @@ def _answer(
     from planner import sizing
     from planner.sizing.commands import to_take
 
-    with options.spelled(**({"aliases": "--aliases"} if "alias_devices" in asked else {})):
-        to_take(question.commands, question.free)  # refused before, not after, all is solved
-        answer = sizing.answer_for(**question.asked(files), **asked, progress=options.progress)
-        answer = sizing.with_commands(answer, question.commands, question.free)
+    to_take(question.commands, question.free)  # refused before, not after, all is solved
+    answer = sizing.answer_for(**question.asked(files), **asked, progress=options.progress)
+    answer = sizing.with_commands(answer, question.commands, question.free)
     options.show(answer, form)
 
 
@@ -220,8 +219,7 @@ def supply(
     share = units.share("1%" if no_alias is None else no_alias, "--no-alias", zero=False)
     if share >= 1.0:
         raise InputError("--no-alias", no_alias, "a share below 100%")
-    with options.spelled():
-        pools = read_supplies(counters, system=system, start=start, end=end)
+    pools = read_supplies(counters, system=system, start=start, end=end)
     if pool is not None:
         names = ", ".join(each.pool for each in pools)
         pools = tuple(each for each in pools if each.pool == pool)

@@ -110,6 +110,7 @@ def collect(
     options.show(answer, form)
 
 
+@options.expanded
 def example(
     days: Annotated[int, option("N", "Days.")] = 365,
     systems: Annotated[int, option("N", "Systems.")] = 1,

@@ -15,6 +15,7 @@ from planner.errors import InputError
 from planner.explain import TOPICS
 
 
+@options.expanded
 def calibrate(
     data: Annotated[list[Path], argument("DATA...", "DEVICE listings (FCX108), CSV files, or an archive.")],
     kind: Annotated[str, option("KIND", "volume, pool, paging, disk, channel-program or processors.")],
@@ -54,7 +55,7 @@ def calibrate(
     task = calibrate.Task(files=data, title=title, population=population, fix=fix or (), chosen=chosen)
     form = options.PlotForm(json=json, csv=csv, force=force, plot=plot)
     files.writable(output, force=force)
-    with options.progress("Fitting"), options.spelled():
+    with options.progress("Fitting"):
         found, model = calibrate.calibrate(kind, task)
     options.draw(found.plot, form)
     write_model(model, output, force=force)

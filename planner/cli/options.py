@@ -88,14 +88,9 @@ Together = Annotated[
 AllowMissing = Annotated[bool, flag("Answer as if no volume were missing.", "--allow-missing")]
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
-ARGUMENTS: Final = (
-    "rate", "service", "response", "queue", "in_use", "volumes", "growth", "map", "together", "wait_percentile",
-    "device", "bases", "exclude", "pool", "floor", "commands", "free", "meet", "since", "scheduler", "workers",
-    "interval", "model", "no_alias",
-)  # fmt: skip
-SPELLED: Final = {each: f"--{each.replace('_', '-')}" for each in ARGUMENTS} | {
-    "source": "FILE", "start": "--from", "end": "--to", "members": "--pools",
-}  # fmt: skip
+# Options that are named otherwise than the arguments they become.
+SPELLED: Final = {"source": "FILE", "start": "--from", "end": "--to", "members": "--pools",
+                             "population": "--requesters", "speeds": "--cpu-speed"}  # fmt: skip
 CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 WRITTEN: Final = ("output", "plot", "report")
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
@@ -199,17 +194,26 @@ def progress(what: str, total: int = 0, *, of_bytes: bool = False) -> Iterator[C
 
 
 def expanded(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that dataclasses among its parameters stand for, said once, and quantities in SI."""
+    """Give a command the options that dataclasses among its parameters stand for, said once, and quantities in SI.
+
+    Its errors name the option that was typed, with what was typed, not the argument that it became.
+    """
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[type, list[str]]] = {}
     readers: dict[str, Callable[[Any], Any]] = {}
+    typed_as: dict[str, tuple[str, str]] = {}  # an option and its parameter, by both of their names
 
     def take(name: str, default: Any, hint: Any) -> None:
-        for info in (each for each in getattr(hint, "__metadata__", ()) if hasattr(each, "read")):
-            spelling = info.param_decls[0] if info.param_decls else f"--{name.replace('_', '-')}"
-            readers[name] = functools.partial(info.read, option=spelling)
-            hint = Annotated[str if default is inspect.Parameter.empty else str | None, info]
+        for info in getattr(hint, "__metadata__", ()):
+            spelling = info.default if isinstance(info.default, str) else spelled(name)  # typer's first name
+            if isinstance(info, typer.models.ArgumentInfo):
+                spelling = str(info.metavar).strip("[].")
+                typed_as["FILE"] = ("FILE", name)
+            typed_as[name] = typed_as[spelling] = (spelling, name)
+            if hasattr(info, "read"):
+                readers[name] = functools.partial(info.read, option=spelling)
+                hint = Annotated[str if default is inspect.Parameter.empty else str | None, info]
         kind = inspect.Parameter.KEYWORD_ONLY
         parameters.append(inspect.Parameter(name, kind, default=default, annotation=hint))
 
@@ -231,14 +235,28 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
         def said(name: str) -> Any:
             return readers[name](values.pop(name)) if name in readers else values.pop(name)
 
-        # the form comes last, and what it cannot do is refused first
-        made = {name: kind(**{field: said(field) for field in fields})
-                for name, (kind, fields) in reversed(groups.items())}  # fmt: skip
-        command(**made, **{name: said(name) for name in list(values)})
+        try:
+            # the form comes last, and what it cannot do is refused first
+            made = {name: kind(**{field: said(field) for field in fields})
+                    for name, (kind, fields) in reversed(groups.items())}  # fmt: skip
+            command(**made, **{name: said(name) for name in list(values)})
+        except InputError as error:
+            names = [name if name in typed_as else spelled(name) for name in error.argument.split(", ")]
+            if not typed_as.keys() >= set(names):
+                raise
+            options = ", ".join(typed_as[name][0] for name in names)
+            if (name := typed_as[names[0]][1]) in readers and len(names) == 1:
+                raise InputError(options, as_typed(name), error.expected) from None
+            raise InputError(options, error.value, error.expected, error.unit) from None
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def spelled(name: str) -> str:
+    """How an argument is typed, where it is an option of the command."""
+    return SPELLED.get(name, f"--{name.replace('_', '-')}")
 
 
 def as_typed(name: str) -> Any:
@@ -320,18 +338,6 @@ def _is_path(word: str) -> bool:
     with suppress(OSError, ValueError):  # too long, or with a null
         return word == STANDARD_OUTPUT or bool(set(word) & set("./\\")) or Path(word).exists()
     return False
-
-
-@contextmanager
-def spelled(**more: str) -> Iterator[None]:
-    """Let errors name the option that was typed, not the argument that it became; `more` are options of one command."""
-    try:
-        yield
-    except InputError as error:
-        option = (SPELLED | more).get(error.argument)
-        if option is None:
-            raise
-        raise InputError(option, error.value, error.expected, error.unit) from None
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def site(
     from planner.site.track import track_record
 
     target = Target(wait=wait, queued=queued, response=response)
-    with options.spelled(), options.progress("Answering every pool over its days"):
+    with options.progress("Answering every pool over its days"):
         asked: dict[str, Any] = {
             "members": pools, "pool": pool, "target": target, "model": model, "scheduler": scheduler,
             "workers": workers, **asdict(rows),
@@ -122,8 +122,9 @@ def growth(
         for name in unasked:
             said = options.as_typed(name)
             if said is not None and said is not False:
-                option_name = options.SPELLED.get(name, f"--{name.replace('_', '-')}")
-                raise InputError(option_name, str(said), "it with measurements of a site, not with a series")
+                raise InputError(
+                    options.spelled(name), str(said), "it with measurements of a site, not with a series"
+                )
         options.show(ask(read_series(sources[0], value), most, horizon=ahead, rate=rate, events=events), form)
         return
     if most is not None:
@@ -137,7 +138,7 @@ def growth(
     from planner.site.growth.limits import GrowthQuestion, site_growth
     from planner.site.parts import checked_members, gaps_of
 
-    with options.spelled(), options.progress("Fitting every load, sizing every pool"):
+    with options.progress("Fitting every load, sizing every pool"):
         given = GrowthQuestion(
             law=Law.from_model(model), target=Target(), together=share_together(rows.together),
             real_storage=None if real_storage is None else int(real_storage), resident_pages=resident_pages,
@@ -187,12 +188,11 @@ def report(
     options.Form(output=output, force=force)  # refuses a file that cannot be written
     if Path("-") in sources:
         raise InputError("FILE", "-", "a file or an archive: a page reads its sources more than once")
-    with options.spelled():
-        found = ask(
-            sources, command=options.said(), title=title, members=pools, **asdict(rows),
-            no_alias=units.share(no_alias, "--no-alias", zero=False), growth=growths(growth), model=model,
-            scheduler=scheduler, workers=workers, progress=options.progress,
-        )  # fmt: skip
+    found = ask(
+        sources, command=options.said(), title=title, members=pools, **asdict(rows),
+        no_alias=units.share(no_alias, "--no-alias", zero=False), growth=growths(growth), model=model,
+        scheduler=scheduler, workers=workers, progress=options.progress,
+    )  # fmt: skip
     options.put(found.html, output, force=force)
     if options.is_file(output):
         files.say(render.wrap(found.headline))

@@ -154,8 +154,7 @@ def usage(
     from planner.advice.storage import storage_usage
     from planner.measurements import read
 
-    with options.spelled():
-        found = read(list(listings), system=system, start=start, end=end)
+    found = read(list(listings), system=system, start=start, end=end)
     answer = storage_usage(
         found, release=release, real_storage=real_storage, resident_pages=resident_pages, ptrm_spaces=ptrm_spaces
     )  # fmt: skip

@@ -19,6 +19,7 @@ from planner.queueing import checks
 from planner.results import Array, Result, quantity
 
 KIND: Final = "disk"
+AT_ONCE: Final = 5_000_000  # numbers of one closed network, as many as it takes
 Mode = Literal["off", "cached"]
 
 PARTS: Final = {
@@ -206,7 +207,11 @@ class DiskPath:
         alone = 1 / (work + wait)
         channel = _quotient(self.channel_rate + 0 * moved, moved)
         demands = np.stack([work, *[wait / disks] * disks], axis=-1)
-        together = queueing.mva(demands, requesters, servers=[processors, *[1] * disks]).throughput[..., -1]
+        rows, servers = demands.reshape(-1, 1 + disks), [processors, *[1] * disks]
+        step = max(1, AT_ONCE // ((requesters + 1) * (1 + disks + processors)))  # scenarios
+        parts = (rows[k : k + step] for k in range(0, len(rows), step))
+        solved = [queueing.mva(part, requesters, servers=servers).throughput[:, -1] for part in parts]
+        together = np.concatenate(solved).reshape(demands.shape[:-1])
         return DiskPerformance(
             rate=alone if requesters == 1 else np.minimum(together, channel),
             cp_time=cp,

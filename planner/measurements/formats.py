@@ -16,7 +16,7 @@ from planner.lazy import pl
 from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.any_listing import read_tables
-from planner.reports.csv_table import CsvTable, of_frame, read_csv
+from planner.reports.csv_table import CsvTable, in_utf8, of_frame, read_csv
 from planner.reports.lines import TWO_BYTES, unreadable
 from planner.reports.listing import HEAD as PAGE_HEAD
 from planner.reports.membership import Membership, is_lsdasd
@@ -87,7 +87,7 @@ class Source:
     @cached_property
     def text(self) -> str:
         """The first lines of text, as an editor ends them."""
-        text = self.head.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        text = in_utf8(self.head.removeprefix(b"\xef\xbb\xbf")).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         return text.decode("utf-8", "replace")
 
     @cached_property
@@ -258,7 +258,8 @@ def _has_heading(begin: str) -> Callable[[Source], bool]:
     return lambda source: any(name.startswith(begin) for name in source.headings)
 
 
-def _is_volumes(source: Source) -> bool:
+def is_volumes(source: Source) -> bool:
+    """Tell a table of volumes by its headings."""
     text = source.frame is not None or b"\x00" not in source.head
     layout = _layout(source) if text else None
     return layout is not None and not layout.plan.missing
@@ -294,7 +295,7 @@ READERS: Final[Mapping[Callable[[Source], object], Reader]] = {
     _has_heading("iodhpp_hpp"): _supply,
     _has_heading("ioddev_scgssch"): _counters,
     _is_zos: _zos,
-    _is_volumes: _volumes,
+    is_volumes: _volumes,
     _begins("monitor.records.is_monitor"): _monitor,
     _begins("iostat.is_iostat"): _bytes("iostat.read_iostat"),
     _begins("dasd_statistics.is_dasd_statistics"): _bytes("dasd_statistics.tables"),
@@ -315,6 +316,10 @@ def tables_of(source: Source, options: Options) -> Iterator[schema.Tables]:
     reader = _volumes if options.map else _reader_of(source)
     if reader is None:
         raise _unknown(source)
+    if options.deltas is not None and reader is not _counters:
+        raise InputError(
+            "deltas", options.deltas, "it with volume counters (MRIODDEV), whose rows are counts"
+        )
     found = reader(source, options)
     yield from (found,) if isinstance(found, schema.Tables) else found
 

@@ -123,6 +123,11 @@ def read(
         name: schema.join(columns, [getattr(part, name) for part in parts])
         for name, columns in schema.TABLES.items()
     }
+    for name, given in (("start", start), ("end", end)):
+        if given is not None and not any(frame.height for frame in frames.values()):
+            raise InputError(
+                name, str(given), "a period in which something was measured; what has no date is in none"
+            )
     missing = tuple(each for part in parts for each in part.missing)
     if system is not None:
         frames, missing = choose.of_system(frames, missing, system)
@@ -223,7 +228,7 @@ def _sources(source: Data) -> Iterator[Source]:
         yield Source(path, frame=read_columnar(path) if columnar else None)
     elif isinstance(source, bytes | bytearray):
         yield Source(Path("bytes"), content=bytes(source))
-    elif (frame := _frame(source)) is not None:
+    elif (frame := polars_frame(source)) is not None:
         yield Source(Path("data frame"), frame=frame)
     elif hasattr(source, "read"):
         content, name = source.read(), getattr(source, "name", None)
@@ -237,13 +242,13 @@ def _sources(source: Data) -> Iterator[Source]:
         raise InputError("source", type(source).__name__, wanted)
 
 
-def _frame(source: object) -> pl.DataFrame | None:
+def polars_frame(source: object) -> pl.DataFrame | None:
     """A data frame of polars or pandas as polars; None for anything else."""
     module = type(source).__module__.partition(".")[0]
     if module == "polars":
         frame = source.collect() if isinstance(source, pl.LazyFrame) else source
         return frame if isinstance(frame, pl.DataFrame) else None
-    return _from_pandas(source) if module == "pandas" else None  # type: ignore[arg-type]
+    return _from_pandas(source) if module == "pandas" and hasattr(source, "columns") else None  # type: ignore[arg-type]
 
 
 def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
@@ -251,6 +256,8 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     columns = []
     if any(name is not None for name in frame.index.names):  # a column that was made the index
         frame = frame.reset_index()
+    if not frame.columns.is_unique:
+        raise InputError("source", ", ".join(map(str, frame.columns)), "a data frame with each column once")
     for name in frame.columns:
         column = frame[name]
         if column.dtype.kind in "fiub":

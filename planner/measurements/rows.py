@@ -175,8 +175,8 @@ class Rows:
         missing = np.flatnonzero(np.isnan(found.value))
         if missing.size:
             row = int(missing[0])
-            wanted = f"a number; line {self.line[row]} of {self.file} has none"
-            raise InputError(f"{name} of device {self.names[row]}", "....", wanted)
+            wanted = f"a number in line {self.line[row]} of {self.file}; there is none"
+            raise InputError(f"{name} of device {self.names[row]}", None, wanted)
         return found
 
 

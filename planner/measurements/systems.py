@@ -64,7 +64,7 @@ def volume_runs(rows: Rows, only: Devices | None = None, exclude: Devices | None
     return sorted(found, key=lambda run: -float(run.queued.value[0]))
 
 
-def _wanted(rows: Rows, expected: str, argument: str = "listing") -> InputError:
+def _wanted(rows: Rows, expected: str, argument: str = "source") -> InputError:
     """Make the error of an interval that holds something else."""
     return InputError(argument, str(rows.file), expected)
 
@@ -105,7 +105,7 @@ def _volume(rows: Rows, base: int) -> Run:
     if rows.words["kind"][base] == VOLUME:
         if rows.words["pool"][base] is not None:
             wanted = f"volumes in no pool; for pool {rows.words['pool'][base]} ask `planner aliases pool`"
-            raise _wanted(rows, wanted, "FILE")
+            raise _wanted(rows, wanted)
         return run_of(rows[[base]], name, pool=False, aliases=int(np.nan_to_num(rows.pool_aliases[base])))
     own = np.flatnonzero(rows.of_kind(CLASSIC_ALIAS) & (rows.words["alias_of"].astype(str) == name))
     members = rows[np.concatenate([[base], own]).astype(np.int64)]

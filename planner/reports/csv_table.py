@@ -26,7 +26,7 @@ from planner.results import Array
 from planner.units import half_digit
 
 COUNTER_SIZE: Final = 2**32  # monitor counters have 32 bits
-SEPARATORS: Final = {";": "semicolons", "\t": "tabs"}  # of what spreadsheets call CSV, too
+SEPARATORS: Final = (",", ";", "\t")  # of what spreadsheets call CSV, too
 WANTED_TIME: Final = "expected a time such as 2007-05-27T15:01:00, or a number of seconds"
 UNITS: Final = {  # by the end of a heading, the longer ones first
     "_us_per_page": "us", "_mb_per_s": "MB/s", "_kb": "KB", "_mb": "MB", "_GB": "GB", "_ms": "ms", "_us": "us",
@@ -34,6 +34,7 @@ UNITS: Final = {  # by the end of a heading, the longer ones first
 }  # fmt: skip
 _CONTROLS: Final = bytes(set(range(32)) - set(b"\n\r\t")) + b"\x7f"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_THOUSANDS: Final = r"^[0-9]{1,3}(\.[0-9]{3})+$"
 _HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(340)])
 
 
@@ -300,12 +301,12 @@ def _halves(column: pl.Series) -> pl.Series:
 
 
 def read_csv(path: Path | str, required: Sequence[str], what: str, *, data: bytes | None = None) -> CsvTable:
-    """Open a CSV file: text in UTF-8, cells separated by commas, a header and at least one row.
+    """Open a CSV file: text in UTF-8, cells separated by commas, semicolons or tabs, a header and at least one row.
 
     A byte order mark is ignored, and so are lines of nothing but blanks and commas. A cell in quotation marks may
     hold commas; it may not run over the end of its line. A ReportError names what is wrong, and `what` was expected:
-    the file cannot be read or is empty, has other separators than commas, no row, a `required` heading missing, one
-    twice (in whatever case), or a row of another length.
+    the file cannot be read or is empty, has no row, a `required` heading missing, one twice (in whatever case), or a
+    row of another length.
     """
     path = Path(path)
     data = normal(path, _with_columns(what, required), data)
@@ -313,7 +314,13 @@ def read_csv(path: Path | str, required: Sequence[str], what: str, *, data: byte
     if table is not None:
         _check_header(table, what, required)
         return table
-    return by_lines(path, data, what, required)
+    header = data.decode().lstrip().partition("\n")[0]
+    table = by_lines(path, data, what, required, max(SEPARATORS, key=header.count))
+    for name in filter(None, table.header if table.separator != "," else ()):
+        if (row := first_true(table.series(name).str.contains(_THOUSANDS))) is not None:
+            problem = f"{shown(table.series(name)[row])}: expected no point before three digits, which may be thousands"
+            raise table.error(row, name, problem)
+    return table
 
 
 def _with_columns(what: str, names: Sequence[str]) -> str:
@@ -334,6 +341,17 @@ def normal(path: Path, expected: str, data: bytes | None) -> bytes:
             raise ReportError(path, problem, line=line, column=column) from error
     # Not splitlines(): it also breaks lines where no editor does, and every number of a line after it would be wrong.
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def in_utf8(data: bytes) -> bytes:
+    """Text of a spreadsheet that saves Windows-1252 as UTF-8; any other stays as it is, to be refused or read."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        with suppress(UnicodeDecodeError):
+            if error.reason != "unexpected end of data" and b"\0" not in data:
+                return data.decode("cp1252").encode()
+    return data
 
 
 def _by_columns(path: Path, data: bytes) -> CsvTable | None:
@@ -419,11 +437,6 @@ def parsed(path: Path, text: list[str], separator: str = ",") -> list[tuple[int,
 def _check_header(table: CsvTable, what: str, required: Sequence[str]) -> None:
     """Missing headings before doubled ones: a file without header has numbers in its place, and some may be equal."""
     line, header = table.header_line, table.header
-    if len(header) == 1:
-        for mark, name in SEPARATORS.items():
-            if mark in header[0]:
-                problem = f"cells separated by {name}: expected commas between cells and points in numbers"
-                raise ReportError(table.path, problem, line=line, column=table.text(line).index(mark) + 1)
     table.require(required, what)
     for index, name in enumerate(table.names):
         if name and name in table.names[:index]:

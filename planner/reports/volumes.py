@@ -20,12 +20,14 @@ from planner.reports import schema
 from planner.reports.column_names import NO_UNIT, RATES, TIMES, UNIT_WORDS, Plan, Taken, plan_of
 from planner.reports.csv_table import (
     COUNTER_SIZE,
+    SEPARATORS,
     Allowed,
     CsvTable,
     FrameTable,
     by_lines,
     check_width,
     first_true,
+    in_utf8,
     normal,
     read_csv,
     refuse,
@@ -36,7 +38,6 @@ from planner.reports.moments import clock, is_time_of_day, read_dates, read_leng
 from planner.units import MICROSECOND, MILLISECOND, MOST_ALIASES
 
 WANTED: Final = "a table of volumes"
-SEPARATORS: Final = (",", ";", "\t")
 NOTHING: Final = ("n/a", "na", "nan", "null", "none", "-", "--", "---", ".", "....", "#n/a", "n.a.", "nil", "?", "<na>",
                   "missing", "not available")  # fmt: skip
 _BOTH: Final = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:,\d{3})+\.\d+")
@@ -93,7 +94,8 @@ def layout_of(text: str, given: Mapping[str, str] | None = None) -> TableHead | 
 
 def read_any_table(path: Path, data: bytes, given: Mapping[str, str]) -> schema.Tables:
     """Read a table of volumes in CSV, whatever its headings; `given` says which column is which field."""
-    data = normal(path, WANTED, data)
+    text = in_utf8(data)
+    recoded, data = text is not data, normal(path, WANTED, text)
     layout = layout_of(data.decode(), given)
     if layout is None:
         raise ReportError(path, f"an empty file, or no table: expected {WANTED}", line=1, column=1)
@@ -103,7 +105,9 @@ def read_any_table(path: Path, data: bytes, given: Mapping[str, str]) -> schema.
         table = read_csv(path, (), WANTED, data=below)
     else:
         table = by_lines(path, below, WANTED, separator=layout.separator)
-    return read_volumes(table, given)
+    found = read_volumes(table, given)
+    note = f"{path}: no text in UTF-8, read as Windows-1252."
+    return replace(found, notes=(note, *found.notes)) if recoded else found
 
 
 def read_volumes(table: CsvTable, given: Mapping[str, str]) -> schema.Tables:

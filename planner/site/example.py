@@ -63,6 +63,8 @@ def example_volumes(
     for name, number in sizes.items():
         if number < 1:
             raise InputError(name, number, "1 or more")
+    if seed < 0:
+        raise InputError("seed", seed, "0 or more")
     if pools * volumes > 0xFFFF:  # noqa: PLR2004 - device numbers
         raise InputError("pools, volumes", (pools, volumes), f"at most {0xFFFF} volumes of a system")
     if not 0 <= aliases <= MOST_ALIASES:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from planner.errors import InputError, ReportError
 from planner.lazy import pl
 from planner.measurements.formats import Source, is_folder
-from planner.measurements.read import opened
+from planner.measurements.read import opened, polars_frame
 from planner.reports.csv_table import CsvTable, of_frame, read_csv, read_date, shown
 from planner.reports.moments import clock
 from planner.results import Array
@@ -77,7 +77,10 @@ def read_series(source: Path | str | pl.DataFrame | Source, value: str | None = 
     if isinstance(source, Source):
         table = read_csv(source.path, ["start"], "a measured series", data=source.data)
     else:
-        table = of_frame(Path("data frame"), source)
+        frame = polars_frame(source)
+        if frame is None:
+            raise InputError("source", type(source).__name__, "a file, or a data frame")
+        table = of_frame(Path("data frame"), frame)
         table.require(["start"], "a measured series")
     heading = _heading(table, value)
     starts, moments = _starts(table)

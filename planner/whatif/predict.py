@@ -226,7 +226,7 @@ class Prediction(Answer):
         for key in dict.fromkeys((*(key for key in self.known if key in numbers), *numbers)):
             values = _around(numbers[key], float(asked[key]), self.model.validity.get(key))
             if values:
-                rest = {other: value for other, value in asked.items() if other != key}
+                rest = {other: asked[other] for other in self.known if other != key}
                 return predict(self.model, rest, {key: values})
         return None
 
@@ -285,6 +285,11 @@ def predict(
     twice = [key for key in over if key in settings]
     if twice:
         raise InputError("--over", twice[0], "a key that is not set as well")
+    closed = [key for key in ("outstanding", "think_time") if key in {*settings, *over}]
+    if closed and np.any(np.array([*over.get("arrival_rate", ()), settings.get("arrival_rate", 0.0)]) > 0.0):
+        raise InputError(
+            closed[0], "beside arrival_rate", "one of them: pages come at random, or as requests come back"
+        )
     if math.prod(len(values) for values in over.values()) > LARGEST_GRID:
         raise InputError("--over", "the grid", f"at most {LARGEST_GRID} scenarios")
     base = _completed(model, {**settings}, over)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -127,7 +128,7 @@ def test_beyond_what_was_measured_it_warns() -> None:
 def test_a_page_rate_that_nothing_carries_says_how_many_would() -> None:
     with pytest.raises(
         InfeasibleError,
-        match=r"more than 255 devices of any .*; it would take at least \d+ eckd, .* xiv-concurrent",
+        match=r"more than 255 devices of any .*; it would take at least [\d,]+ eckd, .* xiv-concurrent",
     ):
         paging_devices(Load(page_rate=1e9))
     with pytest.raises(
@@ -212,3 +213,17 @@ def test_what_devices_cannot_do_says_what_would_help() -> None:
         paging_capacity(Question(devices=1, per_guest=2800.0), names=["eckd"])
     with pytest.raises(InputError, match="asks how many there can be"):
         paging_capacity(Question(devices=8, guests=3, per_guest=100.0))
+
+
+@pytest.mark.parametrize("number", [0, -1, math.nan, math.inf])
+def test_what_is_no_load_is_refused(number: float) -> None:
+    for wrong in (
+        lambda: Load(page_rate=number), lambda: Load(page_rate=1.0, guests=number),  # type: ignore[arg-type]
+        lambda: Load(page_rate=1.0, target=number), lambda: Question(devices=number),  # type: ignore[arg-type]
+        lambda: Question(devices=1, per_guest=number),
+        lambda: paging_devices(Load(page_rate=1.0), count=number),  # type: ignore[arg-type]
+        lambda: paging_devices(Load(page_rate=1.0), speeds={"2064-109": number}),
+    ):  # fmt: skip
+        with pytest.raises(InputError):
+            wrong()
+    assert len(paging_devices(Load(page_rate=1.0), names="eckd").choices) == 1

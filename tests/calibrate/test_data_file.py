@@ -227,3 +227,14 @@ def test_of_several_systems_one_must_be_said(write: Write, tmp_path: Path) -> No
     with pytest.raises(InputError, match=r"--system.*one of SYS1, SYS2: .* holds several systems"):
         read_observations([folder], "pool")
     assert read_observations([folder], "pool", Chosen(system="SYS2"))
+
+
+def test_a_table_of_volumes_is_read_as_every_command_reads_it(write: Write) -> None:
+    """Its headings say that it is none of runs; a heading that is no one's is that of a table of runs."""
+    volumes = write(
+        "start;Volser;IOPS;Service time (ms);Queue;aliases", "2024-01-01T10:00;PROD01;755;1,3;1,84;2"
+    )
+    (found,) = read_observations([volumes], "volume")
+    assert (found.name, found.aliases, figures(found)["queued"][0]) == ("PROD01 +2", 2, 1.84)
+    with pytest.raises(ReportError, match="unknown column 'qeued': known are run, device"):
+        read_observations([write("aliases,io_rate,service_ms,qeued", "0,755,1.3,1.84")], "volume")

@@ -106,3 +106,12 @@ def test_bad_input_is_exit_2(
     code, out, error = ask(capsys, *words)
     assert (code, out) == (2, "")
     assert problem in error
+
+
+@pytest.mark.long
+def test_a_large_system_is_asked_in_parts(capsys: pytest.CaptureFixture[str]) -> None:
+    """The hit ratios among which the break-even is looked for, each with the states of many processors and disks."""
+    words = ("--requesters", "300", "--processors", "32", "--disks", "32")
+    code, out, _ = ask(capsys, "disk", "rate", "--workload", "xedit", "--hit-ratio", "0.9", *words, "--json")
+    assert code == 0
+    assert [row["limit"] for row in json.loads(out)["rows"]] == ["channel", "channel", "disks", "channel"]

@@ -186,3 +186,27 @@ def test_a_dash_is_standard_output_and_never_a_file_of_that_name(
 def test_an_example_says_how_much_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*EXAMPLE.split(), "-o", str(tmp_path / "site.csv")]) == 0
     assert capsys.readouterr().out.startswith("24 rows of 1 pool over 1 day in ")
+
+
+SAID = {
+    "paging --page-rate 9/s --kind 3390": "--kind = '3390': expected one of eckd",
+    "paging --page-rate 9/s --cpu-speed X=2": "--cpu-speed = 'X': expected one of 2064-109",
+    "processors --processors 0": "--processors = 0: expected a whole number",
+    "storage frames --guests 2x1GB --instantiated 170%": "--instantiated = '170%': expected a share above 0",
+    "storage usage {}/real-storage/5-users.listing --resident-pages 3": "--real-storage, --resident-pages = 'one of",
+    "storage usage {}/hyperpav/522A-0-aliases.listing": "FILE = 'DEVICE listings': expected files with data",
+    "site nowhere.csv --target-response 2": "--target-response = '2': expected a time",
+    "disk rate --workload xedit --hit-ratio 1 --requesters 9999999": "--requesters = 9999999: expected at most",
+    "example --seed -1": "--seed = -1: expected 0 or more",
+    "aliases pool {}/hyperpav/pool-0-aliases.listing --from 2030-01-01": "--from = '2030-01-01': expected a period",
+    "read {}/hyperpav/522A-0-aliases.listing --deltas": "--deltas/--cumulative = True: expected it with volume",
+    "predict paging-eckd --set outstanding=2 --set arrival_rate=9/s": "outstanding = 'beside arrival_rate'",
+}  # fmt: skip
+
+
+@pytest.mark.first(4)
+@pytest.mark.parametrize("command", SAID)
+def test_an_error_names_what_was_typed(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The option, not the argument that it became; with what was typed, not what that was read as."""
+    assert main(command.format(ROOT / "data").split()) == 2
+    assert f"planner: {SAID[command]}" in " ".join(capsys.readouterr().err.split())

@@ -67,7 +67,7 @@ def test_the_picture_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[st
             "one of eckd, emulated-fba, xiv-serialized, xiv-concurrent",
         ),
         (("--page-rate", "1000/s", "--cpu-speed", "2964-NC9"), "MACHINE=FACTOR"),
-        (("--page-rate", "1000/s", "--cpu-speed", "2964-NC9=0"), "a factor above zero"),
+        (("--page-rate", "1000/s", "--cpu-speed", "2964-NC9=0"), "above zero"),
         (("--page-rate", "1000/s", "--cpu-speed", "9672=2"), "one of 2064-109, 2964-NC9"),
         (
             ("--page-rate", "1/s", "--cpu-speed", "2964-NC9=2", "--cpu-speed", "2964-NC9=3"),
@@ -110,3 +110,18 @@ def test_cheapest_needs_the_speed_of_the_machines(capsys: pytest.CaptureFixture[
     words = ("paging", "--page-rate", "1000/s", "--guests", "40", "--json")
     assert json.loads(ask(capsys, *words)[1])["cheapest"] is None
     assert json.loads(ask(capsys, *words, "--cpu-speed", "2964-NC9=10")[1])["cheapest"] == "eckd"
+
+
+def test_a_kind_asked_for_twice_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = ask(capsys, "paging", "--page-rate", "1000/s", "--kind", "eckd", "--kind", "eckd", "--json")
+    assert len(json.loads(out)["devices"]) == 1
+
+
+def test_guests_that_are_more_than_the_search_looks_at_are_no_answer(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, _, error = ask(capsys, "paging", "--devices", "20", "--per-guest", "1/h", "--kind", "eckd")
+    assert code == 2
+    assert "--per-guest = '1/h': expected a rate of which fewer than 1,000,000 guests" in " ".join(
+        error.split()
+    )

@@ -123,7 +123,7 @@ BAD = {
     "unknown release": (limits(**{"--release": "4.4"}), "5.2, 5.3, 5.4, 6.1, 6.2, 6.3, 7.3, 7.4"),
     "release of memory only": (limits(**{"--release": "6.4"}), "limits are known"),
     "no release": (limits(**{"--release": None}), "--release"),
-    "no spaces": (limits(**{"--ptrm-spaces": "0"}), "ptrm_spaces"),
+    "no spaces": (limits(**{"--ptrm-spaces": "0"}), "--ptrm-spaces"),
     "frames of nothing": (("frames", "--resident-pages", "1"), "--in-use with --resident-pages"),
     "frames of both": (("frames", "--in-use", "1GB", "--guests", "2x1GB"), "both"),
     "in use without pages": (("frames", "--in-use", "1GB"), "--resident-pages with it"),

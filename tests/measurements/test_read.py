@@ -23,6 +23,7 @@ from planner.measurements import read
 from planner.measurements.read import membership
 from planner.reports import schema
 from planner.reports.any_listing import read_devices
+from planner.site.series import read_series
 from planner.units import half_digit
 from tests.checkout import ROOT
 from tests.reports.printing import HEAD, page, row
@@ -409,3 +410,17 @@ def test_a_device_with_a_queue_and_no_io_is_named() -> None:
     assert [
         note for note in notes if note.startswith("A (bytes, line 2) did no I/O while 0.5 waited")
     ] == list(notes)
+
+
+def test_what_pandas_has_and_is_no_table_is_refused() -> None:
+    frame = pd.DataFrame({"volume": ["A"], "io_rate": [755.0], "service_ms": [1.3]})
+    with pytest.raises(
+        InputError, match=r"source = 'volume, io_rate, service_ms, io_rate': .*each column once"
+    ):
+        read(pd.concat([frame, frame[["io_rate"]]], axis=1))
+    with pytest.raises(InputError, match="source = 'Series': expected a path"):
+        read(frame["io_rate"])
+    series = pd.DataFrame(
+        {"start": pd.date_range("2026-01-01", periods=3, freq="h"), "io_rate": [1.0, 2.0, 3.0]}
+    )
+    assert read_series(series).values.shape == (1, 1)

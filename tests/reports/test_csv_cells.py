@@ -54,6 +54,8 @@ SAME: dict[str, Callable[[str], bytes]] = {
     "blank lines": lambda text: ("\n  \n" + text.replace("\n", "\n\n")).encode(),
     "rows of commas": lambda text: (text + "," * text.split("\n")[0].count(",") + "\n").encode(),
     "blanks around cells": lambda text: text.replace(",", " , ").encode(),
+    "semicolons": lambda text: text.replace(",", ";").encode(),
+    "tabs": lambda text: text.replace(",", "\t").encode(),
     "quotation marks": lambda text: "\n".join(
         ",".join(f'"{cell}"' for cell in line.split(",")) for line in text.split("\n") if line
     ).encode(),
@@ -77,12 +79,6 @@ REFUSED: dict[str, tuple[Callable[[str], bytes], str, int]] = {
     ),
     "a short row": (lambda text: text.rstrip("\n").rsplit(",", 1)[0].encode(), "cells?: expected", 3),
     "a long row": (lambda text: (text.rstrip("\n") + ",7").encode(), "cells: expected", 3),
-    "semicolons": (
-        lambda text: text.replace(",", ";").encode(),
-        "cells separated by semicolons: expected commas",
-        1,
-    ),
-    "tabs": (lambda text: text.replace(",", "\t").encode(), "cells separated by tabs: expected commas", 1),
     "an open quotation": (
         lambda text: (text + '"x' + text.split("\n")[1]).encode(),
         "a quotation mark that is not closed",
@@ -161,11 +157,13 @@ def test_a_cell_that_is_no_number_is_shown_with_its_unit(reader: str, cell: str,
     assert len(str(caught.value)) < len(str(tmp_path)) + 250
 
 
-def test_separators_are_told_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A fit, and a file that is no model at all; a pool is answered."""
+def test_points_between_semicolons_may_be_thousands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counters = READERS["counters"][1].replace("100,3", "1.000,3").replace(",", ";")
+    with pytest.raises(ReportError, match=r"line 3, column 6: IODHPP_HPPTRIES '1\.000': .* may be thousands"):
+        READERS["counters"][0](written(tmp_path, counters.encode()))
     path = str(written(tmp_path, READERS["totals"][1].replace(",", ";").encode()))
-    assert main(["calibrate", path, "--kind", "pool", "-o", str(tmp_path / "m.toml")]) == 2
-    assert "line 1, column 7: cells separated by semicolons" in capsys.readouterr().err
     assert main(["aliases", "pool", path]) == 0
     assert "pool table: 4 aliases" in capsys.readouterr().out
     assert main(["predict", path]) == 2

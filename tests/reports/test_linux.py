@@ -505,3 +505,11 @@ def test_the_mean_of_any_times_lies_within_that_of_their_histogram(microseconds:
 def test_the_tables_have_the_columns_of_the_schema(tmp_path: Path) -> None:
     frame = tables(file(tmp_path, DEBUGFS)).devices
     assert frame is not None and frame.columns == [column.key for column in schema.DEVICES]
+
+
+@pytest.mark.parametrize("kind", ["volume", "pool"])
+def test_statistics_without_rates_are_no_measurement_of_aliases(kind: str) -> None:
+    with pytest.raises(
+        InputError, match=r"there is none; .*: the statistics do not say how long they counted"
+    ):
+        answer_for("docs/examples/dasd-statistics.txt", kind=kind)

@@ -45,8 +45,8 @@ BAD = {
     "word as rate": (("volume,io_rate,service_ms", "A,fast,1.3"), "line 2, column 3: io_rate 'fast'"),
     "negative": (("volume,io_rate,service_ms", "A,1,1.3", "B,-755,1.3"), "line 3, column 3: io_rate '-755'"),
     "infinite": (("volume,io_rate,service_ms", "A,inf,1.3"), "column 3: io_rate 'inf': .* zero or above .1/s."),
-    "not a number": (("volume,io_rate,service_ms", "A,1,nan"), "service of device A = '....': .* line 2 of"),
-    "no service": (("volume,io_rate,service_ms", "A,755,"), "service of device A = '....': .* line 2 of"),
+    "not a number": (("volume,io_rate,service_ms", "A,1,nan"), "service of device A = None: .* line 2 of"),
+    "no service": (("volume,io_rate,service_ms", "A,755,"), "service of device A = None: .* line 2 of"),
     "a volume twice": (("volume,io_rate,service_ms", "A,1,1", "B,1,1", "A,2,1"), "line 4, column 1: .* in line 2"),
     "a device twice": (("pool,device,io_rate,service_ms", "1,522A,1,1", "2,522a,2,1"), "line 3, .*first in line 2"),
     "no device number": (("device,io_rate,service_ms", "PROD01,1,1"), "line 2, column 1: .*hexadecimal"),
@@ -86,3 +86,15 @@ def test_an_hour_that_a_clock_shows_twice_is_refused_with_the_way_out(tmp_path: 
         read(table(tmp_path, header, *rows))
     with pytest.raises(ReportError, match=r"line 4, .*expected each interval of it once$"):
         read(table(tmp_path, header, rows[0], rows[1], rows[1]))
+
+
+def test_windows_1252_is_read_with_a_note(tmp_path: Path) -> None:
+    text = "Volume;IO rate (1/s);Service time (µs);Pool\nPROD01;755;1300;Köln\n"
+    path = tmp_path / "table.csv"
+    path.write_bytes(text.encode("cp1252"))
+    found = read(path)
+    assert found.devices.select("service", "pool").row(0) == (pytest.approx(1.3e-3), "Köln")
+    assert found.notes[0] == f"{path}: no text in UTF-8, read as Windows-1252."
+    path.write_bytes(text.encode("cp1252") + b"\x81;1;1;A\n")  # no sign of Windows-1252
+    with pytest.raises(ReportError):
+        read(path)

@@ -181,6 +181,10 @@ def test_a_few_days_without_load_are_none(given: GrowthQuestion) -> None:
     idle = table(3, [0.0] * 3, device=["522A"] * 3, kind=["volume"] * 3, service=[1e-3] * 3)
     assert "no trend, 3 days are too few; 0 of 0.9" in site_growth(measured(idle), given).headline
     assert "no trend, 1 day is too few; 0 of 0.9" in site_growth(measured(idle[:1]), given).headline
+    busy = idle.with_columns(
+        io_rate=pl.lit(165.054942), io_rate_low=pl.lit(165.0), io_rate_high=pl.lit(165.1)
+    )
+    assert "too few; 0.165 of 0.9" in site_growth(measured(busy), given).headline
 
 
 def test_storage_in_use_meets_its_data_spaces_and_real_storage(given: GrowthQuestion) -> None:

@@ -219,7 +219,7 @@ def signed(share: float) -> str:
 def amount(value: float, unit: str) -> str:
     """A level with its unit."""
     if unit in COUNTED:
-        return TOO_MANY if math.isinf(value) else given(value)
+        return TOO_MANY if math.isinf(value) else given(value) if unit in MANY else readable(value)
     return f"{readable(value)}{'/s' if unit == '1/s' else f' {unit}' if unit else ''}"
 
 
