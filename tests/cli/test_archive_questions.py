@@ -61,7 +61,7 @@ def test_without_a_word_the_worst_interval_is_answered_and_said(
         (("--system", "NONE"), "NONE"),
         (("--from", "yesterday"), "--from"),
         (("--interval", "best"), "worst, mean, or a time"),
-        (("--from", "2031-01-01"), "devices or volumes"),
+        (("--from", "2031-01-01"), "something was measured"),
     ],
 )
 def test_what_is_not_there_is_bad_input(
@@ -155,4 +155,4 @@ def test_storage_in_use_is_that_of_the_listings(tmp_path: Path, capsys: pytest.C
         answers.append(json.loads(capsys.readouterr().out))
     assert answers[0] == answers[1]
     assert main(["storage", "usage", str(folder), "--to", "1999-01-01"]) == 2
-    assert "data spaces" in capsys.readouterr().err
+    assert "something was measured" in capsys.readouterr().err

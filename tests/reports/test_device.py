@@ -180,8 +180,8 @@ def test_a_frame_has_what_is_printed_with_its_units(file: Path) -> None:
     file.write_text(page(row(), row("5300", "->522A")))
     frame = MeasuredAnswer(measured(file)).to_frame().filter(regex="^(?!.*_resolution)")
     assert list(frame.columns) == [
-        "run", "start", "interval [s]", "device", "kind", "label", "type", "alias_of", "links", "paths",
-        "io_rate [1/s]", "avoided [1/s]", "pend [ms]", "disconnect [ms]", "connect [ms]", "service [ms]",
+        "run", "start", "interval [s]", "device", "kind", "label", "type", "alias_of", "queue_samples", "links",
+        "paths", "io_rate [1/s]", "avoided [1/s]", "pend [ms]", "disconnect [ms]", "connect [ms]", "service [ms]",
         "response [ms]", "cu_wait [ms]", "queued", "file", "line",
     ]  # fmt: skip
     assert frame["alias_of"].tolist()[1] == "522A" and frame["service [ms]"].tolist() == [1.3, 1.3]
