@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import subprocess
 from configparser import ConfigParser
 from functools import cache
@@ -35,7 +36,13 @@ def modules() -> dict[str, Path]:
 @cache
 def trees() -> dict[str, ast.Module]:
     """Every module, parsed once for all tests that read the code."""
-    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in modules().items()}
+    collecting = gc.isenabled()
+    gc.disable()  # half a million nodes stay: to look for what could go takes as long as to parse
+    try:
+        return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in modules().items()}
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def setup_cfg() -> ConfigParser:

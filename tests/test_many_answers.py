@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,14 @@ RATES, SERVICES = [755.0, 8.2, 300.0, 120.0, 40.0], ["1.3ms", "1ms", "2ms", "0.9
 QUEUES, IN_USE = [1.84, 0.01, 0.62, 0.3, 1.2], [0, 0, 2, 1, 1]
 
 
+@cache
 def several(**more: object) -> sizing.VolumesAnswer:
     answer = planner.aliases(rate=RATES, service=SERVICES, queue=QUEUES, in_use=IN_USE, **more)  # type: ignore[arg-type]
     assert isinstance(answer, sizing.VolumesAnswer)
     return answer
 
 
+@cache
 def alone(k: int, **more: object) -> sizing.AliasAnswer:
     answer = planner.aliases(rate=RATES[k], service=SERVICES[k], queue=QUEUES[k], in_use=IN_USE[k], **more)  # type: ignore[arg-type]
     assert isinstance(answer, sizing.AliasAnswer)
@@ -55,19 +58,18 @@ def drawn(seed: int, many: int) -> list[Run]:
     ]
 
 
-def test_arrays_are_answered_as_each_row_alone_in_their_order() -> None:
+@pytest.mark.first(3)
+@pytest.mark.parametrize("k", range(len(RATES)))
+def test_arrays_are_answered_as_each_row_alone_in_their_order(k: int) -> None:
     answer = several(floor=0.0)
-    for k, row in enumerate(answer.rows):
-        one = alone(k, floor=0.0)
-        assert (row.name, row.recommended, row.range) == (f"row {k + 1}", one.recommended, one.range)
-        assert row.now is not None and row.then is not None
-        assert row.now.io_rate == pytest.approx(float(one.rows.io_rate[one.in_use]), rel=1e-5)
-        assert row.then.response_time == pytest.approx(
-            float(one.rows.response_time[one.recommended]), rel=1e-5
-        )
-        assert row.verdict == sizing.many_volumes._verdict(
-            one.count, one.helps, one.waiting, saturated=one.saturated
-        )
+    row, one = answer.rows[k], alone(k, floor=0.0)
+    assert (row.name, row.recommended, row.range) == (f"row {k + 1}", one.recommended, one.range)
+    assert row.now is not None and row.then is not None
+    assert row.now.io_rate == pytest.approx(float(one.rows.io_rate[one.in_use]), rel=1e-5)
+    assert row.then.response_time == pytest.approx(float(one.rows.response_time[one.recommended]), rel=1e-5)
+    assert row.verdict == sizing.many_volumes._verdict(
+        one.count, one.helps, one.waiting, saturated=one.saturated
+    )
     assert len(answer.to_polars()) == len(RATES)
 
 

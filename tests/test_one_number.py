@@ -148,7 +148,7 @@ def test_a_volume_with_aliases_of_its_own_is_a_pool_of_one() -> None:
             assert one.answer.range == (one.low, one.high) == other.answer.range
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("target", [Target(queued=0.3), Target(), Target(wait=2e-4)], ids=str)
 def test_a_curve_goes_through_the_measured_row_and_is_monotone_about_it(target: Target) -> None:
     """Beside that row it is the model's, moved by what the model missed there, but never past what was measured."""

@@ -57,6 +57,7 @@ def test_the_law_that_judges_has_not_seen_the_runs_that_it_is_judged_by() -> Non
         assert not seen & judged
 
 
+@pytest.mark.long
 def test_the_outlier_is_named_with_what_the_planner_says() -> None:
     """942/s at a service time of 1.95 ms, where both laws say about 1,300/s; with four requesters it is another run."""
     (listed,) = intervals(read(data_path("hyperpav", "522A-0-aliases.listing")))

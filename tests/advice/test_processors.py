@@ -4,51 +4,56 @@ from __future__ import annotations
 
 import math
 import statistics
+from functools import cache
 
 import numpy as np
 import pytest
 
-from planner.advice.processors import MeasuredConfiguration, gain_table, published, scaling
+from planner.advice.processors import MeasuredConfiguration, Scaling, gain_table, published, scaling
 from planner.devices.processors import Processors
 from planner.errors import InfeasibleError, InputError
 from planner.library import read_model
 from planner.whatif import predict
 
 MEDIAN, WORST = 0.05, 0.08  # of the ITR of a configuration predicted from the other four
-FIVE = scaling(published())  # the fits take seconds
-THREE = scaling(published()[:3])
 FEWEST_PERCENT = 13  # of an interval around an extrapolation from 3, 6 and 8 processors
+
+
+@cache
+def of(count: int) -> Scaling:
+    """Scaling of the first published configurations; the fits take seconds."""
+    return scaling(published()[:count])
 
 
 def test_each_published_configuration_is_predicted_from_the_other_four() -> None:
     errors = [
-        one.value / row.internal_throughput - 1 for one, row in zip(FIVE.left_out, published(), strict=True)
+        one.value / row.internal_throughput - 1 for one, row in zip(of(5).left_out, published(), strict=True)
     ]
-    assert errors == pytest.approx(FIVE.errors)
+    assert errors == pytest.approx(of(5).errors)
     assert statistics.median(map(abs, errors)) <= MEDIAN
     assert max(map(abs, errors)) <= WORST
 
 
 def test_what_is_left_out_is_not_looked_at() -> None:
     others = scaling(published()[:4])
-    assert FIVE.left_out[4].value == pytest.approx(float(others.device.internal_throughput(12)), rel=1e-5)
+    assert of(5).left_out[4].value == pytest.approx(float(others.device.internal_throughput(12)), rel=1e-5)
 
 
 @pytest.mark.parametrize("count", [2, 12, 14, 32])
 def test_the_command_and_the_model_agree(count: int) -> None:
     """`planner processors` and `planner predict processors` are one law and one error bar."""
     asked = predict(read_model("processors"), {"processors": float(count)}).values["itr"][0]
-    answered = FIVE.predict(count)
+    answered = of(5).predict(count)
     assert [*answered] == pytest.approx([*asked], rel=1e-4)
 
 
 def test_each_interval_holds_what_was_left_out() -> None:
-    for one, row in zip(FIVE.left_out, published(), strict=True):
+    for one, row in zip(of(5).left_out, published(), strict=True):
         assert one.low <= row.internal_throughput <= one.high
 
 
 def test_an_extrapolation_says_how_little_it_knows() -> None:
-    few = THREE
+    few = of(3)
     for row in published()[3:]:
         one = few.predict(row.processors)
         assert one.low <= row.internal_throughput <= one.high
@@ -56,7 +61,7 @@ def test_an_extrapolation_says_how_little_it_knows() -> None:
 
 
 def test_intervals_widen_with_the_distance() -> None:
-    answer = FIVE
+    answer = of(5)
     widths = [one.high / one.low for one in map(answer.predict, (12, 14, 16, 24))]
     assert widths == sorted(widths)
 
@@ -89,7 +94,7 @@ def test_a_law_is_found_again(device: Processors) -> None:
 
 
 def test_three_configurations_leave_the_left_out_unbounded() -> None:
-    answer = THREE
+    answer = of(3)
     assert all(one.low == 0 and math.isinf(one.high) for one in answer.left_out)
     assert answer.table().records()[0]["left_out_high"] is None
     assert answer.plot().get_ylim()[0] == 0
@@ -104,7 +109,7 @@ def test_too_few_configurations(rows: tuple[MeasuredConfiguration, ...]) -> None
 @pytest.mark.parametrize("processors", [0, -1, 1.5, math.nan, math.inf])
 def test_processors_outside_the_domain(processors: float) -> None:
     with pytest.raises(InputError, match="whole number"):
-        FIVE.predict(processors)  # type: ignore[arg-type]
+        of(5).predict(processors)  # type: ignore[arg-type]
 
 
 def test_gains_are_the_four_measured_pairs() -> None:
@@ -125,18 +130,20 @@ def test_the_picture_reaches_what_was_asked_for() -> None:
     assert drawn["measured"][:, 0].tolist() == [3, 6, 8, 10, 12]
     assert axes.get_xlim()[1] > 30
     asked = [line.get_xydata() for line in axes.lines if line.get_marker() == "D"]
-    assert np.asarray(asked[0])[0].tolist() == pytest.approx([30, float(FIVE.predict(30).value)])
+    assert np.asarray(asked[0])[0].tolist() == pytest.approx([30, float(of(5).predict(30).value)])
 
 
 @pytest.mark.parametrize("wanted", [60.0, 300.0, 600.0])
 def test_a_throughput_takes_the_fewest_processors_that_reach_it(wanted: float) -> None:
     needed = scaling(published(), wanted=wanted).needed
     assert needed is not None
-    assert FIVE.predict(needed.count).value >= wanted
-    assert needed.count == 1 or FIVE.predict(needed.count - 1).value < wanted
+    assert of(5).predict(needed.count).value >= wanted
+    assert needed.count == 1 or of(5).predict(needed.count - 1).value < wanted
     assert needed.low <= needed.count
-    assert FIVE.predict(needed.low).high >= wanted
-    assert needed.high is None or FIVE.predict(needed.high).low >= wanted > FIVE.predict(needed.high - 1).low
+    assert of(5).predict(needed.low).high >= wanted
+    assert (
+        needed.high is None or of(5).predict(needed.high).low >= wanted > of(5).predict(needed.high - 1).low
+    )
 
 
 def test_a_throughput_beyond_the_law_is_no_answer() -> None:
@@ -147,6 +154,6 @@ def test_a_throughput_beyond_the_law_is_no_answer() -> None:
 
 
 def test_shown_as_frame_and_html() -> None:
-    answer = FIVE
+    answer = of(5)
     assert list(answer.to_frame()["processors"]) == [3, 6, 8, 10, 12]
     assert "APU064G1" in answer._repr_html_()

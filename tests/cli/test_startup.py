@@ -29,12 +29,12 @@ COMMANDS = {
     "explain usl": SLOW - {"sympy"},
 }
 RUN = """
-import contextlib, io, json, sys
+import contextlib, io, json, os, sys
 for line in json.loads(sys.argv[1]):
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         exec(line)
     files = (str(getattr(module, "__file__", None)) for module in list(sys.modules.values()))
-    print(json.dumps([list(sys.modules), sum(len(open(name, "rb").read()) for name in files if name.endswith(".py"))]))
+    print(json.dumps([list(sys.modules), sum(os.stat(name).st_size for name in files if name.endswith(".py"))]))
 """
 
 

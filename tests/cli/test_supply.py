@@ -66,7 +66,8 @@ def test_volume_totals_of_standard_input(
     assert capsys.readouterr().out == of_file
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.first(1)
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8", "utf-8-sig"])
 def test_supply_counters_of_standard_input_in_any_encoding(
     encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,9 +23,17 @@ if TYPE_CHECKING:
 WITH_LAW = ("hyperpav-volume", "hyperpav-pool", "real-storage", "emulated-fba", "xiv-concurrent-io")
 
 
+class Drawn(dict[str, "Axes"]):
+    """Each is drawn where it is first asked for."""
+
+    def __missing__(self, name: str) -> Axes:
+        self[name] = draw(name)
+        return self[name]
+
+
 @pytest.fixture(scope="module")
-def drawn() -> dict[str, Axes]:
-    return {name: draw(name) for name in FIGURES}
+def drawn() -> Drawn:
+    return Drawn()
 
 
 def points(axes: Axes) -> list[tuple[float, float]]:
@@ -42,6 +50,7 @@ def test_axes_say_what_they_show_and_in_what_unit(drawn: dict[str, Axes], name: 
     assert "[" in axes.get_ylabel() or "ratio" in axes.get_ylabel()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", WITH_LAW)
 def test_a_law_has_its_band_and_the_points_are_in_the_picture(drawn: dict[str, Axes], name: str) -> None:
     axes = drawn[name]
@@ -54,6 +63,7 @@ def test_a_law_has_its_band_and_the_points_are_in_the_picture(drawn: dict[str, A
     assert all(left <= x <= right and bottom <= y <= top for x, y in found)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("name", "published"),
     [

@@ -219,15 +219,15 @@ def guest_frame_budget(
 def _touched(guests: int, size: int, exact: Fraction, dense: Fraction) -> tuple[int, int]:
     """Pages and segments of equal guests."""
     pages = math.ceil(guests * size * exact / FRAME)
-    segments = math.ceil(pages / dense)
-    if segments > guests * -(-size // SEGMENT):
+    every = guests * -(-size // SEGMENT)
+    if guests * size * exact / FRAME > dense * every:
         least = float(storage.PAGES_PER_SEGMENT * exact)
         raise InputError(
             "resident_pages", float(dense),
             f"at least {least:.4g}: {float(exact):.0%} of all pages lie that densely even when they are spread over "
             "all segments",
         )  # fmt: skip
-    return pages, segments
+    return pages, min(math.ceil(pages / dense), every)
 
 
 def _budget(segments: int, pages: Fraction, real_storage: float | str | None) -> FrameBudget:
@@ -258,16 +258,16 @@ class StorageFit(Answer):
     @property
     def headline(self) -> str:
         """How many fit, with the range."""
-        beside = f" ({self.low} to {self.high})" if self.low < self.high else ""
+        beside = f" ({self.low:,} to {self.high:,})" if self.low < self.high else ""
         real = (self.budget.real_storage or 0) / GIB
         room = f"{given(real)} GB of real storage without paging"
-        return f"{self.asked}: up to {self.count} {self.what}{beside} fit in {room}."
+        return f"{self.asked}: up to {self.count:,} {self.what}{beside} fit in {room}."
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the range means, and what one more would take."""
         lines = []
-        if self.what == "guests":
+        if self.low < self.high:
             lines.append(
                 "The range is from touched pages that are spread over all segments, each with a PGMBK of its own, to "
                 "pages that lie densely."
@@ -316,7 +316,7 @@ def guests_that_fit(
         return bisect_left(enough, True, key=lambda guests: budget(guests, pages).real_storage_bytes > real)
 
     ends = (
-        [resident_pages] * 2 if resident_pages is not None else [math.ceil(least), storage.PAGES_PER_SEGMENT]
+        [resident_pages] * 2 if resident_pages is not None else [max(least, 1.0), storage.PAGES_PER_SEGMENT]
     )
     low, high = (most(pages) for pages in ends)
     if not high:

@@ -59,3 +59,13 @@ def test_the_published_guests_do_not_fit_and_that_is_said() -> None:
 )
 def test_a_span_has_the_unit_that_people_read(days: float, words: str) -> None:
     assert _span(days) == words
+
+
+def test_the_low_end_has_pages_in_every_segment() -> None:
+    """1 % of a guest of 1 GB: 2,622 pages, and 1,024 PGMBKs of two frames where each segment has some of them."""
+    found = guests_that_fit(guest_storage="1GB", instantiated=0.01, real_storage="256GB")
+    assert (found.low, found.high) == (2**26 // (2621.44 + 2048), 25401)
+    assert "up to 25,401 guests (14,371 to 25,401)" in found.headline
+    assert "The range is from" in found.notes[0]
+    assert not any("range" in note for note in guests_that_fit(
+        guest_storage="88GB", instantiated=0.7, real_storage="256GB").notes)  # fmt: skip

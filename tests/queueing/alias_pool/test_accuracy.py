@@ -12,7 +12,7 @@ EXACT = [group for group in GROUPS if group.exact]
 SIMULATED = [group for group in GROUPS if not group.exact]
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("group", EXACT, ids=lambda group: group.name)
 def test_mean_field_against_exact_chains(group):
     throughput, pool_wait, class_wait, unanswered = measured(group, 30, 0, seed=11)

@@ -64,9 +64,10 @@ def test_published_pool():
     np.testing.assert_allclose(queued, [14.4, 7.39, 0.05], rtol=0.15, atol=0.1)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("volumes", "population", "think_time"),
-    [(4, 3, 0.2), (8, 3, 0.12), (3, 6, 4.0), ([2, 2], [3, 4], [1.0, 4.0]), ([1, 3], [4, 2], [1.0, 4.0])],
+    [(4, 3, 0.2), ([1, 3], [4, 2], [1.0, 4.0]), (8, 3, 0.12), (3, 6, 4.0), ([2, 2], [3, 4], [1.0, 4.0])],
 )
 def test_mean_field_meets_the_exact_chain(volumes, population, think_time):
     counts = np.arange(1, 7)
@@ -164,7 +165,7 @@ def test_time_scale_and_scalar_shape():
         ({"inflation": -0.1}, "inflation"),
         ({"redrive_time": float("inf")}, "redrive_time"),
         ({"method": "guess"}, "method"),
-        ({"volumes": 9, "population": 9, "method": "exact"}, "method"),
+        pytest.param({"volumes": 9, "population": 9, "method": "exact"}, "method", marks=pytest.mark.long),
     ],
 )
 def test_bad_input_is_named(change, argument):
@@ -173,6 +174,14 @@ def test_bad_input_is_named(change, argument):
     with pytest.raises(InputError) as caught:
         alias_pool(arguments.pop("aliases"), **arguments)
     assert caught.value.argument == argument
+
+
+def test_a_chain_of_too_many_states_is_refused(monkeypatch):
+    """They are counted one by one, up to the limit."""
+    monkeypatch.setattr("planner.queueing.pools.exact.lumped.MAX_STATES", 300)
+    with pytest.raises(InputError, match="at most 300 states") as caught:
+        alias_pool(2, volumes=9, population=9, think_time=1.0, service_time=1.0, method="exact")
+    assert caught.value.argument == "method"
 
 
 @pytest.mark.long

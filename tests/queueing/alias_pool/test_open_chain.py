@@ -90,6 +90,7 @@ def plain_chain(aliases, volumes, most_beyond, service=None):
     }
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("aliases", "rates", "most"), [(1, [0.7, 0.3], 50), (2, [0.5, 1.1], 45), (1, [0.3, 0.2, 0.4], 16)]
 )
