@@ -99,8 +99,11 @@ def test_shifts_are_found_on_their_day_and_nowhere_else(known: Known, fit: Trend
         assert np.abs(found[k] - known.shift_day[k]).min() <= 2
 
 
-def test_the_busiest_weekday_has_factor_one_and_the_others_theirs(known: Known, fit: TrendDraws) -> None:
-    assert fit.week.mean(axis=1).max(axis=1) == pytest.approx(np.ones(60), abs=1e-12)
+@pytest.mark.parametrize("many", [12, pytest.param(60, marks=pytest.mark.long)])
+def test_the_busiest_weekday_has_factor_one_and_the_others_theirs(many: int) -> None:
+    known = make(SEED, series=many, days=300)
+    fit = fit_known(known)
+    assert fit.week.mean(axis=1).max(axis=1) == pytest.approx(np.ones(many), abs=1e-12)
     assert np.abs(fit.week.mean(axis=1) - known.week).max() < 0.06
     assert np.abs(fit.week.mean(axis=1) - known.week).mean() < 0.01
 
