@@ -111,6 +111,7 @@ def test_aliases_in_use_leave_the_demand_readable(population: int, think: float,
     assert answer.rows.io_rate[aliases] == pytest.approx(run.total_rate.value, rel=0.01)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("population", [2, 4])
 @pytest.mark.parametrize("think", [2e-3, 1e-2])
 def test_the_demand_is_readable_beside_a_long_gap(population: int, think: float) -> None:

@@ -122,7 +122,7 @@ def test_a_hundred_thousand_requesters() -> None:
     assert (steady.wait_time > 0).all()
 
 
-@pytest.mark.first(6)
+@pytest.mark.first(5)
 @pytest.mark.parametrize("inflation", [0.0, 0.3, 1.0, 9.0, 100.0])
 @pytest.mark.parametrize("load", [0.0004, 0.204, 0.5, 3.0])
 def test_a_thousand_requesters_more_change_the_method_but_not_the_law(inflation: float, load: float) -> None:
