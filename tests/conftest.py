@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 os.environ.setdefault(
     "OMP_NUM_THREADS", "1"
@@ -13,13 +13,23 @@ os.environ.setdefault(
 
 import numpy as np
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
+
+from tests.brief import BRIEF
 
 # No test depends on a clock, hence no deadline. On a build machine a failure must come back on the next run.
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=200, print_blob=True)
-settings.register_profile("brief", deadline=None, max_examples=10)  # of make test
+settings.register_profile("brief", deadline=None, max_examples=BRIEF)  # of make test
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "dev")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Tests hold no examples: nothing looks for any in them, nor imports what is no test."""
+    found = yield
+    return [each for each in found if not isinstance(each, DoctestModule)]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -28,7 +28,7 @@ def in_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-@pytest.mark.first(6)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: f"{example.page} {example.command}"[:60])
 def test_commands_print_what_is_shown(example: Example) -> None:
     """`make examples` writes the blocks again; look at what changed before you commit it."""
@@ -60,7 +60,7 @@ PYTHON = [
 ]
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("page", "block"), PYTHON, ids=lambda text: text[:20])
 def test_python_runs(page: str, block: str) -> None:
     test = doctest.DocTestParser().get_doctest(block, {}, page, page, 0)

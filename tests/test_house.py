@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import planner
-from tests.checkout import PACKAGE, ROOT, modules, repository_files, setup_cfg, setup_list, trees
+from tests.checkout import PACKAGE, ROOT, modules, repository_files, setup_cfg, setup_list, statements, trees
 
 SHELVES = ("data", "models")
 LARGEST_FILE = 1_000_000  # bytes
@@ -215,7 +215,7 @@ def test_no_class_name_is_used_twice() -> None:
     """One name, one thing: who reads it in one room knows it in the next."""
     found: dict[str, list[str]] = {}
     for name, tree in trees().items():
-        for node in ast.walk(tree):
+        for node in statements(tree):
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, []).append(name)
     assert not {each: where for each, where in found.items() if len(where) > 1}

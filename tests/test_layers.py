@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.checkout import modules, trees
+from tests.checkout import modules, statements, trees
 
 # From the top down, as DESIGN section 2 has them; a module may import from its own layer and from those below.
 LAYERS = (
@@ -41,7 +41,7 @@ LAYER_OF = {part: level for level, layer in enumerate(LAYERS) for part in layer}
 
 def imported(tree: ast.Module, module: str, *, is_package: bool, known: Iterable[str]) -> Iterator[str]:
     """Modules of the package that a source imports, wherever in the file and for whatever purpose it does."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
         elif isinstance(node, ast.ImportFrom):

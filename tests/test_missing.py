@@ -169,6 +169,7 @@ def test_a_refused_collect_leaves_no_archive(tmp_path: Path, capsys: pytest.Capt
     assert sorted(each.name for each in archive.rglob("*")) == before
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("way", ["number", "cell", "classic"])
 def test_an_archive_remembers_rows_that_could_not_be_read(way: str, tmp_path: Path) -> None:
     """The same as of the files, of an archive of an archive too; until the rows are read from a sound copy."""

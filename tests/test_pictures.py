@@ -62,7 +62,7 @@ def test_its_text_can_be_read_on_white(name: str) -> None:
     assert not poor
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_its_text_can_be_read_on_the_dark_side_of_an_svg(name: str) -> None:
     svg = files.svg(drawn(name))

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner import aliases, calibrate, queueing, sizing, style
@@ -31,6 +31,7 @@ from planner.sizing.need import MOST_BUSY, need, size
 from planner.sizing.picture import LONG, MOST_NAMED, CountRow, draw_many
 from planner.sizing.pool import size_pools
 from planner.sizing.sized import Known, Sized
+from tests.brief import examples
 from tests.fuzz.answers import fewest_of_pools
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
@@ -76,7 +77,7 @@ def joined(name: str, parts: list[Run], aliases: int = 0) -> Run:
     )  # fmt: skip
 
 
-@settings(max_examples=15)  # half a second each
+@examples(15, brief=4)  # half a second each
 @given(
     population=st.integers(2, 8),
     think=st.floats(1e-4, 1e-2),
@@ -90,7 +91,7 @@ def test_the_count_meets_its_target_and_one_less_does_not(population: int, think
         assert waits[answer.recommended - 1] > wait
 
 
-@settings(max_examples=15)
+@examples(15, brief=4)
 @given(population=st.integers(2, 6), think=st.floats(2e-4, 5e-3))
 def test_the_demand_that_made_the_numbers_is_among_the_readings(population: int, think: float) -> None:
     answer = sizing.aliases(closed_run(population, think), PLAIN)
@@ -100,7 +101,7 @@ def test_the_demand_that_made_the_numbers_is_among_the_readings(population: int,
 
 
 @pytest.mark.slow
-@settings(max_examples=15)
+@examples(15)
 @given(population=st.integers(3, 6), think=st.floats(2e-4, 2e-3), aliases=st.integers(1, 3))
 def test_aliases_in_use_leave_the_demand_readable(population: int, think: float, aliases: int) -> None:
     run = closed_run(population, think, aliases, law=LAW)
@@ -110,6 +111,7 @@ def test_aliases_in_use_leave_the_demand_readable(population: int, think: float,
     assert answer.rows.io_rate[aliases] == pytest.approx(run.total_rate.value, rel=0.01)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("population", [2, 4])
 @pytest.mark.parametrize("think", [2e-3, 1e-2])
 def test_the_demand_is_readable_beside_a_long_gap(population: int, think: float) -> None:

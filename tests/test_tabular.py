@@ -170,7 +170,7 @@ def costly_apart(names: Iterable[str]) -> list[Any]:
     return [pytest.param(name, marks=COSTLY.get(name, ())) for name in names]
 
 
-@pytest.mark.first(12)
+@pytest.mark.first(4)
 @pytest.mark.parametrize("name", costly_apart(MADE))
 def test_a_result_shows_itself(name: str) -> None:
     found = made(name)

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.advice.paging import LARGEST_COUNT, paging_devices
@@ -22,6 +22,7 @@ from planner.advice.paging_capacity import (
 )
 from planner.devices import PagingDevice
 from planner.errors import InfeasibleError, InputError
+from tests.brief import examples
 
 PUBLISHED = Load(page_rate=225_000.0, guests=20, target=4e-3)
 DEVICES = {kind.name: kind.device for kind in kinds()}
@@ -39,7 +40,7 @@ def test_the_published_configuration_is_found_again() -> None:
     assert found["xiv-concurrent"].processors == pytest.approx(1.616 + 0.094, abs=1e-3)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.sampled_from(PAGING_KINDS), st.floats(100, 400_000), st.integers(1, 200), st.floats(1.01, 5))
 def test_the_answer_meets_its_target_and_one_less_does_not(
     kind: str, rate: float, guests: int, slack: float
@@ -57,7 +58,7 @@ def test_the_answer_meets_its_target_and_one_less_does_not(
 
 
 @pytest.mark.long
-@settings(max_examples=40)
+@examples(40)
 @given(st.sampled_from(PAGING_KINDS), st.floats(100, 400_000), st.floats(1.01, 5))
 def test_random_pages_too(kind: str, rate: float, slack: float) -> None:
     device = DEVICES[kind]
@@ -71,7 +72,7 @@ def test_random_pages_too(kind: str, rate: float, slack: float) -> None:
         assert outcome(device, load, at.count - 1).response_time > load.target
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(1, 40), st.integers(1, 60), st.floats(0.05, 0.999))
 def test_guests_obey_littles_law(guests: int, count: int, share: float) -> None:
     device = PagingDevice(service_time=3e-3, pages_per_transfer=10, queue_depth=2)

@@ -74,12 +74,13 @@ def rows_of(device: Processors, counts: tuple[int, ...]) -> list[MeasuredConfigu
     ]  # fmt: skip
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "device",
     [
-        Processors(cpu_time=0.02),
-        Processors(cpu_time=0.02, contention=0.03),
         Processors(cpu_time=0.02, contention=0.03, coherency=0.001),
+        Processors(cpu_time=0.02, contention=0.03),
+        Processors(cpu_time=0.02),
     ],
 )
 def test_a_law_is_found_again(device: Processors) -> None:

@@ -9,7 +9,9 @@ from scipy.stats import chi2, norm, qmc
 from planner.calibrate.error_bar import EDGE, SEED, _stretched, points, stretch
 
 
-@pytest.mark.parametrize(("count", "width"), [(1, 1), (64, 3), (256, 2), (4096, 6), (64, 16)])
+@pytest.mark.parametrize(
+    ("count", "width"), [(1, 1), (64, 3), (256, 2), pytest.param(4096, 6, marks=pytest.mark.long), (64, 16)]
+)
 def test_points_are_those_of_scipy(count: int, width: int) -> None:
     cube = qmc.Halton(width, scramble=True, rng=SEED).random(count)
     assert points(count, width) == pytest.approx(norm.ppf(np.clip(cube, EDGE, 1 - EDGE)), rel=1e-12)

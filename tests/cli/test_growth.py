@@ -155,11 +155,15 @@ def test_no_load_at_all_reaches_nothing(tmp_path: Path, capsys: pytest.CaptureFi
     assert limit["verdict"] == "not within horizon"
 
 
-def test_pictures_of_one_and_of_several(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_picture_of_one(tmp_path: Path) -> None:
     one = tmp_path / "one.svg"
     assert main(["growth", SERIES, "--limit", "5000", "--plot", str(one)]) == 0
     drawn = one.read_text(encoding="utf-8")
     assert all(f">{words}</text>" in drawn for words in ("90 %", "limit", "90 % of the date"))
+
+
+@pytest.mark.long
+def test_a_picture_of_several(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [line for line in Path(SERIES).read_text(encoding="utf-8").splitlines()[1:]]
     several = tmp_path / "several.csv"
     lines = [f"{row},{system}" for system in ("SYSA", "SYSB") for row in rows]
@@ -170,6 +174,7 @@ def test_pictures_of_one_and_of_several(tmp_path: Path, capsys: pytest.CaptureFi
     assert "2 of 2 limits are reached within 5 years" in capsys.readouterr().out
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_a_series_of_standard_input_in_any_encoding(
     encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

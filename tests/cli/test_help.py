@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import shlex
 from collections.abc import Iterator
@@ -34,11 +35,18 @@ OWN = {
 
 
 def put(name: str, folder: Path) -> None:
-    """Copy it into a folder; of the site four months of one pool, as docs/ asks about a year of three."""
-    lines = OWN[name].read_text(encoding="utf-8").splitlines(keepends=True)
-    if name == "SITE.csv":
-        lines = [lines[0], *(line for line in lines if ",P1," in line and line < "SYS1,2026-05")]
-    (folder / name).write_text("".join(lines), encoding="utf-8")
+    """Copy it into a folder; of the site a part, as docs/ asks about a year of three pools."""
+    text = OWN[name].read_text(encoding="utf-8")
+    (folder / name).write_text(part_of_site(text) if name == "SITE.csv" else text, encoding="utf-8")
+
+
+def part_of_site(text: str) -> str:
+    """Four months of one pool, at a quarter of its rates: few aliases are soon found."""
+    head, *rows = csv.reader(text.splitlines())
+    rate = head.index("io_rate")
+    some = [row for row in rows if "P1" in row and row[1] < "2026-05"]
+    quarter = [[*row[:rate], f"{float(row[rate]) / 4:.1f}", *row[rate + 1 :]] for row in some]
+    return "".join(",".join(row) + "\n" for row in [head, *quarter])
 
 
 def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

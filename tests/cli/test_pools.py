@@ -29,7 +29,9 @@ def two(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_each_pool_has_a_row_and_the_sums_their_own(two: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_pool_has_a_row_and_one_alone_is_answered_in_full(
+    two: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["aliases", "pool", two, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert [pool["pool"] for pool in answer["pools"]] == ["A", "B", "C"]
@@ -39,6 +41,10 @@ def test_each_pool_has_a_row_and_the_sums_their_own(two: str, capsys: pytest.Cap
             "notes"} <= set(answer["pools"][0])  # fmt: skip
     assert answer["pools"][2]["recommended"] == 0
     assert answer["pools"][2]["notes"] == ["no I/O"]
+    assert main(["aliases", "pool", two, "--pool", "A", "--json"]) == 0
+    alone = json.loads(capsys.readouterr().out)
+    assert alone["recommended"] == answer["pools"][0]["recommended"]
+    assert alone["rows"][0]["io_rate"] == pytest.approx(490)
 
 
 @pytest.mark.long
@@ -46,15 +52,6 @@ def test_csv_has_one_row_a_pool_and_no_sums(two: str, capsys: pytest.CaptureFixt
     assert main(["aliases", "pool", two, "--csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [row["pool"] for row in rows] == ["A", "B", "C"]
-
-
-def test_one_pool_is_answered_in_full(two: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["aliases", "pool", two, "--pool", "A", "--json"]) == 0
-    alone = json.loads(capsys.readouterr().out)
-    main(["aliases", "pool", two, "--json"])
-    (first, *_) = json.loads(capsys.readouterr().out)["pools"]
-    assert alone["recommended"] == first["recommended"]
-    assert alone["rows"][0]["io_rate"] == pytest.approx(490)
 
 
 BESIDE = (

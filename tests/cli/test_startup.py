@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,17 +18,16 @@ from tests.cli.test_help import ALL, EXAMPLE, OWN, put
 SLOW = {"matplotlib", "pandas", "sympy", "IPython"}
 CALCULATED = {"numpy", "scipy", "planner.queueing"}
 LIMITS = "storage limits --release 5.3 --real-storage 256GB --resident-pages 50"
-# One process runs them in this order: what one imports, the later ones have. After each, what must not be there.
-COMMANDS = {
-    "--help": SLOW,
-    LIMITS: SLOW | CALCULATED,
+# One process runs a group in this order: what one imports, the later ones have. After each, what must not be there.
+FIRST = {"--help": SLOW, LIMITS: SLOW | CALCULATED, "explain usl": SLOW - {"sympy"}}
+OTHERS = {
     "explain --help": SLOW,
     "explain no-such-topic": SLOW,
     "figures --help": SLOW,
     "aliases volume data/hyperpav/522A-2-aliases.listing": SLOW,
     "paging --page-rate 1000/s": SLOW,
-    "explain usl": SLOW - {"sympy"},
 }
+COMMANDS = FIRST | OTHERS
 RUN = """
 import contextlib, io, json, os, sys
 for line in json.loads(sys.argv[1]):
@@ -45,32 +45,37 @@ def imported(*lines: str) -> list[tuple[set[str], int]]:
     return [(set(names), size) for names, size in map(json.loads, done.stdout.splitlines())]
 
 
-@pytest.fixture(scope="module")
-def after() -> dict[str, tuple[set[str], int]]:
-    """What is there after each command."""
-    lines = [f"from planner.cli import main; main({shlex.split(command)!r})" for command in COMMANDS]
-    return dict(zip(COMMANDS, imported(*lines), strict=True))
+def after(command: str) -> tuple[set[str], int]:
+    """What is there after a command and those of its group before it."""
+    return ran(command in FIRST)[command]
+
+
+@cache
+def ran(first: bool) -> dict[str, tuple[set[str], int]]:
+    """What is there after each command of a group."""
+    group = FIRST if first else OTHERS
+    lines = [f"from planner.cli import main; main({shlex.split(command)!r})" for command in group]
+    return dict(zip(group, imported(*lines), strict=True))
 
 
 @pytest.mark.first(2)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_slow_packages_wait_until_they_are_asked_for(
-    command: str, after: dict[str, tuple[set[str], int]]
-) -> None:
-    assert not after[command][0] & COMMANDS[command]
+def test_slow_packages_wait_until_they_are_asked_for(command: str) -> None:
+    assert not after(command)[0] & COMMANDS[command]
 
 
-def test_a_topic_is_explained_in_symbols(after: dict[str, tuple[set[str], int]]) -> None:
+def test_a_topic_is_explained_in_symbols() -> None:
     """What is looked for above is seen where it is there."""
-    assert "sympy" in after["explain usl"][0]
-    assert after[LIMITS][0] < after["explain usl"][0]
+    assert "sympy" in after("explain usl")[0]
+    assert after(LIMITS)[0] < after("explain usl")[0]
 
 
-def test_help_costs_no_more_than_typer_and_numpy(after: dict[str, tuple[set[str], int]]) -> None:
+def test_help_costs_no_more_than_typer_and_numpy() -> None:
     """Held by what is imported, which no load of the machine changes; the time follows it."""
     ((modules, size),) = imported("import typer, numpy")
-    assert len(after["--help"][0]) <= 1.3 * len(modules)
-    assert after["--help"][1] <= 1.3 * size
+    found, of_them = after("--help")
+    assert len(found) <= 1.3 * len(modules)
+    assert of_them <= 1.3 * size
 
 
 # Examples of the help draw, explain in symbols, or write where they are run; each is told apart here.

@@ -86,6 +86,7 @@ def test_csv(capsys: pytest.CaptureFixture[str]) -> None:
     assert float(rows[0]["in_use_virtual_GB"]) == pytest.approx(1260.3, abs=0.05)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", ["limits.png", "limits.svg"])
 def test_a_picture_is_drawn_once(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["storage", *LIMITS, "--plot", str(tmp_path / name)]

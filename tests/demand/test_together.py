@@ -193,6 +193,7 @@ def test_columns_stand_kind_by_kind() -> None:
         assert (np.diff(layout.kind) >= 0).all()
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize(("inflation", "gap"), [(0.0, 0.0), (0.1, 0.0), (0.176, 5e-5)])
 @pytest.mark.parametrize("wait", [3.0, 8.0, 15.0])
 def test_batches_that_come_at_once_queue_as_their_chain_says(

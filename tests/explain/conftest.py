@@ -16,6 +16,12 @@ def explained(topic: str) -> Explanation:
     return explain(topic)
 
 
-@pytest.fixture(scope="session", params=TOPICS)
+COSTLY = {"alias-pool", "mgc", "together"}  # half of the time of all; tests of their own say what they tell
+
+
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param(name, marks=pytest.mark.long if name in COSTLY else ()) for name in TOPICS],
+)
 def told(request: pytest.FixtureRequest) -> Explanation:
     return explained(request.param)

@@ -285,6 +285,7 @@ def test_batches_are_the_chain_of_bulk_arrivals(batch: float, servers: int, infl
         assert queue == pytest.approx(load * batch / (1 - load) - load)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(("aliases", "together"), [(0, 0.3), (3, 0.3), (4, 0.8), (3, 0.0), (3, 1.0)])
 def test_volumes_that_act_together_by_an_integral_over_what_they_share(aliases: int, together: float) -> None:
     count, length, share = 3, 2, 0.1
@@ -313,6 +314,7 @@ def test_volumes_that_act_together_by_an_integral_over_what_they_share(aliases: 
         assert found["d"] == pytest.approx(ndtri(share) / math.sqrt(1 - together))
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("inflation", [0.0, 0.16])
 @pytest.mark.parametrize(("population", "servers"), [(1, 1), (4, 1), (5, 3), (3, 7)])
 def test_a_closed_queue_is_its_product_of_rates(population: int, servers: int, inflation: float) -> None:

@@ -49,6 +49,7 @@ def test_what_was_found_once_stays_mended(path: Path) -> None:
     TARGETS[name].check(json.loads(path.read_text(encoding="utf-8")))
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_check_of_readers_notices_a_lost_and_a_shifted_row(name: str) -> None:
     """A check that cannot fail is none: rows that the file does not hold, in place of those that it does."""

@@ -390,7 +390,7 @@ def test_a_part_that_is_damaged_as_its_list_says_is_named(
 
 
 @pytest.mark.parametrize(
-    "number", [24, pytest.param(60, marks=pytest.mark.long), pytest.param(5000, marks=pytest.mark.slow)]
+    "number", [12, pytest.param(60, marks=pytest.mark.long), pytest.param(5000, marks=pytest.mark.slow)]
 )
 def test_an_archive_of_a_stranger_touches_nothing_outside(number: int) -> None:
     counts = variants(number, 1)

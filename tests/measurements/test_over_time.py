@@ -120,6 +120,7 @@ def test_the_order_of_rows_changes_no_digit(name: str) -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize(
     "name", ["bursty", "in use", "volumes", "idle bases", "pool-8-aliases", "522A-2-aliases"]
 )

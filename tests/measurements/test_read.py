@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -25,6 +25,7 @@ from planner.reports import schema
 from planner.reports.any_listing import read_devices
 from planner.site.series import read_series
 from planner.units import half_digit
+from tests.brief import examples
 from tests.checkout import ROOT
 from tests.reports.printing import HEAD, page, row
 
@@ -147,7 +148,7 @@ def test_what_read_csv_writes_is_read_again_with_its_digits(
 
 
 @pytest.mark.long
-@settings(max_examples=25)
+@examples(25)
 @given(
     st.lists(st.tuples(st.integers(0, 99999), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=30)
 )

@@ -11,6 +11,7 @@ from planner.measurements.shown import MOST_BARS, MeasuredAnswer
 from planner.reports import read_devices, schema
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", ["522A-0-aliases", "pool-0-aliases", "pool-16-aliases"])
 def test_bars_reach_the_printed_response_time_or_service_and_wait_where_none_is_printed(name: str) -> None:
     path = data_path("hyperpav", f"{name}.listing")

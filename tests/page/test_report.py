@@ -109,6 +109,7 @@ def test_no_such_file_no_such_growth(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "at most 12 shares" in capsys.readouterr().err
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "words",
     [

@@ -121,6 +121,7 @@ def same(found: list[list[Any]], wanted: list[list[Any]]) -> bool:
     return bool((np.abs(one - other) <= 1e-3 * np.abs(other).max(axis=(0, 1))).all())
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_committed_picture_shows_what_is_drawn(drawn: dict[str, Axes], name: str) -> None:
     """`make pictures` draws all again; look at them before you commit them."""

@@ -11,6 +11,7 @@ from scipy.special import gammaincc, gammaln
 from planner import InputError
 from planner.queueing import erlang_b, finite_source, mmc
 from tests import tolerances
+from tests.brief import examples
 from tests.queueing.references import columns, relative_error
 
 PLAIN = columns("finite_source")
@@ -121,6 +122,7 @@ def test_a_hundred_thousand_requesters() -> None:
     assert (steady.wait_time > 0).all()
 
 
+@pytest.mark.first(5)
 @pytest.mark.parametrize("inflation", [0.0, 0.3, 1.0, 9.0, 100.0])
 @pytest.mark.parametrize("load", [0.0004, 0.204, 0.5, 3.0])
 def test_a_thousand_requesters_more_change_the_method_but_not_the_law(inflation: float, load: float) -> None:
@@ -179,7 +181,7 @@ def test_mixed_arguments_go_each_to_its_own_method() -> None:
     servers=st.integers(1, 3),
     think=st.floats(0.05, 20),
 )
-@settings(max_examples=60)
+@examples(60)
 def test_wait_rises_with_scv_without_jumps(scv: float, population: int, servers: int, think: float) -> None:
     low, nudged, high = finite_source(
         population, think, 1.0, servers, scv=[scv, scv * (1 + 1e-8), scv * 1.1]
@@ -206,7 +208,7 @@ def test_stated_sizes_are_solved() -> None:
 
 
 @given(**CLOSED, p=st.floats(0.02, 0.999))
-@settings(max_examples=60)
+@examples(60)
 def test_wait_quantile_meets_its_closed_form(population: int, think: float, servers: int, p: float) -> None:
     """P(W > t) / P(W > 0) = Q(N - c, c (Z + t) / S) / Q(N - c, c Z / S), Q the regularized gamma function."""
     steady = finite_source(population, think, 1.0, servers)
@@ -220,7 +222,7 @@ def test_wait_quantile_meets_its_closed_form(population: int, think: float, serv
 
 
 @given(population=st.integers(2, 40), servers=st.integers(1, 10), think=st.floats(0.1, 30))
-@settings(max_examples=20)
+@examples(20)
 def test_mean_of_the_response_law_is_the_mean_response(population: int, servers: int, think: float) -> None:
     """Integrate the quantile function over p by a Gauss rule in a variable that tames the tail."""
     steady = finite_source(population, think, 1.0, servers)

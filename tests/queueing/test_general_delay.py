@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner import InputError
 from planner.queueing import mgc, mmc
 from planner.results import Array
+from tests.brief import examples
 from tests.queueing.test_general_service import service
 
 SHARES = np.array([0.05, 0.5, 0.9, 0.99, 0.99999])
@@ -26,7 +27,7 @@ def test_exponential_service_is_mmc(servers: int, utilization: float) -> None:
 
 
 @given(load=st.floats(0.1, 0.95), p=st.floats(0.1, 0.9999))
-@settings(max_examples=30)
+@examples(30)
 def test_one_server_with_deterministic_service_is_the_law_of_erlang(load: float, p: float) -> None:
     """P(W <= t) = (1 - rho) sum over j <= t of (rho (j - t))^j / j! exp(-rho (j - t)) (Erlang 1909)."""
     wait = mgc(load, 1.0, 1, 0.0, "exact").wait_quantile(p)

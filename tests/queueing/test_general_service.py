@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
@@ -13,6 +13,7 @@ from planner.queueing import mgc, mmc
 from planner.queueing.general_service import CLOSED_FORMS, COMPARED_SCV, KNOWN_ERRORS, METHODS
 from planner.results import Array
 from tests import tolerances
+from tests.brief import examples
 from tests.queueing.references import columns, relative_error
 
 REGULAR = columns("deterministic")
@@ -100,7 +101,7 @@ def test_forms_built_on_deterministic_service_return_it(load: float, servers: in
     scv=st.floats(0.05, 8),
     method=st.sampled_from(METHODS),
 )
-@settings(max_examples=150)
+@examples(150)
 def test_wait_rises_with_load_and_scv_and_falls_with_servers(
     load: float, servers: int, scv: float, method: str
 ) -> None:

@@ -108,6 +108,7 @@ def test_a_hundred_random_networks_are_those_of_the_recursion() -> None:
         assert np.allclose(found.queue_length, queue, rtol=EXACT, atol=1e-9 * queue.max())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("single", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_the_linearizer_is_near_the_exact_solution(single: bool) -> None:
     """A hundred networks of two classes of 5 to 19: median within .1 %, all within the 5 % of the issue."""

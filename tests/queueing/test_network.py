@@ -6,12 +6,13 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner import InputError
 from planner.queueing import finite_source, mva, network
 from tests import tolerances
+from tests.brief import examples
 from tests.queueing.lattice import by_enumeration
 
 
@@ -38,7 +39,7 @@ DEMANDS = st.lists(st.floats(1e-3, 10), min_size=1, max_size=4)
 
 
 @given(demands=DEMANDS, population=st.integers(1, 30), think=st.floats(0, 50), servers=st.integers(1, 5))
-@settings(max_examples=50)
+@examples(50)
 def test_identities_and_monotonicity(
     demands: list[float], population: int, think: float, servers: int
 ) -> None:
@@ -59,7 +60,7 @@ def test_a_balanced_network_is_its_closed_form() -> None:
 
 
 @given(demands=DEMANDS, population=st.integers(1, 60), think=st.floats(0, 50))
-@settings(max_examples=50)
+@examples(50)
 def test_throughput_lies_between_the_balanced_job_bounds(
     demands: list[float], population: int, think: float
 ) -> None:

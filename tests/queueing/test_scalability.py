@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner import InputError
 from planner.queueing import fit_usl, usl
+from tests.brief import examples
 
 CONCURRENCY = np.array([1.0, 2, 4, 8, 12, 16, 24, 32])
 
@@ -22,7 +23,7 @@ def test_special_cases() -> None:
 
 @pytest.mark.long
 @given(alpha=st.floats(0.02, 0.6), beta=st.floats(1e-4, 0.05), gamma=st.floats(1e-3, 1e9))
-@settings(max_examples=25)
+@examples(25)
 def test_exact_points_return_their_law(alpha: float, beta: float, gamma: float) -> None:
     fit = fit_usl(CONCURRENCY, usl(CONCURRENCY, gamma, alpha, beta))
     assert fit.law == "usl"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner import InfeasibleError, InputError
 from planner.queueing import max_load, mgc, min_servers, mmc
 from planner.results import Array
+from tests.brief import examples
 
 
 def random_scenarios(count: int, seed: int, largest: float = 60) -> tuple[Array, Array, Array]:
@@ -89,7 +90,7 @@ def test_several_targets_take_the_most_servers() -> None:
 
 @pytest.mark.long
 @given(load=st.floats(0.1, 30), share=st.floats(1e-3, 5), scv=st.floats(0, 6))
-@settings(max_examples=60)
+@examples(60)
 def test_variable_service_by_the_automatic_law(load: float, share: float, scv: float) -> None:
     servers = min_servers(load, 1.0, scv=scv, wait_time=share)
     assert mgc(load, 1.0, servers, scv).wait_time <= share
@@ -99,7 +100,7 @@ def test_variable_service_by_the_automatic_law(load: float, share: float, scv: f
 
 @pytest.mark.long
 @given(servers=st.integers(1, 200), share=st.floats(1e-4, 10), service=st.floats(1e-4, 10))
-@settings(max_examples=60)
+@examples(60)
 def test_largest_load_meets_its_target_and_a_little_more_does_not(
     servers: int, share: float, service: float
 ) -> None:
@@ -111,7 +112,7 @@ def test_largest_load_meets_its_target_and_a_little_more_does_not(
 
 @pytest.mark.long
 @given(servers=st.integers(1, 20), scv=st.floats(0, 4), share=st.floats(1e-3, 5))
-@settings(max_examples=30)
+@examples(30)
 def test_largest_load_with_variable_service(servers: int, scv: float, share: float) -> None:
     rate = max_load(1.0, servers, scv=scv, wait_time=share)
     assert mgc(rate, 1.0, servers, scv).wait_time <= share

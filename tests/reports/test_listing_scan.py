@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import ReportError
@@ -18,6 +18,7 @@ from planner.reports.device_rows import LONGEST_LINE, MEASURED, TYPE, ColumnRows
 from planner.reports.lines import Line, read_lines
 from planner.reports.printed import Columns
 from planner.units import half_digit
+from tests.brief import examples
 from tests.reports.printing import HEAD, HEADING, Row, page, row, split_lines
 from tests.reports.test_device_properties import Damage, Number, damages, tables
 
@@ -59,7 +60,7 @@ def test_blocks_have_the_lines_of_an_editor(text: str, block: int) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=20)
+@examples(20)
 @given(tables(), st.integers(1, 5), st.sampled_from([700, 2**20]))
 def test_rows_come_back_from_the_integers_they_were_printed_from(
     table: list[tuple[Row, list[Number]]], rows_a_page: int, block: int
@@ -104,7 +105,7 @@ def numbers_in(line: str) -> int:
 
 
 @pytest.mark.long
-@settings(max_examples=50)
+@examples(50)
 @given(damaged_pages())
 def test_every_printed_row_is_returned_unchanged_or_named_or_the_file_refused(
     case: tuple[list[str], str],

@@ -123,6 +123,7 @@ def test_one_moment_twice_in_a_table_is_refused_whatever_its_clock(tmp_path: Pat
         read(pl.concat([night().head(1), night(None).head(1)]))
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("kept", ["table", "archive"])
 @pytest.mark.parametrize("zone", [BERLIN, None])
 def test_a_span_with_offsets_takes_the_same_moments_from_any_clock(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -19,14 +20,21 @@ SEED = 3107  # neither of the seeds that constants were chosen with nor of those
 JUDGING = (9001, 9002)
 
 
+@cache
+def fitted(series: int) -> tuple[Known, TrendDraws]:
+    """So many series and their fit; a few of them for the short run."""
+    known = make(SEED, series=series, days=300)
+    return known, fit_known(known)
+
+
 @pytest.fixture(scope="module")
 def known() -> Known:
-    return make(SEED, series=60, days=300)
+    return fitted(60)[0]
 
 
 @pytest.fixture(scope="module")
-def fit(known: Known) -> TrendDraws:
-    return fit_known(known)
+def fit() -> TrendDraws:
+    return fitted(60)[1]
 
 
 def dense(columns: Array, there: Array, phi: float) -> tuple[Array, Array]:
@@ -99,8 +107,10 @@ def test_shifts_are_found_on_their_day_and_nowhere_else(known: Known, fit: Trend
         assert np.abs(found[k] - known.shift_day[k]).min() <= 2
 
 
-def test_the_busiest_weekday_has_factor_one_and_the_others_theirs(known: Known, fit: TrendDraws) -> None:
-    assert fit.week.mean(axis=1).max(axis=1) == pytest.approx(np.ones(60), abs=1e-12)
+@pytest.mark.parametrize("many", [12, pytest.param(60, marks=pytest.mark.long)])
+def test_the_busiest_weekday_has_factor_one_and_the_others_theirs(many: int) -> None:
+    known, fit = fitted(many)
+    assert fit.week.mean(axis=1).max(axis=1) == pytest.approx(np.ones(many), abs=1e-12)
     assert np.abs(fit.week.mean(axis=1) - known.week).max() < 0.06
     assert np.abs(fit.week.mean(axis=1) - known.week).mean() < 0.01
 
@@ -154,8 +164,8 @@ def test_dates_are_those_of_a_walk_day_by_day(
     np.testing.assert_array_equal(found, walked)
 
 
-def test_passed_days_are_those_of_a_walk_over_the_measured_ones(known: Known, fit: TrendDraws) -> None:
-    k = 7
+def test_passed_days_are_those_of_a_walk_over_the_measured_ones() -> None:
+    k, (_, fit) = 7, fitted(12)
     limit = float(np.median(fit.first_level[k]) * 1.05)
     days = np.arange(fit.first[k], fit.last[k] + 1)
     path = fit.path(k, days)

@@ -75,7 +75,7 @@ def simulated(answer: model.SystemAnswer, *, seed: int = 3, events: int = 150_00
     return done / (now - begin) / (len(places) - 1)
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "settings",
     [

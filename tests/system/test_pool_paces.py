@@ -94,7 +94,7 @@ def test_one_volume_is_nearly_a_queue_with_as_many_servers() -> None:
     )
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("volumes", "aliases", "population", "think"),
     [(8, 4, 20, 0.5), (8, 2, 20, 0.5), (20, 10, 40, 0.1), (4, 2, 30, 1.0)],

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from planner.errors import ConvergenceError, InputError
 from planner.queueing import finite_source
 from planner.queueing.pools import alias_pool
+from planner.queueing.pools.exact.lumped import solve_lumped
+from planner.queueing.pools.pool import check_pools
 
 PUBLISHED = {
     "population": 3, "think_time": 0.153e-3, "service_time": 1.288e-3, "inflation": 0.160, "redrive_time": 0.059e-3,
@@ -176,11 +178,19 @@ def test_bad_input_is_named(change, argument):
     assert caught.value.argument == argument
 
 
-def test_a_chain_of_too_many_states_is_refused(monkeypatch):
-    """They are counted one by one, up to the limit."""
-    monkeypatch.setattr("planner.queueing.pools.exact.lumped.MAX_STATES", 300)
+def test_a_chain_of_too_many_states_is_refused():
+    """They are made one by one, up to the limit."""
+    pool = check_pools(
+        volumes=9,
+        population=9,
+        think_time=1.0,
+        arrival_rate=None,
+        service_time=1.0,
+        inflation=0.0,
+        redrive_time=0.0,
+    ).pool(0)
     with pytest.raises(InputError, match="at most 300 states") as caught:
-        alias_pool(2, volumes=9, population=9, think_time=1.0, service_time=1.0, method="exact")
+        solve_lumped(pool, 2, most=300)
     assert caught.value.argument == "method"
 
 

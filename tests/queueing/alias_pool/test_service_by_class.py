@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import InputError
 from planner.queueing import finite_source, mmc
 from planner.queueing.pools import alias_pool, alias_pool_of_volumes, group_volumes
 from planner.queueing.pools.pool import _service_times
+from tests.brief import examples
 from tests.queueing.alias_pool.simulation import simulate
 from tests.queueing.alias_pool.test_open_chain import plain_chain
 
@@ -34,6 +35,7 @@ KINDS = {
 }
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("law", [{}, {"inflation": 0.1, "redrive_time": 5e-5}], ids=["", "slowed"])
 def test_one_time_for_each_class_is_one_for_all_where_they_are_equal(kind, law):
@@ -114,7 +116,7 @@ def test_an_alias_for_every_requester_but_the_first_leaves_no_queue(method):
     inflation=st.sampled_from([0.0, 0.2]),
     gap=st.sampled_from([0.0, 5e-5]),
 )
-@settings(max_examples=20)
+@examples(20)
 def test_exact_balances(service, think, aliases, inflation, gap):
     pool = alias_pool(
         aliases, volumes=[1, 2], population=[3, 2], think_time=think, service_time=service, inflation=inflation,
