@@ -399,9 +399,10 @@ def test_rates_that_change_slowly_within_the_interval_lie_within_the_range(
     assert found.low[0] <= needed <= found.high[0]
 
 
-def test_a_queue_where_poisson_arrivals_would_have_none_divides_by_nothing() -> None:
-    """An idle volume with 20 aliases and I/Os queued: its numbers contradict each other."""
+@pytest.mark.parametrize("aliases", [20, pytest.param(200, marks=pytest.mark.long)])
+def test_a_queue_where_poisson_arrivals_would_have_none_divides_by_nothing(aliases: int) -> None:
+    """An idle volume with so many aliases and I/Os queued: its numbers contradict each other."""
     law = Law(inflation=0.1, redrive_time=5e-5, model_error=0.02)
-    found = read(0.01, 1e-4, 5.0, aliases=20, law=law)
+    found = read(0.01, 1e-4, 5.0, aliases=aliases, law=law)
     assert np.isfinite(found.weight).all()
     assert 1e9 < found.ratio[0] < np.inf
