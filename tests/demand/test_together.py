@@ -131,6 +131,7 @@ def test_rows_without_aliases_bracket_and_a_second_row_decides() -> None:
     assert math.isnan(again[3])
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(("share", "least"), [(0.0, 0), (0.5, 1), (1.0, 2)])
 def test_declared_shares_rise(share: float, least: int) -> None:
     rate, service, queue = exact([300.0] * 6), exact([1e-3] * 6), exact([0.15] * 6)

@@ -199,8 +199,10 @@ def test_correlated_noise_widens_the_interval() -> None:
     assert np.median((high - low) / (shuffled_high - shuffled_low)) > 2
 
 
-def test_intervals_hold_the_truth_in_a_small_sample(known: Known, fit: TrendDraws) -> None:
-    """60 series: 90 % give or take chance; the figures to reach are judged by the slow test."""
+@pytest.mark.parametrize("many", [12, pytest.param(60, marks=pytest.mark.long)])
+def test_intervals_hold_the_truth_in_a_small_sample(many: int) -> None:
+    """90 % give or take chance; the figures to reach are judged by the slow test."""
+    known, fit = fitted(many)
     low, high, _ = ends_of(fit)
     truth = known.level(fit.last + 180)
     assert 0.80 <= np.mean((low <= truth) & (truth <= high)) <= 0.99
