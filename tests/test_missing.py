@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from planner.cli import main
+from planner.errors import InputError
 from planner.library import data_path
 from planner.measurements import read
 from planner.measurements.collect import collect
@@ -185,7 +186,9 @@ def test_an_archive_remembers_rows_that_could_not_be_read(way: str, tmp_path: Pa
     missing = read(path, pools, system="VM1").missing
     assert len(missing) == 1
     assert read(first).missing == read(second).missing == missing
-    assert not read(first, end="2000-01-01").missing and read(first, start="2000-01-01").missing == missing
+    assert read(first, start="2000-01-01").missing == missing
+    with pytest.raises(InputError, match="a period in which something was measured"):
+        read(first, end="2000-01-01")
     collect([CLASSIC if way == "classic" else POOL], first, system="VM1", members=pools)
     assert bool(read(first).missing) is (way != "cell")  # nobody knows which row was to have another number
 

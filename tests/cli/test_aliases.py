@@ -113,7 +113,7 @@ def test_a_pool_with_aliases_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["rows"][16]["io_rate"] == pytest.approx(13395, rel=0.08)
 
 
-@pytest.mark.long
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("target", "low", "high"),
     [(("--wait", "0.1ms"), 12, 14), (("--queued", "0.05"), 15, 16), (("--response", "2ms"), 8, 11),
@@ -134,7 +134,7 @@ def test_output_goes_to_a_file_once(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main([*command, "--force"]) == 0
 
 
-@pytest.mark.long
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", ["answer.png", "answer.svg"])
 def test_a_picture_is_drawn(name: str, tmp_path: Path) -> None:
     assert main(["aliases", "volume", VOLUME, "--plot", str(tmp_path / name)]) == 0
