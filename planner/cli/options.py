@@ -89,8 +89,10 @@ AllowMissing = Annotated[bool, flag("Answer as if no volume were missing.", "--a
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
 # Options that are named otherwise than the arguments they become.
-SPELLED: Final = {"source": "FILE", "start": "--from", "end": "--to", "members": "--pools",
-                             "population": "--requesters", "speeds": "--cpu-speed"}  # fmt: skip
+SPELLED: Final = {
+    "source": "FILE", "start": "--from", "end": "--to", "members": "--pools", "population": "--requesters",
+    "speeds": "--cpu-speed",
+}  # fmt: skip
 CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 WRITTEN: Final = ("output", "plot", "report")
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())

@@ -151,13 +151,9 @@ def means(devices: pl.DataFrame) -> pl.DataFrame:
     firsts = pl.col("source", "utc_offset", "file", "line").first()
     lasts = pl.col("type", "pool_aliases", "together", "links", "paths").drop_nulls().last()
     found = devices.group_by(about, maintain_order=True).agg(
-        *means,
-        firsts,
-        lasts,
-        pl.col("start").min(),
-        pl.col("interval").sum(),
+        *means, firsts, lasts, pl.col("start").min(), pl.col("interval").sum(),
         pl.col("queue_samples").sum().replace(0, None),
-    )
+    )  # fmt: skip
     return found.select(*schema.dtypes(schema.DEVICES))
 
 

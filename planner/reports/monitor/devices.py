@@ -225,13 +225,12 @@ def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: SampleS
         "device": hexadecimal(most).gather(index),
         "kind": kind.gather(pl.Series(kinds, dtype=pl.UInt32)),
         "label": words_of(code, system.labels),
+        "queue_samples": numbers.get("queue_samples"),
         "type": system.static.types.gather(index),
         "alias_of": system.static.alias_of.gather(index),
         "links": rows["RDEVLCNT"][pairs.now],
         "paths": ONES[rows["RDEVLPM"][pairs.now]],
     }
-    if "queue_samples" in numbers:
-        data["queue_samples"] = numbers["queue_samples"]
     if member.any():
         names = pl.Series(pool).cast(pl.String).set(pl.Series(~member), None)
         data |= {"pool": names, "pool_aliases": span.aliases(sample, pool, member)}
