@@ -18,6 +18,7 @@ from planner.measurements.run import (
     at_both_ends,
     check_response,
     contradicts,
+    joined_words,
     queue_of,
     rest_of_response,
     sampled,
@@ -49,7 +50,7 @@ def run_of(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) ->
         idle=idle, together=rows.together, path_share=share, cu_wait=wait, source=rows.source, start=rows.start,
     )  # fmt: skip
     if (taken := _bracket(rows, aliases=aliases, pool=pool)) is not None:
-        return _bracketed(rows, taken, run, _idle(idle))
+        return _bracketed(rows, taken, run, _notes(rows, idle))
     _service(rows)
     in_use = aliases > 0
     wrong = rows.column(f"contradicts {in_use}", lambda whole: contradicts(*_asked(whole, in_use=in_use)))
@@ -67,7 +68,7 @@ def run_of(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) ->
     found = run(
         service=rows.column("service time", lambda whole: _widened(whole, _printed_service(whole))), queued=queue,
         queue_shown=np.asarray(np.where(np.isnan(shown_queue), queue.value, shown_queue)),
-        notes=(*_idle(idle), *([NO_QUEUE] if missing.size else [])),
+        notes=(*_notes(rows, idle), *([NO_QUEUE] if missing.size else [])),
     )  # fmt: skip
     return sampled(found, rows.queue_samples)
 
@@ -159,20 +160,21 @@ def joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, abse
         return Interval(*(np.full(bases, float(end) / parts) for end in interval))
 
     known = not np.isnan(first.numbers["response"].value).all()
+    notes = (*_notes(rows, idle), *([EQUAL] if bases > 1 else []), *([OWN_RESPONSE] if known else []))
     run = Run(
         name=name, pool=pool, aliases=aliases, volumes=tuple(first.names), io_rate=each(total, bases),
         service=each(mean, 1.0), queued=each(queue.sum(), bases), queue_shown=np.full(bases, queue.sum().value / bases),
         own=bases == 1, idle=idle, together=first.together, path_share=share, cu_wait=wait, source=rows.source,
-        start=rows.start, notes=(*_idle(idle), *([EQUAL] if bases > 1 else []), *([OWN_RESPONSE] if known else [])),
+        start=rows.start, notes=notes,
     )  # fmt: skip
     return sampled(run, first.queue_samples)
 
 
-def _idle(bases: int) -> tuple[str, ...]:
-    """A note on bases without I/O, where there are any."""
-    if not bases:
-        return ()
-    return (f"{counted(bases, 'base')} without I/O {'need' if bases > 1 else 'needs'} no alias.",)
+def _notes(rows: Rows, idle: int) -> tuple[str, ...]:
+    """Notes on bases without I/O and on joined intervals, where there are any."""
+    bases = f"{counted(idle, 'base')} without I/O {'need' if idle > 1 else 'needs'} no alias."
+    few = f"{joined_words(rows.joined).capitalize()}."
+    return (*([bases] if idle else []), *([few] if rows.joined > 1 else []))
 
 
 def _rate(rows: Rows) -> Interval:

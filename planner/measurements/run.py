@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.lazy import pl
+from planner.measurements.choose import SAMPLES
 from planner.measurements.read import Measured
 from planner.results import Array
 from planner.units import ADDRESSES, MILLISECOND, readable
@@ -168,6 +169,13 @@ BY_CHANCE: Final = (
     "the queue is the mean of few samples: the worst of many intervals is the worst by chance as well; longer ones, or "
     "their mean, tell what lasts"
 )
+
+
+def joined_words(intervals: int) -> str:
+    """Say that a row is of several intervals (`planner.measurements.choose.joined_intervals`)."""
+    return f"up to {intervals} intervals are joined to one, so that its queue is the mean of some {SAMPLES} samples"
+
+
 UNKNOWN: Final = Interval(math.nan, math.nan, math.nan)
 HAIR: Final = 1e-6  # relative: what computing leaves open of numbers that have no rounding of their own
 
