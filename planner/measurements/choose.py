@@ -168,8 +168,8 @@ def _mean(name: str, weight: pl.Expr) -> pl.Expr:
 SAMPLES: Final = 300
 """Samples that a queue should be the mean of before the worst of many intervals is sought: ten minutes of CP's.
 
-The worst of the 60 minutes of an hour is so by chance: for volumes that need 2, 3 and 4 aliases it asked for 8, 6 and
-52, the worst ten minutes for 4, 3 and 5 (`python -m tests.demand.minutes 501 16`).
+The worst single minute of simulated hours is right within one or 25 % in 40 %, the worst ten minutes in 70
+(`python -m tests.demand.minutes 602 40`, `--apart` for minutes).
 """
 NEARLY: Final = 0.95  # of them are enough
 SAME_LENGTH: Final = 0.02  # by which intervals may differ
