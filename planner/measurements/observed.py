@@ -11,23 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.measurements.rows import Rows
-from planner.measurements.run import (
-    Run,
+from planner.measurements.ends import (
+    UNKNOWN,
     above_nothing,
     at_both_ends,
     check_response,
     contradicts,
-    joined_words,
     queue_of,
     rest_of_response,
     sampled,
     service_bracket,
 )
+from planner.measurements.rows import Rows
+from planner.measurements.run import Run, joined_words
 from planner.render import counted
 from planner.reports.schema import PARTS, VOLUME
 from planner.results import Array
-from planner.units import MILLISECOND
+from planner.units import ADDRESSES, MILLISECOND
 
 NO_QUEUE: Final = (
     "The queue was not measured: arrivals are taken as open, at the measured rates; requesters that wait for their "
@@ -71,6 +71,73 @@ def run_of(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) ->
         notes=(*_notes(rows, idle), *([NO_QUEUE] if missing.size else [])),
     )  # fmt: skip
     return sampled(found, rows.queue_samples)
+
+
+def from_numbers(
+    *,
+    io_rate: Interval,
+    service: Interval | None = None,
+    response: Interval | None = None,
+    queued: Interval | None = None,
+    volumes: int = 1,
+    aliases: int = 0,
+    pool: bool = False,
+) -> Run:
+    """Assemble a run from numbers of one volume.
+
+    Parameters
+    ----------
+    io_rate : Interval
+        Of one volume [1/s].
+    service : Interval, optional
+        Mean service time [s]; what response and queue leave of it (`rest_of_response`) where None.
+    response : Interval, optional
+        Mean response time [s].
+    queued : Interval, optional
+        Mean queue of one volume [I/Os]; from the response by Little's law where None.
+    volumes : int, optional
+        Equal volumes.
+    aliases : int, optional
+        Aliases in use, of the pool or the volume.
+    pool : bool, optional
+        Whether the aliases are shared.
+
+    Returns
+    -------
+    Run
+        Equal volumes.
+
+    Raises
+    ------
+    InputError
+        Too many volumes, a response below the service or the wait, or a queue that contradicts the response.
+    """
+    if volumes + aliases > ADDRESSES:
+        wanted = f"at most {ADDRESSES} addresses with {aliases} aliases, one logical control unit"
+        raise InputError("volumes", volumes, wanted)
+    waiting, answered = queued or UNKNOWN, response or UNKNOWN
+
+    def all_of(interval: Interval) -> Interval:
+        return Interval(*(np.full(volumes, end) for end in interval))
+
+    def at(served: Interval) -> Run:
+        queue = queue_of(waiting, io_rate, served, answered)
+        return Run(
+            name=f"pool of {volumes} volume{'s' if volumes > 1 else ''}" if pool else "volume",
+            pool=pool,
+            aliases=aliases,
+            volumes=tuple(f"volume {k + 1}" for k in range(volumes)) if volumes > 1 else ("volume",),
+            io_rate=all_of(io_rate),
+            service=all_of(served),
+            queued=all_of(queue),
+            queue_shown=all_of(queued or queue).value,
+        )
+
+    if service is not None:
+        check_response(waiting, io_rate, service, answered)
+        return at(service)
+    rest = rest_of_response(all_of(answered), all_of(waiting), all_of(io_rate))
+    return at_both_ends(rest, all_of(io_rate).value, at)
 
 
 def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
