@@ -180,9 +180,9 @@ def joined_intervals(devices: pl.DataFrame) -> pl.DataFrame:
     """Join intervals whose queues were sampled less than 300 times with those that follow them; other rows stay.
 
     Where the clock is a multiple of so much time that it holds 300 samples (ten minutes of one sample in two seconds)
-    new intervals begin. They end where measurements are missing, or where a volume or pool has other aliases; one of
-    less than half of the samples belongs to that before it. Means are those of `means`; a device of a listing or of
-    monitor data that has no row did nothing. The column `_joined` says how many intervals a row is of.
+    new intervals begin. They end where measurements are missing, or where a volume or pool has other aliases; one with
+    less than half of the samples belongs to that before it. Means are those of `means`; a device of a pool did nothing
+    where it has no row, but intervals in which half of the volumes have none stay apart. `_joined` is their number.
     """
     if devices["queue_samples"].null_count() == devices.height:
         return devices
@@ -202,24 +202,23 @@ def joined_intervals(devices: pl.DataFrame) -> pl.DataFrame:
         pl.col("_length").sum().over(new).alias("_whole"), pl.len().over(new).alias(JOINED),
     )  # fmt: skip
     placed = some.join(states, [*group, MOMENT], nulls_equal=True, maintain_order="left")
-    listed = pl.col("kind") != schema.VOLUME
-    length = pl.when(listed).then("_whole").otherwise("interval")
     by_time = pl.col([f"{name}{end}" for name in BY_TIME for end in schema.ENDS])
     joined = means(placed, *GROUP_KEYS, *new[-2:], "_start", "_whole", JOINED).with_columns(
-        by_time * pl.col("interval") / length, start=pl.col("_start"), interval=length
+        by_time * pl.col("interval") / pl.col("_whole"), start=pl.col("_start"), interval=pl.col("_whole")
     )
     columns = [*schema.dtypes(schema.DEVICES), JOINED]
-    others = rows.join(some, "_row", how="anti").with_columns(pl.lit(1, pl.UInt32).alias(JOINED))
+    others = rows.join(placed, "_row", how="anti").with_columns(pl.lit(1, pl.UInt32).alias(JOINED))
     return pl.concat([others.select(columns), joined.select(columns)])
 
 
 def _states(rows: pl.DataFrame, group: list[str]) -> pl.DataFrame:
-    """Intervals of each group by its `_state`, a number of aliases, and `_since` when, null for the first.
+    """Intervals of each group by its `_state`, aliases and whether half of the volumes have rows, and `_since` when.
 
     An alias of a listing is there from its first row on: those that do nothing may have none.
     """
+    bases = pl.col("kind").is_in([schema.BASE, schema.VOLUME]).sum()
     found = rows.group_by(*group, MOMENT).agg(
-        _stated=pl.col("pool_aliases").max(), _since=pl.col("start").first()
+        _stated=pl.col("pool_aliases").max(), _bases=bases, _since=pl.col("start").first()
     )
     aliases = rows.filter(pl.col("kind").is_in([schema.ALIAS, schema.CLASSIC_ALIAS])).group_by(
         *group, "device"
@@ -228,7 +227,8 @@ def _states(rows: pl.DataFrame, group: list[str]) -> pl.DataFrame:
     there = found.join(first, group, nulls_equal=True).filter(pl.col(MOMENT) >= pl.col("_first"))
     many = there.group_by(*group, MOMENT).agg(_listed=pl.len())
     found = found.join(many, [*group, MOMENT], how="left", nulls_equal=True).sort(MOMENT)
-    found = found.with_columns(_state=pl.struct("_stated", "_listed").rle_id().over(group))
+    half = pl.col("_bases") > pl.col("_bases").max().over(group) / 2
+    found = found.with_columns(_state=pl.struct("_stated", "_listed", half).rle_id().over(group))
     since = pl.when(pl.col("_state") > 0).then(pl.col("_since").min().over(*group, "_state"))
     return found.with_columns(_since=since)
 

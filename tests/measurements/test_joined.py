@@ -103,6 +103,16 @@ def test_a_device_of_a_listing_without_a_row_did_nothing() -> None:
     assert (row["io_rate"], row["service"], row["interval"]) == pytest.approx((50 / 9, 1e-3, 540.0))
 
 
+def test_a_volume_without_a_row_did_nothing_and_a_minute_without_half_of_them_stays_apart() -> None:
+    names = ("V1", "V2", "V3")
+    rows = [
+        minute(k, volume=name, pool="P", rate=90.0) for k in range(10) for name in names[: 3 if k % 5 else 2]
+    ]
+    assert joined(*rows).sort("label")["io_rate"].to_list() == pytest.approx([90.0, 90.0, 72.0])
+    rows = [minute(k, volume=name, pool="P") for k in range(10) for name in names[: 3 if k else 1]]
+    assert set(starts(joined(*rows))) == {("10:00", 60.0, 1), ("10:01", 540.0, 9)}
+
+
 def test_one_number_of_minutes_by_every_question(tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     rows = [
