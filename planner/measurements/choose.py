@@ -111,6 +111,7 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
     refuse_twice(devices)
     if which == MEAN:
         return means(devices)
+    devices = joined_intervals(devices).select(*schema.dtypes(schema.DEVICES))
     if which == WORST:
         return _worst(devices)
     when = cast(datetime, moment(which, "interval", "worst, mean, or a time such as 2026-03-01T10:15"))
@@ -126,7 +127,6 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
 
 def _worst(devices: pl.DataFrame) -> pl.DataFrame:
     """The interval in which most I/Os wait, and of those in which as many do, the busiest one."""
-    devices = joined_intervals(devices)
     keys = ["system", "source", MOMENT, "_file", *GROUP_KEYS]
     undated = pl.when(pl.col("start").is_null())  # which are an interval a file
     marked = group_keys(devices.lazy().with_columns(_file=undated.then("file")))

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 import planner
-from planner.measurements import intervals
 from planner.measurements.choose import JOINED, joined_intervals
 from planner.measurements.collect import collect
 from planner.measurements.read import read
@@ -140,5 +139,7 @@ def test_one_number_of_minutes_by_every_question(tmp_path: Path) -> None:
     }
     assert told == {(answer.recommended, *answer.range)}
     assert any("intervals are joined" in note for note in site(path, workers=1).notes)
-    (rows_of_one,) = intervals(read(path, interval="2026-03-02T10:15"))
-    assert rows_of_one.joined == 1
+    for when in ("2026-03-02T10:00", "2026-03-02T10:04"):
+        one = planner.aliases(path, kind="pool", pool="A", interval=when)
+        assert (one.recommended, one.range) == (answer.recommended, answer.range)
+    assert JOINED not in read(path, interval="worst").devices.columns
