@@ -42,7 +42,8 @@ def test_one_worker_needs_no_other_process() -> None:
 @pytest.mark.parametrize("script", ["script.py", "-"])
 def test_a_script_needs_no_guard_and_is_run_once(script: str, tmp_path: Path) -> None:
     """Processes that are started would run it again from the top, or miss the file that standard input is not."""
-    lines = "from planner.parallel import run\nfrom tests.site.parts import square\nprint(run(square, [2, 3], None, 2))\n"
+    imports = "from planner.parallel import run\nfrom tests.site.parts import square\n"
+    lines = imports + "print(run(square, [2, 3], workers=2))\n"
     (tmp_path / "script.py").write_text(lines)
     ended = subprocess.run(
         [sys.executable, script], input=lines, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, text=True,

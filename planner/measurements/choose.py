@@ -182,7 +182,7 @@ def joined_intervals(devices: pl.DataFrame) -> pl.DataFrame:
     Where the clock is a multiple of so much time that it holds 300 samples (ten minutes of one sample in two seconds)
     new intervals begin. They end where measurements are missing, or where a volume or pool has other aliases; one with
     less than half of the samples belongs to that before it. Means are those of `means`; a device of a pool did nothing
-    where it has no row, but intervals in which half of the volumes have none stay apart. `_joined` is their number.
+    where it has no row; intervals in which half of the volumes have none stay apart. `_joined` is added, their number.
     """
     if devices["queue_samples"].null_count() == devices.height:
         return devices
@@ -203,10 +203,12 @@ def joined_intervals(devices: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
     placed = some.join(states, [*group, MOMENT], nulls_equal=True, maintain_order="left")
     by_time = pl.col([f"{name}{end}" for name in BY_TIME for end in schema.ENDS])
-    joined = means(placed, *GROUP_KEYS, *new[-2:], "_start", "_whole", JOINED).with_columns(
+    known = schema.dtypes(schema.DEVICES)
+    more = dict.fromkeys([*GROUP_KEYS, *(name for name in devices.columns if name not in known)])
+    joined = means(placed, *more, *new[-2:], "_start", "_whole", JOINED).with_columns(
         by_time * pl.col("interval") / pl.col("_whole"), start=pl.col("_start"), interval=pl.col("_whole")
     )
-    columns = [*schema.dtypes(schema.DEVICES), JOINED]
+    columns = [*devices.columns, JOINED]
     others = rows.join(placed, "_row", how="anti").with_columns(pl.lit(1, pl.UInt32).alias(JOINED))
     return pl.concat([others.select(columns), joined.select(columns)])
 

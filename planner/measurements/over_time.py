@@ -60,11 +60,16 @@ class RunsOverTime:
 
 def over_time(frame: pl.DataFrame, groups: Sequence[Group]) -> Iterator[tuple[Group, RunsOverTime | str]]:
     """Each of some groups over its intervals, or why it has none; `frame` is as `rows_of` gives it."""
-    parts = frame.partition_by("_system", *GROUP_KEYS, as_dict=True)
+    keys = ("_system", *GROUP_KEYS)
+    measured, joined = (each.partition_by(keys, as_dict=True) for each in (frame, joined_intervals(frame)))
     for group in groups:
-        part = parts.get((group.system, group.kind, group.name))
+        key = (group.system, group.kind, group.name)
         try:
-            yield group, "no rows of its devices" if part is None else runs_of(part, group)
+            if key not in measured:
+                yield group, "no rows of its devices"
+                continue
+            refuse_twice(measured[key])
+            yield group, runs_of(joined[key], group)
         except (InputError, ReportError) as problem:
             yield group, str(problem)
 
@@ -72,8 +77,6 @@ def over_time(frame: pl.DataFrame, groups: Sequence[Group]) -> Iterator[tuple[Gr
 def runs_of(frame: pl.DataFrame, group: Group) -> RunsOverTime:
     """Cut the rows of one group into its intervals, and read each as `planner aliases` does."""
     undated = pl.when(pl.col("start").is_null())
-    refuse_twice(frame)
-    frame = joined_intervals(frame)
     frame = with_moments(frame.with_columns(_file=undated.then("file"), _source=undated.then("source")))
     keys = [MOMENT, "_file", "_source"]
     frame = frame.sort(*keys, "device", "label", nulls_last=False)
