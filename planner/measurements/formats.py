@@ -185,7 +185,7 @@ def _unknown(source: Source) -> ReportError:
     problem = next((words for begin, words in NEARLY if re.match(begin, head)), None)
     if problem is None and head and is_lsdasd(head):
         problem = (
-            "lsdasd says who shares a pool, not what was measured: give it by --pools, beside measurements"
+            "lsdasd says who shares a pool, not what was measured: give it by `members`, beside measurements"
         )
     if problem is None and source.frame is None and not head.strip():
         problem = f"the file is empty; {WANTED}"
@@ -196,7 +196,7 @@ def _unknown(source: Source) -> ReportError:
         return ReportError(source.path, f"of no known format; {WANTED}")
     if not layout.plan.taken:
         found = f"found are the columns {listed(layout.plan.unused)}"
-        return ReportError(source.path, f"of no known format; {WANTED}; {found}: --map says which is which")
+        return ReportError(source.path, f"of no known format; {WANTED}; {found}: `map` says which is which")
     return ReportError(source.path, f"of no known format: {layout.plan.refusal()}", line=layout.line or None)
 
 

@@ -262,7 +262,7 @@ def _as_seconds(
     quoted = heading if heading.isalnum() else f'"{heading}"'
     how, unit = ("fast", "s") if fast else ("slow", "us")
     found = f"a median {what} time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())})"
-    wanted = f"expected milliseconds, or the unit by --map {field}_{unit}={quoted} and so on"
+    wanted = f"expected milliseconds, or the unit by `map` {field}_{unit}={quoted} and so on"
     raise ReportError(table.path, f"{found}: no disk is so {how}; {wanted}", line=table.header_line)
 
 

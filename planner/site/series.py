@@ -194,13 +194,13 @@ def _heading(table: CsvTable, value: str | None) -> str:
     if value is None:
         if len(others) != 1:
             raise InputError(
-                "--value", "not given", f"one of {', '.join(others)}" if others else "a file with a number"
+                "value", "not given", f"one of {', '.join(others)}" if others else "a file with a number"
             )
         return others[0]
     for name in others:
         if name.lower() == value.lower():
             return name
-    raise InputError("--value", value, f"a column of {table.path}: {', '.join(others)}")
+    raise InputError("value", value, f"a column of {table.path}: {', '.join(others)}")
 
 
 def _starts(table: CsvTable) -> tuple[NDArray[np.datetime64], NDArray[np.datetime64]]:

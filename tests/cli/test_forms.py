@@ -201,6 +201,15 @@ SAID = {
     "aliases pool {}/hyperpav/pool-0-aliases.listing --from 2030-01-01": "--from = '2030-01-01': expected a period",
     "read {}/hyperpav/522A-0-aliases.listing --deltas": "--deltas/--cumulative = True: expected it with volume",
     "predict paging-eckd --set outstanding=2 --set arrival_rate=9/s": "outstanding = 'beside arrival_rate'",
+    "predict hyperpav --set aliases": "--set = 'aliases': expected KEY=VALUE",
+    "predict processors": "processors = None: expected a count, such as --set processors=",
+    "whatif hyperpav --over aliases=3:1": "--over = 'aliases=3:1': expected a range that runs upward",
+    "calibrate {}/hyperpav/522A-0-aliases.listing --kind volume --pool P -o x": "--pool = 'P': expected none: --device",
+    "calibrate {}/hyperpav/522A-0-aliases.listing --kind volume --fix P -o x": "--fix = 'P': expected KEY=VALUE",
+    "growth nowhere.csv --event today": "--event = 'today': expected a day and a change",
+    "growth nowhere.csv --horizon 1 --limit 2": "--horizon = '1': expected a time from a day",
+    "system --template none": "--template = 'none': expected one of",
+    "storage limits --release 9.9 --real-storage 1GB --resident-pages 50": "--release = '9.9': expected a z/VM release",
 }  # fmt: skip
 
 

@@ -328,7 +328,7 @@ def test_what_is_no_measurement_is_refused(text: str, problem: str) -> None:
         ),
         (
             (ROOT / "docs" / "examples" / "lsdasd.txt").read_bytes(),
-            "lsdasd says who shares .* give it by --pools",
+            "lsdasd says who shares .* give it by `members`",
         ),
         (b"volume io_rate service_ms\nA      500     0.5\n", "expected commas, semicolons or tabs"),
         (b"# of RMF\nVolser|IOPS|Svc\nA|500|0.5\n", "expected commas, semicolons or tabs"),
