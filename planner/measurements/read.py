@@ -101,7 +101,7 @@ def read(
     Raises
     ------
     InputError
-        No source at all, or one of no known kind.
+        No source at all, or one of no known kind; no row of that system or period.
     ReportError
         A source cannot be read, is of no known format, or is damaged beyond single rows.
 
@@ -130,6 +130,9 @@ def read(
             )
     missing = tuple(each for part in parts for each in part.missing)
     if system is not None:
+        named = {name for frame in frames.values() for name in frame["system"].unique()}
+        if named and not named & {None, system}:
+            raise InputError("system", system, f"one of {', '.join(sorted(named))}")
         frames, missing = choose.of_system(frames, missing, system)
     if frames["supply"]["aliases"].null_count():
         from planner.reports.zos import with_aliases

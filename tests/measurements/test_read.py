@@ -217,6 +217,8 @@ def test_a_system_is_one_of_those_that_a_file_names_else_its_name() -> None:
     assert measured.devices.select("system", "io_rate").rows() == [("B", 300.0), ("B", 100.0)]
     assert [each.system for each in read(lines.encode(), system="A").missing] == []
     assert read(lines.encode(), system="C").devices["system"].to_list() == ["A", "B", "C"]
+    with pytest.raises(InputError, match="system = 'C': expected one of A, B$"):
+        read(lines.rpartition(",522C")[0].encode(), system="C")
 
 
 def test_files_without_dates_have_one_worst_interval(tmp_path: Path) -> None:
