@@ -217,7 +217,7 @@ def test_a_system_is_one_of_those_that_a_file_names_else_its_name() -> None:
     assert measured.devices.select("system", "io_rate").rows() == [("B", 300.0), ("B", 100.0)]
     assert [each.system for each in read(lines.encode(), system="A").missing] == []
     assert read(lines.encode(), system="C").devices["system"].to_list() == ["A", "B", "C"]
-    with pytest.raises(InputError, match="system = 'C': expected one of A, B$"):
+    with pytest.raises(InputError, match=r"system = 'C': expected one of A, B$"):
         read(lines.rpartition(",522C")[0].encode(), system="C")
 
 
