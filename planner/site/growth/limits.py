@@ -37,6 +37,9 @@ BUSY: Final = 0.9  # share at which a device is full
 AS_MEASURED: Final = Interval(1.0, 1.0, 1.0)
 RECENT: Final = 28  # days, the last ones of a pool, by which its need of today is decided
 Kind = Literal["pool", "volume", "storage"]
+TOO_SHORT: Final = (
+    "measured for less than half of any hour, too short for the busy hour of a day; measure several days"
+)
 NOT_MEASURED: Final = "measurements with dates over several days: the column start of docs/formats.md"
 
 
@@ -135,9 +138,14 @@ def _basis(pools: Sequence[PoolQuestion], series: Sequence[GrowingLoad]) -> str:
 
 
 def _of_one_clock(series: Sequence[GrowingLoad]) -> tuple[list[GrowingLoad], list[str]]:
-    """Loads without a leap over more days than were measured; the others are named and left out."""
+    """Loads with a busy hour, without a leap over more days than were measured; the others are named and left out."""
     kept, notes = [], []
+    short = [each.measured.name for each in series if not np.isfinite(each.levels).any()]
+    if short:
+        notes.append(f"{listed(short, NAMED)}: {TOO_SHORT}.")
     for each in series:
+        if each.measured.name in short:
+            continue
         found = leap(each.levels)
         if found is None:
             kept.append(each)
@@ -281,7 +289,7 @@ def _volume_series(devices: pl.DataFrame, notes: list[str]) -> tuple[list[Growin
             f"The service time of {listed(others, NAMED)} was not measured: it is taken from the other figures; "
             "the ranges of the dates hold how far these leave it open today."
         )
-    return [each for each in found if np.isfinite(each.levels).any()], off
+    return found, off
 
 
 def _storage_series(storage: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
