@@ -18,7 +18,9 @@ from planner.errors import InputError
 def site(
     files: Annotated[list[Path], argument("ARCHIVE|FILE...", "Measurements over days.")],
     pool: Annotated[str | None, option("NAME", "Only this pool, over time.", "--pool")] = None,
-    meet: Annotated[str, option("SHARE", "Share of the busy time in which the target is met.")] = "99%",
+    meet: Annotated[
+        str | None, option("SHARE", "Share of the busy time in which the target is met.", show_default="99%")
+    ] = None,
     pools: Annotated[
         Path | None,
         option(
@@ -62,9 +64,13 @@ def site(
         }  # fmt: skip
         allow_missing = asked.pop("allow_missing")
         if since is not None:
+            unasked = {"--since": since, "--meet": meet, "--allow-missing": allow_missing or None}
+            options.exclusive(
+                unasked, "intervals that were measured before and since are compared one by one"
+            )
             options.show(track_record(list(files), since, **asked), form)
             return
-        answer = ask(list(files), meet=meet, allow_missing=allow_missing, **asked)
+        answer = ask(list(files), meet="99%" if meet is None else meet, allow_missing=allow_missing, **asked)
     options.show(answer, form)
 
 

@@ -208,6 +208,8 @@ SAID = {
     "calibrate {}/hyperpav/522A-0-aliases.listing --kind volume --fix P -o x": "--fix = 'P': expected KEY=VALUE",
     "growth nowhere.csv --event today": "--event = 'today': expected a day and a change",
     "growth nowhere.csv --horizon 1 --limit 2": "--horizon = '1': expected a time from a day",
+    "site nowhere.csv --since 2026-03-01 --meet 95%": "--since and --meet = 'together': expected one of them",
+    "site nowhere.csv --since 2026-03-01 --allow-missing": "--since and --allow-missing = 'together': expected one",
     "system --template none": "--template = 'none': expected one of",
     "storage limits --release 9.9 --real-storage 1GB --resident-pages 50": "--release = '9.9': expected a z/VM release",
 }  # fmt: skip
