@@ -188,12 +188,13 @@ def report(
     Example: planner report COUNTERS.csv -o report.html
     """
     from planner import render, units
+    from planner.measurements.formats import is_pipe
     from planner.page import growths
     from planner.page import report as ask
 
     options.Form(output=output, force=force)  # refuses a file that cannot be written
-    if Path("-") in sources:
-        raise InputError("FILE", "-", "a file or an archive: a page reads its sources more than once")
+    if once := [str(path) for path in sources if str(path) == "-" or is_pipe(path)]:
+        raise InputError("FILE", once[0], "a file or an archive: a page reads its sources more than once")
     found = ask(
         sources, command=options.said(), title=title, members=pools, **asdict(rows),
         no_alias=units.share(no_alias, "--no-alias", zero=False), growth=growths(growth), model=model,

@@ -36,6 +36,11 @@ NEARLY: Final = (  # how what is no measurement begins, and the way out
     (rb'[^"\n]*(?:"[^"\n]*"[^"\n]*)*"[^"\n]*\r?\n', "a heading that goes on in a second line: expected all on one"),
     (rb"(?i)(?:#[^\n]*\n)*(?=[^\n]*(?:vol|dev))[^\n,;\t]*(?:rate|iops|ssch)[^\n,;\t]*\n",
      "a table with blanks or other signs between its columns: expected commas, semicolons or tabs"),
+    (rb"(?i)(?s:.{0,2000}?)\bDevice [0-9A-F]{4} is an? (?:base|alias)",
+     "CP QUERY PAV says who shares a pool, not what was measured: expected a table of it (device, role, pool) by "
+     "`members`, beside measurements"),
+    (rb"(?i)(?s:.{0,2000}?)(?:^|\n)DASD [0-9A-F]{4} ", "CP QUERY DASD prints no rates: expected a DEVICE listing"),
+    (rb"# hostname;interval;timestamp;", "this is sadf of sar; expected what iostat -x -t 60 prints"),
     (rb"\s*\d+ +\d+ \S+(?: \d+){11}", "counters of /proc/diskstats: expected what iostat -x -t 60 prints"),
 )  # fmt: skip
 LISTING: Final = re.compile(rb"FCX\d|Label/ID|Data Space|^ ?[0-9A-F]{4} +(?:33[89]0|->)", re.MULTILINE)
@@ -269,6 +274,14 @@ def is_folder(path: Path) -> bool:
     """Tell a folder; what cannot be looked at is none."""
     try:
         return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def is_pipe(path: Path) -> bool:
+    """Tell what can be read once only, such as ``<(zcat FILE)`` of a shell."""
+    try:
+        return path.is_fifo()
     except (OSError, ValueError):
         return False
 

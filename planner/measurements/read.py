@@ -13,7 +13,7 @@ from planner.errors import InputError
 from planner.lazy import pl
 from planner.measurements import choose, formats
 from planner.measurements.columnar import is_columnar, read_columnar
-from planner.measurements.formats import Options, Source, is_folder
+from planner.measurements.formats import Options, Source, is_folder, is_pipe
 from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.membership import Membership, is_lsdasd, read_lsdasd, read_membership, with_pools
@@ -54,10 +54,11 @@ class Measured:
 
 
 def opened(path: Path | str) -> Source:
-    """Take a file, or standard input, which is read once, for whoever looks into it before `read` takes it."""
+    """Take a file; standard input, or a pipe, is read once, for whoever looks into it before `read` takes it."""
     if str(path) == STANDARD_INPUT:
         return Source(Path("standard input"), content=sys.stdin.buffer.read())
-    return Source(Path(path))
+    source = Source(Path(path))
+    return Source(source.path, content=source.data) if is_pipe(source.path) else source
 
 
 def read(
@@ -208,7 +209,7 @@ def _lost(
 def membership(members: Membership | Path | str | None) -> Membership | None:
     """Read the file that says which device belongs to which pool, where it is one."""
     if isinstance(members, str | Path):
-        source = Source(Path(members))
+        source = opened(members)
         return (read_lsdasd if is_lsdasd(source.head) else read_membership)(source.path, source.data)
     if not (members is None or isinstance(members, Membership)):
         raise InputError("members", members, "a file of members")
@@ -223,7 +224,7 @@ def _sources(source: Data) -> Iterator[Source]:
             return
         source = source.path
     if isinstance(source, str | Path):
-        if str(source) == STANDARD_INPUT:
+        if str(source) == STANDARD_INPUT or is_pipe(Path(source)):
             yield opened(source)
             return
         path = Path(source)

@@ -152,7 +152,9 @@ class Run:
             busy = f"{_devices(self.aliases)} cannot be busy {rate * service:.3g} times at once"
             wanted = f"{most}: {busy}, and a queue was measured with the rate"
             if not self.aliases:
-                wanted += "; if aliases were in use, say how many (a column aliases, or `in_use`)"
+                wanted += (
+                    "; if aliases were in use, say how many (a column aliases, or `in_use` with numbers)"
+                )
             raise InputError(f"service time of {self.volumes[k]}", service / MILLISECOND, wanted, "ms")
         there, load = self.bases + self.idle + self.aliases, float(each.sum())
         if self.pool and load > there:

@@ -293,9 +293,10 @@ def device_series(table: CsvTable, heading: str = "device") -> pl.Series:
             refuse()
         return f"{low:04X}" if low == high else refuse()
 
-    return table.mapped(
-        heading, number, "expected device numbers in hexadecimal such as 522A, one a row", pl.String
+    wanted = (
+        f"expected device numbers in hexadecimal such as 522A, one a row; of names `map` volume={heading}"
     )
+    return table.mapped(heading, number, wanted, pl.String)
 
 
 def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:

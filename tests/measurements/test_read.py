@@ -6,8 +6,10 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import re
 import sys
+import threading
 from pathlib import Path
 
 import pandas as pd
@@ -211,6 +213,17 @@ def test_a_pool_has_one_worst_interval() -> None:
     assert worst["queued"].to_list() == [2, 2]
 
 
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    """As <(zcat FILE) of a shell: a second look at it finds nothing, or waits for ever."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    content = b"volume,io_rate,service_ms\nA,500,1.3\n"
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    assert read(pipe).devices["label"].to_list() == ["A"]
+    writer.join()
+
+
 def test_a_system_is_one_of_those_that_a_file_names_else_its_name() -> None:
     lines = "system,device,io_rate,service_ms\nA,522A,500,1.3\nB,522A,700,\nB,522B,300,1.3\n,522C,100,1.3\n"
     measured = read(lines.encode(), system="B")
@@ -331,6 +344,19 @@ def test_what_is_no_measurement_is_refused(text: str, problem: str) -> None:
         (
             (ROOT / "docs" / "examples" / "lsdasd.txt").read_bytes(),
             "lsdasd says who shares .* give it by `members`",
+        ),
+        (
+            b"Device 522A is a base HyperPAV volume in pool 0\n",
+            "CP QUERY PAV says who shares a pool.* by `members`",
+        ),
+        (
+            b"q dasd\nDASD 0200 CP SYSTEM VMRES 12\nReady; T=0.01/0.01 1:00\n",
+            "CP QUERY DASD prints no rates: expected a DEV",
+        ),
+        (b"# hostname;interval;timestamp;DEV;tps;await\n", "this is sadf of sar; expected what iostat -x"),
+        (
+            b"Device,IOPS,Svc\ndasda,9,1\n",
+            "line 2, column 1: Device 'dasda': .* of names `map` volume=Device",
         ),
         (b"volume io_rate service_ms\nA      500     0.5\n", "expected commas, semicolons or tabs"),
         (b"# of RMF\nVolser|IOPS|Svc\nA|500|0.5\n", "expected commas, semicolons or tabs"),
