@@ -134,8 +134,7 @@ class Chosen:
 
     def given(self) -> dict[str, str]:
         """What was said, by argument."""
-        said = {name: getattr(self, name) for name in self.__slots__}
-        return {name: value for name, value in said.items() if value is not None}
+        return {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
 
 
 EVERYTHING: Final = Chosen()

@@ -240,10 +240,10 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
             return readers[name](values.pop(name)) if name in readers else values.pop(name)
 
         def as_options(text: str) -> str:
-            known = {f"`{name}`": option for name, (option, _) in typed_as.items()}
-            return re.sub(
-                r"`(\w+)`", lambda word: known.get(word[0], known.get(f"`{spelled(word[1])}`", word[0])), text
-            )
+            def option(word: re.Match[str]) -> str:
+                return typed_as.get(word[1], typed_as.get(spelled(word[1]), (word[0], "")))[0]
+
+            return re.sub(r"`(\w+)`", option, text)
 
         try:
             # the form comes last, and what it cannot do is refused first
