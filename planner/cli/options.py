@@ -241,7 +241,9 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
 
         def as_options(text: str) -> str:
             def option(word: re.Match[str]) -> str:
-                return typed_as.get(word[1], typed_as.get(spelled(word[1]), (word[0], "")))[0]
+                return typed_as.get(
+                    word[1], typed_as.get(spelled(word[1]), (SPELLED.get(word[1], word[0]), ""))
+                )[0]
 
             return re.sub(r"`(\w+)`", option, text)
 

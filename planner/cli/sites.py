@@ -65,9 +65,7 @@ def site(
         allow_missing = asked.pop("allow_missing")
         if since is not None:
             unasked = {"--since": since, "--meet": meet, "--allow-missing": allow_missing or None}
-            options.exclusive(
-                unasked, "intervals that were measured before and since are compared one by one"
-            )
+            options.exclusive(unasked, "intervals before and since are compared one by one")
             options.show(track_record(list(files), since, **asked), form)
             return
         answer = ask(list(files), meet="99%" if meet is None else meet, allow_missing=allow_missing, **asked)

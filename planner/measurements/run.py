@@ -155,7 +155,9 @@ class Run:
                 wanted += (
                     "; if aliases were in use, say how many (a column aliases, or `in_use` with numbers)"
                 )
-            raise InputError(f"service time of {self.volumes[k]}", service / MILLISECOND, wanted, "ms")
+            raise InputError(
+                f"service time of {self.volumes[k]}", float(f"{service / MILLISECOND:.6g}"), wanted, "ms"
+            )
         there, load = self.bases + self.idle + self.aliases, float(each.sum())
         if self.pool and load > there:
             wanted = f"at most {there}, its bases and aliases, all of them busy"

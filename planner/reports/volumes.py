@@ -293,9 +293,7 @@ def device_series(table: CsvTable, heading: str = "device") -> pl.Series:
             refuse()
         return f"{low:04X}" if low == high else refuse()
 
-    wanted = (
-        f"expected device numbers in hexadecimal such as 522A, one a row; of names `map` volume={heading}"
-    )
+    wanted = f"expected device numbers in hexadecimal such as 522A, one a row; names: `map` volume={heading}"
     return table.mapped(heading, number, wanted, pl.String)
 
 

@@ -240,11 +240,7 @@ def _check_order(rows: SystemRows, moments: NDArray[np.datetime64], *, utc: bool
 def _check_days(rows: SystemRows, heading: str, first: date, values: Array) -> None:
     """Refuse a series without numbers, a leap over more days than were measured, and a change of the unit."""
     if not np.isfinite(values).any():
-        raise rows.error(
-            0,
-            "start",
-            "begins a series in which nothing was measured for half of any hour: expected several days",
-        )
+        raise rows.error(0, "start", "begins a series of which no half hour was measured: expected days")
     if leapt := leap(values):
         since = rows.since(first + timedelta(days=leapt[0]))
         leaps = f"leaps {leapt[1]} days, more than were measured"

@@ -335,8 +335,7 @@ def parse_range(system: System, text: str) -> Selected:
         raise InputError("ranges", text, expected)
     # a step may lie below the bounds of the value itself
     free = replace(target, key=replace(target.key, low=0.0))
-    whole = target.key.whole
     values = span(
-        text, target.value, free.value, whole=whole, expected=expected, example=example, argument="ranges"
-    )
+        text, target.value, free.value, whole=target.key.whole, expected=expected, example=example, argument="ranges"
+    )  # fmt: skip
     return replace(target, values=values)

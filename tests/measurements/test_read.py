@@ -356,7 +356,7 @@ def test_what_is_no_measurement_is_refused(text: str, problem: str) -> None:
         (b"# hostname;interval;timestamp;DEV;tps;await\n", "this is sadf of sar; expected what iostat -x"),
         (
             b"Device,IOPS,Svc\ndasda,9,1\n",
-            "line 2, column 1: Device 'dasda': .* of names `map` volume=Device",
+            "line 2, column 1: Device 'dasda': .* names: `map` volume=Device",
         ),
         (b"volume io_rate service_ms\nA      500     0.5\n", "expected commas, semicolons or tabs"),
         (b"# of RMF\nVolser|IOPS|Svc\nA|500|0.5\n", "expected commas, semicolons or tabs"),
