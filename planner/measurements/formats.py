@@ -40,6 +40,7 @@ NEARLY: Final = (  # how what is no measurement begins, and the way out
      "CP QUERY PAV says who shares a pool, not what was measured: expected a table of it (device, role, pool) by "
      "`members`, beside measurements"),
     (rb"(?i)(?s:.{0,2000}?)(?:^|\n)DASD [0-9A-F]{4} ", "CP QUERY DASD prints no rates: expected a DEVICE listing"),
+    (rb'\s*[{\[]\s*["{\[]', "JSON, but not what iostat -x -o JSON prints: expected a table as CSV"),
     (rb"# hostname;interval;timestamp;", "this is sadf of sar; expected what iostat -x -t 60 prints"),
     (rb"\s*\d+ +\d+ \S+(?: \d+){11}", "counters of /proc/diskstats: expected what iostat -x -t 60 prints"),
 )  # fmt: skip

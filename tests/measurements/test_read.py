@@ -353,6 +353,7 @@ def test_what_is_no_measurement_is_refused(text: str, problem: str) -> None:
             b"q dasd\nDASD 0200 CP SYSTEM VMRES 12\nReady; T=0.01/0.01 1:00\n",
             "CP QUERY DASD prints no rates: expected a DEV",
         ),
+        (b'[{"volume": "A", "io_rate": 5, "service_ms": 1}]', "JSON, but not what iostat -x -o JSON prints"),
         (b"# hostname;interval;timestamp;DEV;tps;await\n", "this is sadf of sar; expected what iostat -x"),
         (
             b"Device,IOPS,Svc\ndasda,9,1\n",
