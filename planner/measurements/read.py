@@ -16,6 +16,7 @@ from planner.measurements.columnar import is_columnar, read_columnar
 from planner.measurements.formats import Options, Source, is_folder, is_pipe
 from planner.render.text import listed
 from planner.reports import schema
+from planner.reports.lines import read_bytes
 from planner.reports.membership import Membership, is_lsdasd, read_lsdasd, read_membership, with_pools
 
 if TYPE_CHECKING:
@@ -209,7 +210,8 @@ def _lost(
 def membership(members: Membership | Path | str | None) -> Membership | None:
     """Read the file that says which device belongs to which pool, where it is one."""
     if isinstance(members, str | Path):
-        source = opened(members)
+        wanted = "expected pool members with the columns device, role, pool, or what lsdasd -u prints"
+        source = Source(Path(members), content=read_bytes(Path(members), wanted))
         return (read_lsdasd if is_lsdasd(source.head) else read_membership)(source.path, source.data)
     if not (members is None or isinstance(members, Membership)):
         raise InputError("members", members, "a file of members")

@@ -214,6 +214,7 @@ SAID = {
     "growth {}/../docs/examples/smf78-3.csv": "measurements = 'SMF 78-3 of SMF Explorer': expected volumes or",
     "aliases supply {}/../docs/examples/lsdasd.txt": "lsdasd says who shares a pool, not what was measured: give it by",
     "aliases volume {}/../docs/examples/volume-counters.csv": "service time of 522A = 1.52727 ms: expected at most",
+    "aliases pool {}/hyperpav/pool-0-aliases.listing --pools no.csv": "no.csv: no such file; expected pool members",
     "system --template none": "--template = 'none': expected one of",
     "storage limits --release 9.9 --real-storage 1GB --resident-pages 50": "--release = '9.9': expected a z/VM release",
 }  # fmt: skip
