@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from multiprocessing import active_children, get_context
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from planner.errors import InputError, MissingExtraError, PlannerError
@@ -121,7 +123,7 @@ class _Processes:
 
     def run(self) -> list[Any]:
         """Values of all parts in their order, `Failed` where there is none."""
-        with _one_thread_each():
+        with _one_thread_each(), _without_main():
             while self.waiting:
                 suspects = self._together()
                 for k in suspects:
@@ -191,6 +193,17 @@ def _one_thread_each() -> Iterator[None]:
     finally:
         for variable in added:
             del os.environ[variable]
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Processes that are started meanwhile do not run the script of the user again: what they do stands in modules."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _on_cluster(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from planner import parallel
 from planner.errors import InputError
 from planner.parallel import Failed, run
+from tests.checkout import ROOT
 from tests.site import parts
 from tests.site.cluster import cluster, free_port
 
@@ -35,6 +37,18 @@ def test_values_stand_in_the_order_of_the_parts_and_each_is_told_once(workers: i
 def test_one_worker_needs_no_other_process() -> None:
     assert values(run(parts.process, [1, 2], workers=1)) == [os.getpid()] * 2
     assert values(run(parts.process, [1], workers=8)) == [os.getpid()]
+
+
+@pytest.mark.parametrize("script", ["script.py", "-"])
+def test_a_script_needs_no_guard_and_is_run_once(script: str, tmp_path: Path) -> None:
+    """Processes that are started would run it again from the top, or miss the file that standard input is not."""
+    lines = "from planner.parallel import run\nfrom tests.site.parts import square\nprint(run(square, [2, 3], None, 2))\n"
+    (tmp_path / "script.py").write_text(lines)
+    ended = subprocess.run(
+        [sys.executable, script], input=lines, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, text=True,
+        capture_output=True, check=True,
+    )  # fmt: skip
+    assert (ended.stdout, ended.stderr) == ("[4, 9]\n", "")
 
 
 def test_nothing_to_do_is_no_error() -> None:

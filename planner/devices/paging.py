@@ -84,8 +84,10 @@ class PagingDevice:
                  example="scv=0.5"),
     )  # fmt: skip
     FIGURES: ClassVar[tuple[Quantity, ...]] = (
-        Quantity(key="page_rate", label="pages", unit="1/s", decimals=1),
-        Quantity(key="transfer_rate", label="transfers", unit="1/s", decimals=1),
+        Quantity(key="page_rate", label="pages", unit="1/s", decimals=1, error_of="page_rate predicted"),
+        Quantity(
+            key="transfer_rate", label="transfers", unit="1/s", decimals=1, error_of="transfer_rate predicted"
+        ),
         Quantity(key="response", label="response", unit="ms"),
         Quantity(key="utilization", label="busy", decimals=3, high=1.0),
         Quantity(key="requests", label="requests", decimals=2),
@@ -94,7 +96,7 @@ class PagingDevice:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Requests with their think time, or pages that come at random."""
+        """Requests with their think time, or pages that come at random: rates that are carried are not predicted."""
         keys = ("service_time", "pages_per_transfer", "cp_time", "queue_depth")
         columns: dict[str, Any] = {key: values[key][:, None] for key in keys}
         device = cls(**columns)  # of all parameter sets at once
@@ -110,7 +112,9 @@ class PagingDevice:
                 solved = device.closed(requests[places], thinks[places], scv=scv[places])
             for key, numbers in found.items():
                 numbers[:, places] = getattr(solved, _NAMES.get(key, key))
-        return found
+        carried = (arrivals > 0) & (found["page_rate"] >= arrivals * (1 - 1e-12))
+        rates = ("page_rate", "transfer_rate")
+        return found | {f"{key} predicted": np.where(carried, 0.0, found[key]) for key in rates}
 
     @classmethod
     def from_model(cls, model: Model) -> Self:

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.measurements.rows import Rows
-from planner.measurements.run import (
-    Run,
+from planner.measurements.ends import (
+    UNKNOWN,
     above_nothing,
     at_both_ends,
     check_response,
@@ -23,10 +22,12 @@ from planner.measurements.run import (
     sampled,
     service_bracket,
 )
+from planner.measurements.rows import Rows
+from planner.measurements.run import Run, joined_words
 from planner.render import counted
 from planner.reports.schema import PARTS, VOLUME
 from planner.results import Array
-from planner.units import MILLISECOND
+from planner.units import ADDRESSES, MILLISECOND
 
 NO_QUEUE: Final = (
     "The queue was not measured: arrivals are taken as open, at the measured rates; requesters that wait for their "
@@ -49,7 +50,7 @@ def run_of(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) ->
         idle=idle, together=rows.together, path_share=share, cu_wait=wait, source=rows.source, start=rows.start,
     )  # fmt: skip
     if (taken := _bracket(rows, aliases=aliases, pool=pool)) is not None:
-        return _bracketed(rows, taken, run, _idle(idle))
+        return _bracketed(rows, taken, run, _notes(rows, idle))
     _service(rows)
     in_use = aliases > 0
     wrong = rows.column(f"contradicts {in_use}", lambda whole: contradicts(*_asked(whole, in_use=in_use)))
@@ -67,9 +68,76 @@ def run_of(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) ->
     found = run(
         service=rows.column("service time", lambda whole: _widened(whole, _printed_service(whole))), queued=queue,
         queue_shown=np.asarray(np.where(np.isnan(shown_queue), queue.value, shown_queue)),
-        notes=(*_idle(idle), *([NO_QUEUE] if missing.size else [])),
+        notes=(*_notes(rows, idle), *([NO_QUEUE] if missing.size else [])),
     )  # fmt: skip
     return sampled(found, rows.queue_samples)
+
+
+def from_numbers(
+    *,
+    io_rate: Interval,
+    service: Interval | None = None,
+    response: Interval | None = None,
+    queued: Interval | None = None,
+    volumes: int = 1,
+    aliases: int = 0,
+    pool: bool = False,
+) -> Run:
+    """Assemble a run from numbers of one volume.
+
+    Parameters
+    ----------
+    io_rate : Interval
+        Of one volume [1/s].
+    service : Interval, optional
+        Mean service time [s]; what response and queue leave of it (`rest_of_response`) where None.
+    response : Interval, optional
+        Mean response time [s].
+    queued : Interval, optional
+        Mean queue of one volume [I/Os]; from the response by Little's law where None.
+    volumes : int, optional
+        Equal volumes.
+    aliases : int, optional
+        Aliases in use, of the pool or the volume.
+    pool : bool, optional
+        Whether the aliases are shared.
+
+    Returns
+    -------
+    Run
+        Equal volumes.
+
+    Raises
+    ------
+    InputError
+        Too many volumes, a response below the service or the wait, or a queue that contradicts the response.
+    """
+    if volumes + aliases > ADDRESSES:
+        wanted = f"at most {ADDRESSES} addresses with {aliases} aliases, one logical control unit"
+        raise InputError("volumes", volumes, wanted)
+    waiting, answered = queued or UNKNOWN, response or UNKNOWN
+
+    def all_of(interval: Interval) -> Interval:
+        return Interval(*(np.full(volumes, end) for end in interval))
+
+    def at(served: Interval) -> Run:
+        queue = queue_of(waiting, io_rate, served, answered)
+        return Run(
+            name=f"pool of {volumes} volume{'s' if volumes > 1 else ''}" if pool else "volume",
+            pool=pool,
+            aliases=aliases,
+            volumes=tuple(f"volume {k + 1}" for k in range(volumes)) if volumes > 1 else ("volume",),
+            io_rate=all_of(io_rate),
+            service=all_of(served),
+            queued=all_of(queue),
+            queue_shown=all_of(queued or queue).value,
+        )
+
+    if service is not None:
+        check_response(waiting, io_rate, service, answered)
+        return at(service)
+    rest = rest_of_response(all_of(answered), all_of(waiting), all_of(io_rate))
+    return at_both_ends(rest, all_of(io_rate).value, at)
 
 
 def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
@@ -159,20 +227,21 @@ def joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, abse
         return Interval(*(np.full(bases, float(end) / parts) for end in interval))
 
     known = not np.isnan(first.numbers["response"].value).all()
+    notes = (*_notes(rows, idle), *([EQUAL] if bases > 1 else []), *([OWN_RESPONSE] if known else []))
     run = Run(
         name=name, pool=pool, aliases=aliases, volumes=tuple(first.names), io_rate=each(total, bases),
         service=each(mean, 1.0), queued=each(queue.sum(), bases), queue_shown=np.full(bases, queue.sum().value / bases),
         own=bases == 1, idle=idle, together=first.together, path_share=share, cu_wait=wait, source=rows.source,
-        start=rows.start, notes=(*_idle(idle), *([EQUAL] if bases > 1 else []), *([OWN_RESPONSE] if known else [])),
+        start=rows.start, notes=notes,
     )  # fmt: skip
     return sampled(run, first.queue_samples)
 
 
-def _idle(bases: int) -> tuple[str, ...]:
-    """A note on bases without I/O, where there are any."""
-    if not bases:
-        return ()
-    return (f"{counted(bases, 'base')} without I/O {'need' if bases > 1 else 'needs'} no alias.",)
+def _notes(rows: Rows, idle: int) -> tuple[str, ...]:
+    """Notes on bases without I/O and on joined intervals, where there are any."""
+    bases = f"{counted(idle, 'base')} without I/O {'need' if idle > 1 else 'needs'} no alias."
+    few = f"{joined_words(rows.joined).capitalize()}."
+    return (*([bases] if idle else []), *([few] if rows.joined > 1 else []))
 
 
 def _rate(rows: Rows) -> Interval:

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from planner.errors import InputError, PlannerError, ReportError
-from planner.measurements.choose import GROUP_KEYS, VOLUME, Group
+from planner.measurements.choose import GROUP_KEYS, VOLUME, Group, joined_intervals
 from planner.measurements.read import opened, read
 from planner.measurements.rows import Rows
 from planner.measurements.run import Run
@@ -48,6 +48,7 @@ class RunsOverTime:
     load: Array
     queued: Array
     thumb: Array  # the queue that the rule of thumb takes; nan where not measured
+    joined: int  # most measured intervals that one is of
     paths: float  # most channel paths of a device; nan where the source does not say
 
     @property
@@ -72,6 +73,7 @@ def runs_of(frame: pl.DataFrame, group: Group) -> RunsOverTime:
     """Cut the rows of one group into its intervals, and read each as `planner aliases` does."""
     undated = pl.when(pl.col("start").is_null())
     refuse_twice(frame)
+    frame = joined_intervals(frame)
     frame = with_moments(frame.with_columns(_file=undated.then("file"), _source=undated.then("source")))
     keys = [MOMENT, "_file", "_source"]
     frame = frame.sort(*keys, "device", "label", nulls_last=False)
@@ -99,7 +101,7 @@ def runs_of(frame: pl.DataFrame, group: Group) -> RunsOverTime:
         ),
         runs=runs, io_rate=np.add.reduceat(rate, first), load=np.add.reduceat(rate * rows.filled("service"), first),
         queued=queues[:, 0], thumb=queues[:, 1],
-        paths=math.nan if most_paths is None else float(most_paths),
+        joined=rows.joined, paths=math.nan if most_paths is None else float(most_paths),
     )  # fmt: skip
 
 

@@ -88,7 +88,7 @@ def read(
         Only intervals that begin at `start` or later and before `end`, by the clock of the system.
     interval : str, optional
         One interval of each device instead of all: ``worst`` (in which most I/Os of its pool wait), ``mean``, or a time
-        such as ``2026-03-01T10:15``.
+        such as ``2026-03-01T10:15``; minutes whose queues were sampled are joined to ten first, except for the mean.
     deltas : bool, optional
         Whether rows of volume counters hold what was counted since the row before; decided by their numbers where None.
     map : str or mapping, optional

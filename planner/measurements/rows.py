@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.lazy import pl
+from planner.measurements.choose import JOINED, joined_intervals
 from planner.measurements.read import Measured
 from planner.reports.membership import device_range
 from planner.reports.moments import MOMENT, with_moments
@@ -127,6 +128,11 @@ class Rows:
         return float(np.fmin.reduce(found, initial=math.nan))
 
     @property
+    def joined(self) -> int:
+        """Most measured intervals that a row is the mean of."""
+        return int(np.fmax.reduce(self._plain(JOINED), initial=1.0))
+
+    @property
     def seconds(self) -> Array:
         """Time that each row was measured, shape (rows,) [s]; nan where the source says nothing."""
         return self._plain("interval")
@@ -203,10 +209,10 @@ def intervals(measured: Measured) -> list[Rows]:
     ReportError
         A device twice in one interval.
     """
-    frame = measured.devices
-    if not frame.height:
+    if not measured.devices.height:
         return []
-    refuse_twice(frame)
+    refuse_twice(measured.devices)
+    frame = joined_intervals(measured.devices)
     keys = ["system", "file", "source", MOMENT]
     parts = with_moments(frame, "system").partition_by(keys, maintain_order=True)
     if all(part[MOMENT][0] is not None for part in parts):

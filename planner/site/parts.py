@@ -37,6 +37,11 @@ ROLES: Final[Mapping[Role, tuple[str, str]]] = {
     "base": ("bases", "taken as without I/O"),
     "alias": ("aliases", "counted as in use"),
 }
+POOLS_OF_A_PART: Final = (
+    8  # at most, and so many volumes, and rows: a process takes some seconds or minutes for them
+)
+VOLUMES_OF_A_PART: Final = 256
+ROWS_OF_A_PART: Final = 20_000
 COLUMNS: Final = ("system", "pool", "ssid")
 TIMES: Final = ("pend", "disconnect", "connect", "service", "response", "cu_wait")
 SUMS: Final = ("io_rate", "alias_rate", "avoided", "queued", "utilization")
@@ -132,7 +137,7 @@ def parts_of(
             )
     if not (parts and pool is not None):
         every = chosen(every, pool, _named(source), measured) if every or not parts else []
-        for few in cut(every):
+        for few in cut(every, rows.select(pl.len()).collect().item()):
             where = {"archive": archive.path, "start": start, "end": end} if archive is not None else {
                 "frame": choose.rows_of(rows, few), "supply": supply
             }  # fmt: skip
@@ -162,12 +167,14 @@ def chosen(groups: Sequence[Group], pool: str | None, source: str, measured: Mea
     return found
 
 
-def cut(groups: Sequence[Group], pools: int = 8, volumes: int = 256) -> list[tuple[Group, ...]]:
-    """So many pools, or volumes, of one system each."""
+def cut(groups: Sequence[Group], rows: int) -> list[tuple[Group, ...]]:
+    """Some pools or volumes of one system each, as many as have some thousand of all `rows`: processes share them."""
+    fitting = max(ROWS_OF_A_PART * len(groups) // max(rows, 1), 1)
     found: list[tuple[Group, ...]] = []
     for kind in dict.fromkeys((each.system, each.kind == VOLUME) for each in groups):
         some = [each for each in groups if (each.system, each.kind == VOLUME) == kind]
-        size = volumes if kind[1] else pools
+        most = VOLUMES_OF_A_PART if kind[1] else POOLS_OF_A_PART
+        size = min(fitting, most)
         found += [tuple(some[first : first + size]) for first in range(0, len(some), size)]
     return found
 

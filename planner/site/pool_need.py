@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import InputError, PlannerError
+from planner.measurements.choose import SAME_LENGTH
 from planner.measurements.over_time import RunsOverTime
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted
@@ -252,9 +253,6 @@ def outside_busy_hour(
         return ""
     when = f"{int(begin // HOUR):02d}:{int(begin % HOUR // 60):02d}"
     return f"{name} is decided at {when} on {day}, not in its busy hour at {hour:02.0f}:00"
-
-
-SAME_LENGTH: Final = 0.02
 
 
 def covered(pool: RunsOverTime) -> NDArray[np.bool_]:

@@ -30,11 +30,11 @@ from planner.measurements import (
     volume_runs,
 )
 from planner.measurements.choose import WORST
+from planner.measurements.ends import with_service
 from planner.measurements.formats import is_folder
 from planner.measurements.observed import NO_QUEUE
 from planner.measurements.read import Measured
 from planner.measurements.read import membership as members_of
-from planner.measurements.run import with_service
 from planner.measurements.systems import of_pool, without_pooled
 from planner.render.text import counted
 from planner.reports.membership import LinuxDevices, Membership, share_together

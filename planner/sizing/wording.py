@@ -48,7 +48,7 @@ def of_volume(runs: Sequence[Run], counts: Counts, *, bursty: bool, several: boo
     if bursty and several and len(runs) == 1:
         more.append(
             "One row of averages does not tell how the I/Os come together, hence the range. A row with another number "
-            "of aliases decides; without a change, ten or more short intervals of equal length narrow it."
+            "of aliases decides."
         )
     if counts.taken_over[0] and not counts.saturated[0]:
         more.append(

@@ -156,7 +156,8 @@ class Prediction(Answer):
         least, best, most = map(readable, (low, value, high))
         unbounded = math.isinf(high) and math.isfinite(value)
         ends = f"at least {least}" if unbounded else f"{least} to {most}"
-        return f"{self.title}: {shown.label} {best}{per} ({ends}, 90 %)."
+        sure = "" if math.isclose(low, high) else f" ({ends}, 90 %)"
+        return f"{self.title}: {shown.label} {best}{per}{sure}."
 
     def _extremes(self, values: Array, per: str) -> str:
         """How many scenarios there are, and the least and the most of the first figure."""

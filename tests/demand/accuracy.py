@@ -19,7 +19,7 @@ import numpy as np
 from planner.demand import Law
 from planner.interval import Interval
 from planner.measurements import Run
-from planner.measurements.run import sampled
+from planner.measurements.ends import sampled
 from planner.reports.any_listing import SAMPLED_EVERY
 from planner.sizing.need import need
 from tests.demand.volumes import CACHED, KINDS, SLOW, STEADY, Case, PoolCase, cases, pool_cases, printed

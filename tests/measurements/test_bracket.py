@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.measurements import intervals, pool_runs, volume_runs
+from planner.measurements.ends import BUNCHED, service_bracket, with_service
 from planner.measurements.read import read
-from planner.measurements.run import BUNCHED, service_bracket, with_service
 from planner.sizing import aliases as answer_to
 from planner.sizing import answer_for
 from tests.checkout import ROOT

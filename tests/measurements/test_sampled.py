@@ -12,8 +12,8 @@ import planner
 from planner.demand import Law
 from planner.library import data_path
 from planner.measurements import Run, intervals, volume_runs
+from planner.measurements.ends import sampled
 from planner.measurements.read import read
-from planner.measurements.run import sampled
 from planner.site.question import site
 from planner.sizing.need import need
 
@@ -94,7 +94,9 @@ def test_listings_are_sampled_every_two_seconds() -> None:
 
 def test_the_worst_of_many_intervals_is_said_to_be_so_by_chance(tmp_path: Path) -> None:
     path = tmp_path / "day.csv"
-    rows = (f"V1,2026-03-02T10:{k:02d}:00,60,300.0,2.00,{queued},30\n" for k, queued in enumerate((0.9, 1.2)))
+    rows = (
+        f"V1,2026-03-02T{10 + k}:00:00,60,300.0,2.00,{queued},30\n" for k, queued in enumerate((0.9, 1.2))
+    )
     path.write_text("volume,start,interval_s,io_rate,service_ms,queued,queue_samples\n" + "".join(rows))
     answer = planner.aliases(path, model="none")
     assert any("by chance as well" in note for note in answer.notes)

@@ -63,6 +63,19 @@ def test_an_answer_shows_itself(name: str) -> None:
     axes.figure.canvas.draw()
 
 
+def test_pages_that_were_asked_for_and_are_carried_have_no_error() -> None:
+    """What is predicted has: the pages that a saturated device carries, and transfers that hold an unknown many."""
+    model = read_model("paging-xiv-concurrent")
+    given_rate = whatif.predict(model, {"arrival_rate": 100.0})
+    assert tuple(given_rate.values["page_rate"][0]) == pytest.approx((100.0, 100.0, 100.0), rel=1e-12)
+    assert "90 %" not in given_rate.headline
+    transfers = given_rate.values["transfer_rate"][0]
+    assert transfers.low < transfers.value < transfers.high
+    saturated = whatif.predict(model, {"arrival_rate": 1e6})
+    pages = saturated.values["page_rate"][0]
+    assert pages.low < pages.value < pages.high and "90 %" in saturated.headline
+
+
 def test_answers_are_those_of_the_devices() -> None:
     paging = PagingDevice.from_model(read_model("paging-xiv-concurrent"))
     found = whatif.predict(
