@@ -40,6 +40,8 @@ class InputError(PlannerError, ValueError):
         self.argument, self.value, self.expected, self.unit = argument, value, expected, unit
         if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
             value = value.item()  # type: ignore[attr-defined] # its repr is the number, not np.float64(...)
+        if isinstance(value, float):
+            value = float(f"{value:.15g}")  # 1.3, not 1.2999999999999998
         shown = f"{value!r} {unit}" if unit else f"{value!r}"
         super().__init__(f"{argument} = {shown}: expected {expected}")
 

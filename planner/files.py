@@ -133,7 +133,7 @@ def writable(path: Path, *, force: bool = False) -> None:
         if path.is_symlink() and not path.exists():
             raise InputError("output", str(path), "a file; this link leads nowhere")
         if path.exists() and not force:
-            raise InputError("output", str(path), "a new file; --force writes over an existing one")
+            raise InputError("output", str(path), "a new file; `force` writes over an existing one")
         path.lstat()
     except FileNotFoundError:
         pass

@@ -136,23 +136,24 @@ def column(
 
 
 def span(
-    text: str, read: Callable[[str], Value], step: Callable[[str], Value], *, whole: bool, expected: str, example: str
+    text: str, read: Callable[[str], Value], step: Callable[[str], Value], *, whole: bool, expected: str, example: str,
+    argument: str = "over",
 ) -> tuple[float, ...]:  # fmt: skip
-    """Read KEY=first:last:step, both ends included; whole numbers step by 1 without it."""
+    """Read KEY=first:last:step, both ends included; whole numbers step by 1 without it; errors name `argument`."""
     _, sign, value = text.partition("=")
     parts = [part.strip() for part in value.split(":")]
     if not sign or len(parts) not in ({2, 3} if whole else {3}):
-        raise InputError("--over", text, expected)
+        raise InputError(argument, text, expected)
     low, high = (float(read(part)) for part in parts[:2])
     try:
         by = float(step(parts[2])) if parts[2:] else 1.0
     except InputError as error:
-        raise InputError("--over", text, f"a step with its unit, as in {example}; {error}") from error
+        raise InputError(argument, text, f"a step with its unit, as in {example}; {error}") from error
     if by <= 0 or high < low:
-        raise InputError("--over", text, f"a range that runs upward by a step above zero, as {example}")
+        raise InputError(argument, text, f"a range that runs upward by a step above zero, as {example}")
     count = math.floor((high - low) / by + 1e-9) + 1
     if count > LARGEST_GRID:
-        raise InputError("--over", text, f"at most {LARGEST_GRID} values")
+        raise InputError(argument, text, f"at most {LARGEST_GRID} values")
     return tuple(low + by * k for k in range(count))
 
 

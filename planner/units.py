@@ -219,6 +219,7 @@ def _split(text: str, dimension: Dimension, argument: str) -> tuple[str, float]:
         raise InputError(argument, text, expected)
     if match["unit"] not in factors:
         missing = "a unit is missing" if not match["unit"] else f"no such unit {match['unit']!r}"
+        missing = "a decimal point, no comma" if match["unit"].startswith(",") else missing
         raise InputError(argument, text, f"{expected}; {missing}")
     return match["number"], factors[match["unit"]]
 

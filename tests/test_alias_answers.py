@@ -162,7 +162,7 @@ def test_a_wait_that_becomes_service_is_no_help() -> None:
 CONTRADICTIONS = {
     "busy 980 times": (
         "755,1300,1.84,",
-        r"cannot be busy.* if aliases were in use, say how many \(a column aliases, or --in-use\)",
+        r"cannot be busy.* if aliases were in use, say how many \(a column aliases, or `in_use` with numbers\)",
     ),
     "response below service": ("100,2.0,,1.0", "at least the service time"),
     "queue against response": ("100,1.0,5.0,2.0", "they contradict each other"),

@@ -24,6 +24,7 @@ def test_input_error_names_argument_value_unit_and_what_is_wanted() -> None:
     assert (error.argument, error.value, error.unit) == ("service_time", -1.0, "s")
     assert str(InputError("kind", "tape", "a known kind")) == "kind = 'tape': expected a known kind"
     assert str(InputError("scv", np.float64(-1.0), "a share")) == "scv = -1.0: expected a share"
+    assert str(InputError("service", 1.3e-3 / 1e-3, "less", "ms")) == "service = 1.3 ms: expected less"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_save_ends_the_last_line_and_spares_an_existing_file(tmp_path: Path) -> 
     path = tmp_path / "out.csv"
     files.save("a", path)
     assert path.read_text(encoding="utf-8") == "a\n"
-    with pytest.raises(InputError, match="--force"):
+    with pytest.raises(InputError, match="`force` writes"):
         files.save("b", path)
     files.save("b\n", path, force=True)
     assert path.read_text(encoding="utf-8") == "b\n"
@@ -47,7 +47,7 @@ def test_a_picture_is_a_png_or_an_svg(tmp_path: Path) -> None:
     axes = style.new_axes()
     for ending in files.PICTURES:
         files.save_axes(axes, tmp_path / f"out{ending}")
-        with pytest.raises(InputError, match="--force"):
+        with pytest.raises(InputError, match="`force` writes"):
             files.save_axes(axes, tmp_path / f"out{ending}")
     with pytest.raises(InputError, match=r"ends in .png or .svg or .pdf"):
         files.save_axes(axes, tmp_path / "out.gif")

@@ -129,6 +129,14 @@ def test_a_path_of_a_machine_is_seen(folder: str) -> None:
     assert MACHINE_PATH.search(f"open('/{folder}/someone/listing')")
 
 
+def test_no_error_of_a_library_names_an_option() -> None:
+    """People in Python read the argument; `planner.cli.options.expanded` says the option to those who typed it."""
+    library = (path for path in modules().values() if path.parent.name != "cli")
+    assert not [
+        path for path in library if re.search(r'InputError\(\s*"--', path.read_text(encoding="utf-8"))
+    ]
+
+
 def test_no_file_is_large() -> None:
     large = [str(path.relative_to(ROOT)) for path in repository_files() if path.stat().st_size > LARGEST_FILE]
     assert not large

@@ -71,7 +71,7 @@ def test_the_file_says_what_its_layout_promises(file: Path) -> None:
 
 
 def test_an_existing_file_needs_force(file: Path) -> None:
-    with pytest.raises(InputError, match="--force"):
+    with pytest.raises(InputError, match="`force` writes"):
         write_model(EXAMPLE, file)
     write_model(EXAMPLE, file, force=True)
     assert read_model(file) == EXAMPLE

@@ -68,6 +68,11 @@ def test_a_unit_of_something_else_is_refused(
             parse(f"{number!r}{place[1]}", dimension)
 
 
+def test_a_decimal_comma_is_named() -> None:
+    with pytest.raises(InputError, match=r"a decimal point, no comma$"):
+        parse("1,3ms", "time")
+
+
 @given(number=MAGNITUDES, place=st.sampled_from(UNITS))
 def test_a_negative_quantity_is_refused_even_where_zero_is_allowed(
     number: float, place: tuple[Dimension, str]

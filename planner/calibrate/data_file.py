@@ -133,10 +133,8 @@ class Chosen:
     pool: str | None = None
 
     def given(self) -> dict[str, str]:
-        """What was said, by option."""
-        options = {"start": "--from", "end": "--to"}
-        said = {name: getattr(self, name) for name in self.__slots__}
-        return {options.get(name, f"--{name}"): value for name, value in said.items() if value is not None}
+        """What was said, by argument."""
+        return {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
 
 
 EVERYTHING: Final = Chosen()
@@ -175,7 +173,7 @@ def read_observations(paths: Sequence[Path], kind: str, chosen: Chosen = EVERYTH
     if len(found) > MOST_RUNS:
         raise InputError(
             "measurements", len(found),
-            f"at most {MOST_RUNS} runs in one fit; --device, --pool, --from with --to or --interval choose some",
+            f"at most {MOST_RUNS} runs in one fit; `device`, `pool`, `start` with `end` or `interval` choose some",
         )  # fmt: skip
     return found
 
@@ -190,7 +188,7 @@ def _runs(path: Path, kind: str, chosen: Chosen) -> list[Run]:
     measured = read(path, system=chosen.system, start=chosen.start, end=chosen.end, interval=chosen.interval)
     systems = sorted(str(name) for name in measured.devices["system"].unique().drop_nulls())
     if len(systems) > 1:
-        raise InputError("--system", None, f"one of {', '.join(systems)}: {path} holds several systems")
+        raise InputError("system", None, f"one of {', '.join(systems)}: {path} holds several systems")
     only = None if chosen.device is None else Devices(chosen.device, "device")
     found: list[Run] = []
     for rows in intervals(measured):
@@ -209,9 +207,9 @@ def _runs(path: Path, kind: str, chosen: Chosen) -> list[Run]:
         return found
     names = dict.fromkeys(run.name for run in found)
     if len(names) > 1:
-        option = "--device" if kind == "volume" else "--pool"
+        argument = "device" if kind == "volume" else "pool"
         some = listed(list(names))
-        raise InputError(option, None, f"one {kind} of the {len(names)} in {path}: {some}")
+        raise InputError(argument, None, f"one {kind} of the {len(names)} in {path}: {some}")
     worst: dict[int, Run] = {}
     for run in found:
         known = worst.get(run.aliases)
@@ -242,7 +240,7 @@ def _csv_observations(path: Path, kind: str) -> list[Observation]:
     for row, run in runs:
         if kind == "volume" and run.volumes > 1:
             column = "role" if shape == "device" else "volumes"
-            problem = f"{column} has {run.volumes} volumes: expected 1 volume; several are --kind pool"
+            problem = f"{column} has {run.volumes} volumes: expected 1 volume; several are `kind` pool"
             raise row.error(problem, column)
     return [run for _, run in runs]
 

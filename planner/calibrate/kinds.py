@@ -154,9 +154,9 @@ def known_values(settings: Sequence[str], kind: str = "volume") -> dict[str, flo
     for setting in settings:
         key, sign, text = setting.partition("=")
         if not sign or key not in known:
-            raise InputError("--fix", setting, f"KEY=VALUE with a key of {listed(known)}")
+            raise InputError("fix", setting, f"KEY=VALUE with a key of {listed(known)}")
         if key in found:
-            raise InputError("--fix", f"{key} twice", "each of them once")
+            raise InputError("fix", f"{key} twice", "each of them once")
         found[key] = float(known[key].read(text))
     return found
 
@@ -198,9 +198,9 @@ COSTS: Final[Mapping[str, CostTable]] = {
 def _requesters(kind: str, task: Task) -> Calibrated:
     """A volume or a pool, from listings or tables."""
     if task.population is not None and task.population < 1:
-        raise InputError("--population", task.population, "a count of at least 1")
+        raise InputError("population", task.population, "a count of at least 1")
     if kind == "volume" and task.chosen.pool is not None:
-        raise InputError("--pool", task.chosen.pool, "none: --device chooses a volume")
+        raise InputError("pool", task.chosen.pool, "none: `device` chooses a volume")
     fixed = known_values(task.fix, kind)
     runs = read_observations(task.files, kind, task.chosen)
     found = fit(runs, population=task.population, fixed=fixed)
@@ -212,10 +212,10 @@ def _costs(kind: str, table: CostTable, task: Task) -> Calibrated:
     """A device whose costs follow from a table."""
     if task.population is not None:
         problem = f"none: a {kind} is not fitted to requesters of volumes"
-        raise InputError("--population", task.population, problem)
-    for option, value in task.chosen.given().items():
+        raise InputError("population", task.population, problem)
+    for argument, value in task.chosen.given().items():
         problem = f"none: a {kind} is fitted to a table of runs, and to all its rows"
-        raise InputError(option, value, problem)
+        raise InputError(argument, value, problem)
     fixed = known_values(task.fix, kind)
     found = table.fitted(read_measurements(task.files, table.headings, table.needed), fixed)
     return found, model_of_costs(found, title=task.title, files=task.files)
@@ -252,5 +252,5 @@ def calibrate(kind: str, task: Task) -> Calibrated:
         The fit did not converge, or the measurements contradict each other.
     """
     if kind not in CALIBRATORS:
-        raise InputError("--kind", kind, f"one of {', '.join(CALIBRATORS)}")
+        raise InputError("kind", kind, f"one of {', '.join(CALIBRATORS)}")
     return CALIBRATORS[kind](task)

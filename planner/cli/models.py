@@ -141,6 +141,7 @@ class Format(StrEnum):
     svg = "svg"
 
 
+@options.expanded
 def figures(
     output: Annotated[Path, option("DIR", "Folder to write to.", "--output", "-o")],
     form: Annotated[Format, flag("Kind of file.", "--format")] = Format.png,

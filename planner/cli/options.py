@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import re
 import shlex
 import sys
 import threading
@@ -19,7 +20,7 @@ from typer.core import TyperGroup
 
 from planner import files, render
 from planner.answer import Answer, Tabular
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,7 +92,7 @@ STANDARD_OUTPUT: Final = "-"
 # Options that are named otherwise than the arguments they become.
 SPELLED: Final = {
     "source": "FILE", "start": "--from", "end": "--to", "members": "--pools", "population": "--requesters",
-    "speeds": "--cpu-speed",
+    "speeds": "--cpu-speed", "ranges": "--over",
 }  # fmt: skip
 CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 WRITTEN: Final = ("output", "plot", "report")
@@ -198,7 +199,8 @@ def progress(what: str, total: int = 0, *, of_bytes: bool = False) -> Iterator[C
 def expanded(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that dataclasses among its parameters stand for, said once, and quantities in SI.
 
-    Its errors name the option that was typed, with what was typed, not the argument that it became.
+    Its errors name the option that was typed, with what was typed, not the argument that it became; also where they
+    name another one as a way out, in backticks.
     """
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
@@ -237,6 +239,14 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
         def said(name: str) -> Any:
             return readers[name](values.pop(name)) if name in readers else values.pop(name)
 
+        def as_options(text: str) -> str:
+            def option(word: re.Match[str]) -> str:
+                return typed_as.get(
+                    word[1], typed_as.get(spelled(word[1]), (SPELLED.get(word[1], word[0]), ""))
+                )[0]
+
+            return re.sub(r"`(\w+)`", option, text)
+
         try:
             # the form comes last, and what it cannot do is refused first
             made = {name: kind(**{field: said(field) for field in fields})
@@ -244,12 +254,16 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
             command(**made, **{name: said(name) for name in list(values)})
         except InputError as error:
             names = [name if name in typed_as else spelled(name) for name in error.argument.split(", ")]
+            expected = as_options(error.expected)
             if not typed_as.keys() >= set(names):
-                raise
+                raise InputError(error.argument, error.value, expected, error.unit) from None
             options = ", ".join(typed_as[name][0] for name in names)
             if (name := typed_as[names[0]][1]) in readers and len(names) == 1:
-                raise InputError(options, as_typed(name), error.expected) from None
-            raise InputError(options, error.value, error.expected, error.unit) from None
+                raise InputError(options, as_typed(name), expected) from None
+            raise InputError(options, error.value, expected, error.unit) from None
+        except ReportError as error:
+            problem = as_options(error.problem)
+            raise ReportError(error.path, problem, line=error.line, column=error.column) from None
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

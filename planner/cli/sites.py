@@ -18,7 +18,9 @@ from planner.errors import InputError
 def site(
     files: Annotated[list[Path], argument("ARCHIVE|FILE...", "Measurements over days.")],
     pool: Annotated[str | None, option("NAME", "Only this pool, over time.", "--pool")] = None,
-    meet: Annotated[str, option("SHARE", "Share of the busy time in which the target is met.")] = "99%",
+    meet: Annotated[
+        str | None, option("SHARE", "Share of the busy time in which the target is met.", show_default="99%")
+    ] = None,
     pools: Annotated[
         Path | None,
         option(
@@ -62,9 +64,11 @@ def site(
         }  # fmt: skip
         allow_missing = asked.pop("allow_missing")
         if since is not None:
+            unasked = {"--since": since, "--meet": meet, "--allow-missing": allow_missing or None}
+            options.exclusive(unasked, "intervals before and since are compared one by one")
             options.show(track_record(list(files), since, **asked), form)
             return
-        answer = ask(list(files), meet=meet, allow_missing=allow_missing, **asked)
+        answer = ask(list(files), meet="99%" if meet is None else meet, allow_missing=allow_missing, **asked)
     options.show(answer, form)
 
 
@@ -182,12 +186,13 @@ def report(
     Example: planner report COUNTERS.csv -o report.html
     """
     from planner import render, units
+    from planner.measurements.formats import is_pipe
     from planner.page import growths
     from planner.page import report as ask
 
     options.Form(output=output, force=force)  # refuses a file that cannot be written
-    if Path("-") in sources:
-        raise InputError("FILE", "-", "a file or an archive: a page reads its sources more than once")
+    if once := [str(path) for path in sources if str(path) == "-" or is_pipe(path)]:
+        raise InputError("FILE", once[0], "a file or an archive: a page reads its sources more than once")
     found = ask(
         sources, command=options.said(), title=title, members=pools, **asdict(rows),
         no_alias=units.share(no_alias, "--no-alias", zero=False), growth=growths(growth), model=model,

@@ -167,7 +167,7 @@ def release(name: str, ptrm_spaces: int | None = None) -> Release:
     expected = f"a z/VM release whose limits are known: {', '.join(known)}"
     if later:
         expected += (
-            f"; no published source has those of {name}: --ptrm-spaces gives its number of PTRM data spaces "
+            f"; no published source has those of {name}: `ptrm_spaces` gives its number of PTRM data spaces "
             f"({spaces} in {OLDEST_LIKE_LATER})"
         )
     raise InputError("release", name, expected)

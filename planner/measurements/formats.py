@@ -36,6 +36,12 @@ NEARLY: Final = (  # how what is no measurement begins, and the way out
     (rb'[^"\n]*(?:"[^"\n]*"[^"\n]*)*"[^"\n]*\r?\n', "a heading that goes on in a second line: expected all on one"),
     (rb"(?i)(?:#[^\n]*\n)*(?=[^\n]*(?:vol|dev))[^\n,;\t]*(?:rate|iops|ssch)[^\n,;\t]*\n",
      "a table with blanks or other signs between its columns: expected commas, semicolons or tabs"),
+    (rb"(?i)(?s:.{0,2000}?)\bDevice [0-9A-F]{4} is an? (?:base|alias)",
+     "CP QUERY PAV says who shares a pool, not what was measured: expected a table of it (device, role, pool) by "
+     "`members`, beside measurements"),
+    (rb"(?i)(?s:.{0,2000}?)(?:^|\n)DASD [0-9A-F]{4} ", "CP QUERY DASD prints no rates: expected a DEVICE listing"),
+    (rb'\s*[{\[]\s*["{\[]', "JSON, but not what iostat -x -o JSON prints: expected a table as CSV"),
+    (rb"# hostname;interval;timestamp;", "this is sadf of sar; expected what iostat -x -t 60 prints"),
     (rb"\s*\d+ +\d+ \S+(?: \d+){11}", "counters of /proc/diskstats: expected what iostat -x -t 60 prints"),
 )  # fmt: skip
 LISTING: Final = re.compile(rb"FCX\d|Label/ID|Data Space|^ ?[0-9A-F]{4} +(?:33[89]0|->)", re.MULTILINE)
@@ -185,7 +191,7 @@ def _unknown(source: Source) -> ReportError:
     problem = next((words for begin, words in NEARLY if re.match(begin, head)), None)
     if problem is None and head and is_lsdasd(head):
         problem = (
-            "lsdasd says who shares a pool, not what was measured: give it by --pools, beside measurements"
+            "lsdasd says who shares a pool, not what was measured: give it by `members`, beside measurements"
         )
     if problem is None and source.frame is None and not head.strip():
         problem = f"the file is empty; {WANTED}"
@@ -196,7 +202,7 @@ def _unknown(source: Source) -> ReportError:
         return ReportError(source.path, f"of no known format; {WANTED}")
     if not layout.plan.taken:
         found = f"found are the columns {listed(layout.plan.unused)}"
-        return ReportError(source.path, f"of no known format; {WANTED}; {found}: --map says which is which")
+        return ReportError(source.path, f"of no known format; {WANTED}; {found}: `map` says which is which")
     return ReportError(source.path, f"of no known format: {layout.plan.refusal()}", line=layout.line or None)
 
 
@@ -269,6 +275,14 @@ def is_folder(path: Path) -> bool:
     """Tell a folder; what cannot be looked at is none."""
     try:
         return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def is_pipe(path: Path) -> bool:
+    """Tell what can be read once only, such as ``<(zcat FILE)`` of a shell."""
+    try:
+        return path.is_fifo()
     except (OSError, ValueError):
         return False
 

@@ -13,9 +13,10 @@ from planner.errors import InputError
 from planner.lazy import pl
 from planner.measurements import choose, formats
 from planner.measurements.columnar import is_columnar, read_columnar
-from planner.measurements.formats import Options, Source, is_folder
+from planner.measurements.formats import Options, Source, is_folder, is_pipe
 from planner.render.text import listed
 from planner.reports import schema
+from planner.reports.lines import read_bytes
 from planner.reports.membership import Membership, is_lsdasd, read_lsdasd, read_membership, with_pools
 
 if TYPE_CHECKING:
@@ -54,10 +55,11 @@ class Measured:
 
 
 def opened(path: Path | str) -> Source:
-    """Take a file, or standard input, which is read once, for whoever looks into it before `read` takes it."""
+    """Take a file; standard input, or a pipe, is read once, for whoever looks into it before `read` takes it."""
     if str(path) == STANDARD_INPUT:
         return Source(Path("standard input"), content=sys.stdin.buffer.read())
-    return Source(Path(path))
+    source = Source(Path(path))
+    return Source(source.path, content=source.data) if is_pipe(source.path) else source
 
 
 def read(
@@ -101,7 +103,7 @@ def read(
     Raises
     ------
     InputError
-        No source at all, or one of no known kind.
+        No source at all, or one of no known kind; no row of that system or period.
     ReportError
         A source cannot be read, is of no known format, or is damaged beyond single rows.
 
@@ -130,6 +132,9 @@ def read(
             )
     missing = tuple(each for part in parts for each in part.missing)
     if system is not None:
+        named = {name for frame in frames.values() for name in frame["system"].unique()}
+        if named and not named & {None, system}:
+            raise InputError("system", system, f"one of {', '.join(sorted(named))}")
         frames, missing = choose.of_system(frames, missing, system)
     if frames["supply"]["aliases"].null_count():
         from planner.reports.zos import with_aliases
@@ -205,7 +210,8 @@ def _lost(
 def membership(members: Membership | Path | str | None) -> Membership | None:
     """Read the file that says which device belongs to which pool, where it is one."""
     if isinstance(members, str | Path):
-        source = Source(Path(members))
+        wanted = "expected pool members with the columns device, role, pool, or what lsdasd -u prints"
+        source = Source(Path(members), content=read_bytes(Path(members), wanted))
         return (read_lsdasd if is_lsdasd(source.head) else read_membership)(source.path, source.data)
     if not (members is None or isinstance(members, Membership)):
         raise InputError("members", members, "a file of members")
@@ -220,7 +226,7 @@ def _sources(source: Data) -> Iterator[Source]:
             return
         source = source.path
     if isinstance(source, str | Path):
-        if str(source) == STANDARD_INPUT:
+        if str(source) == STANDARD_INPUT or is_pipe(Path(source)):
             yield opened(source)
             return
         path = Path(source)

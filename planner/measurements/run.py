@@ -149,8 +149,12 @@ class Run:
             busy = f"{_devices(self.aliases)} cannot be busy {rate * service:.3g} times at once"
             wanted = f"{most}: {busy}, and a queue was measured with the rate"
             if not self.aliases:
-                wanted += "; if aliases were in use, say how many (a column aliases, or --in-use)"
-            raise InputError(f"service time of {self.volumes[k]}", service / MILLISECOND, wanted, "ms")
+                wanted += (
+                    "; if aliases were in use, say how many (a column aliases, or `in_use` with numbers)"
+                )
+            raise InputError(
+                f"service time of {self.volumes[k]}", float(f"{service / MILLISECOND:.6g}"), wanted, "ms"
+            )
         there, load = self.bases + self.idle + self.aliases, float(each.sum())
         if self.pool and load > there:
             wanted = f"at most {there}, its bases and aliases, all of them busy"

@@ -151,7 +151,9 @@ def _inputs(inputs: Sequence[Input]) -> Grid:
 
 def inputs(sources: Iterable[Path]) -> list[Input]:
     """The files of a page; a folder is one input."""
-    return [_folder(path) if path.is_dir() else _file(path) for path in sources if path.exists()]
+    return [
+        _folder(path) if path.is_dir() else _file(path) for path in sources if path.is_dir() or path.is_file()
+    ]
 
 
 def _file(path: Path) -> Input:

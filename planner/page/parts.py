@@ -18,7 +18,7 @@ from planner.page.verdict import ALREADY, WITHIN, what_to_do
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, word
 from planner.site.growth import Growth
-from planner.site.growth.answer import years
+from planner.site.growth.answer import ahead
 from planner.site.growth.dates import Limit
 from planner.site.pool_need import COUNTS as NEED_COUNTS
 from planner.site.pool_need import PoolNeed
@@ -112,7 +112,7 @@ def _breaks(answer: Growth, ident: str) -> Part:
     state = "bad" if already else "good"
     tiles = (
         Tile(label="limits passed already", value=str(len(already)), detail=_first(already), state=state),
-        Tile(label="limits reached", value=str(len(later)), detail=f"within {years(answer.horizon)}"),
+        Tile(label="limits reached", value=str(len(later)), detail=f"within {ahead(answer.horizon)}"),
         Tile(label="the first of them", value=str(later[0].reached) if later else "none", detail=_first(later)),
     )  # fmt: skip
     return replace(_any(answer, ident, "What breaks first", 8), tiles=tiles)  # rows that are seen at a glance

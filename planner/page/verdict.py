@@ -10,7 +10,7 @@ import numpy as np
 
 from planner.render.text import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, counted, listed
 from planner.site.growth import Growth
-from planner.site.growth.answer import years
+from planner.site.growth.answer import ahead
 from planner.site.growth.dates import Limit
 from planner.site.site_answer import SiteAnswer
 from planner.sizing.comparison import Count
@@ -59,7 +59,7 @@ def by_when(growth: Growth, states: Mapping[str, Count]) -> str:
     """The second sentence: from when on which limits no longer hold; what is spare today and short later as one."""
     found = [_one(each, states) for each in growth.limits if each.verdict in {ALREADY, WITHIN}]
     found = [each for each in found if each]
-    within = years(growth.horizon)
+    within = ahead(growth.horizon)
     if not found:
         far = any(each.verdict == BEYOND for each in growth.limits)
         return (

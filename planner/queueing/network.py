@@ -134,11 +134,11 @@ def _check_size(
     if several > multiple:
         raise InputError("servers", several, f"at most {multiple} multi-server stations")
     laws = effective[(effective > 1) & np.isfinite(effective)].sum()
-    size = int((population + 1) * scenarios * (servers.size + laws))
-    if size > numbers:
-        raise InputError("population", population, f"at most {numbers} numbers, not {size}")
     if population * 2**left > requesters:
         told = f"at most {requesters} requesters, half as many with each multi-server station"
+        raise InputError("population", population, told)
+    if population > (most := int(numbers / max(scenarios * (servers.size + laws), 1)) - 1):
+        told = f"at most {max(most, 0)} requesters with {scenarios * servers.size} stations, of all scenarios together"
         raise InputError("population", population, told)
 
 

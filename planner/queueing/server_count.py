@@ -244,11 +244,12 @@ def _fewest(
 def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Counts]:
     """Fewest servers by Erlang's recursion 1/B(k) = 1 + k/a 1/B(k - 1), and the scenarios it cannot decide."""
     answer, unsure = np.zeros_like(load), []
-    index, inverse, factor = np.arange(load.size), np.ones_like(load), 1 / load
+    index, inverse = np.arange(load.size), np.ones_like(load)
     tie = 1e-11  # closer to the target, the public law itself decides
     need, waiting = target.need(s) * (1 - tie), np.ones(load.shape, dtype=bool)
     stable_from = int(load.min()) + 1
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
+        factor = 1 / load
         for k in range(1, stable_from + 64):
             inverse *= factor
             inverse *= k

@@ -142,7 +142,7 @@ class Plan:
                 ", ".join(near),
                 *self.doubts,
             ))
-        ) + f"; --map {wanted}=COLUMN says which column it is"  # fmt: skip
+        ) + f"; `map` {wanted}=COLUMN says which column it is"  # fmt: skip
 
     def _nearest(self, name: str) -> str:
         """The unused heading that looks most like a field, and its unit where that does not fit."""

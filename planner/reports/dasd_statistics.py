@@ -20,7 +20,7 @@ from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.reports import schema
 from planner.reports.csv_table import COUNTER_SIZE, shown
-from planner.reports.lines import read_bytes
+from planner.reports.lines import numbered, read_bytes, read_text
 from planner.results import Array
 from planner.units import MICROSECOND
 
@@ -47,6 +47,7 @@ HISTOGRAMS: Final = {  # part of a request: label in debugfs, title that dasdsta
 KEYS: Final = {label: key for table in (TOTALS, HISTOGRAMS) for key, (label, *_) in table.items()}
 TITLES: Final = {title: key for key, (_, title, _) in HISTOGRAMS.items()}
 BLOCK_DEVICE: Final = re.compile(r"dasd[a-z]+")
+WANTED: Final = "expected files of /sys/kernel/debug/dasd/*/statistics, or dasdstat"
 OFF: Final = (b"Statistics are off", b"/statistics:disabled")
 WHAT: Final = "statistics of the DASD driver"
 
@@ -132,12 +133,11 @@ def read_dasd_statistics(path: Path | str, data: bytes | None = None) -> tuple[D
     """Read all statistics in a file: one or several files of debugfs (by `cat`, `grep .` or `head`), or dasdstat."""
     path = Path(path)
     content = read_bytes(path) if data is None else data
-    sections = list(_sections(path, content.decode("utf-8", "replace").splitlines()))
+    sections = list(_sections(path, read_text(path, content, WANTED) if content.strip() else ""))
     if not sections and any(mark in content for mark in OFF):
         raise ReportError(path, "the statistics of the DASD driver were off; dasdstat -e starts them")
     if not sections:
-        problem = "no statistics: expected files of /sys/kernel/debug/dasd/*/statistics, or dasdstat"
-        raise ReportError(path, problem)
+        raise ReportError(path, f"no statistics: {WANTED}")
     return tuple(map(_statistics, sections))
 
 
@@ -164,12 +164,12 @@ class _Section:
         return ReportError(self.path, problem, line=line or self.line)
 
 
-def _sections(path: Path, lines: list[str]) -> Iterator[_Section]:
-    """Cut lines into devices."""
+def _sections(path: Path, text: str) -> Iterator[_Section]:
+    """Cut a text into devices."""
     section: _Section | None = None
     open_key: str | None = None  # histogram of dasdstat whose numbers follow
-    for number, text in enumerate(lines, 1):
-        name, rest = _place(text)
+    for number, line in numbered(text):
+        name, rest = _place(line)
         begins = name is not None and (section is None or section.name != name)
         begins |= rest.startswith("start_time ") and section is not None and bool(section.values)
         begins |= " dasd I/O requests" in rest and section is not None and "requests" in section.values

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from planner.errors import ReportError
-from planner.reports.lines import read_text
+from planner.reports.lines import numbered, read_text
 from planner.reports.moments import ORDERS, DateParts, dated, time_of_day
 
 WANTED: Final = "expected what iostat -x -t 60 prints, or with -o JSON"
@@ -112,7 +112,7 @@ def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
     """Read all runs of a file, and notes on what else it holds."""
     text = read_text(path, _bare(data), WANTED)
     reader = _TextReader(path, text, of_pcp=_OF_PCP.search(data) is not None)
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in numbered(text):
         reader.take(number, line.rstrip())
     return reader.end()
 

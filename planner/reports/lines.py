@@ -94,6 +94,11 @@ def read_text(path: Path, data: bytes | None = None, expected: str = EXPECTED) -
     return decoded(b"".join([lines.data for lines in read_lines(path, data, expected)]))
 
 
+def numbered(text: str) -> list[tuple[int, str]]:
+    """Lines of such a text with their numbers, as `read_lines` cuts them; `str.splitlines` also does at U+0085."""
+    return [(number, part) for number, line in enumerate(text.split("\n"), 1) for part in line.split("\f")]
+
+
 def read_lines(path: Path, data: bytes | None = None, expected: str = EXPECTED) -> Iterator[Lines]:
     """Cut a file, or its content, into blocks of lines as an editor numbers them; a form feed only ends a line."""
     try:

@@ -16,7 +16,7 @@ from planner.lazy import pl
 from planner.render.text import counted
 from planner.reports import schema
 from planner.reports.csv_table import CsvTable, read_csv, shown
-from planner.reports.lines import read_text
+from planner.reports.lines import numbered, read_text
 
 Role = Literal["base", "alias"]
 ROLES: Final = ("device", "role", "pool")
@@ -267,9 +267,9 @@ def read_lsdasd(path: Path | str, data: bytes | None = None) -> LinuxDevices:
 def _linux_devices(path: Path, text: str) -> Iterator[_Device]:
     """All devices, whatever the form."""
     section: _Device | None = None
-    lines = list(enumerate(text.splitlines(), 1))
-    headed = next((number for number, line in lines if line.startswith("Bus-ID")), 0)  # above it is no device
-    for number, line in lines[headed:]:
+    lines = numbered(text)
+    headed = next((k for k, (_, line) in enumerate(lines, 1) if line.startswith("Bus-ID")), 0)
+    for number, line in lines[headed:]:  # above the heading is no device
         words = line.split()
         if not words or _HEAD.match(words[0]) or _PROMPT.fullmatch(line.rstrip()):
             continue

@@ -226,7 +226,7 @@ def refuse_twice(frame: pl.DataFrame) -> None:
     first, second = (frame.row(place, named=True) for place in places)
     when = "" if second["start"] is None else f" at {second['start']}"
     if first["system"] != second["system"]:
-        when += f" (of {first['system'] or second['system']}, and of no system: --system names it)"
+        when += f" (of {first['system'] or second['system']}, and of no system: `system` names it)"
     place = first["file"] or "data frame"
     place = place if first["line"] is None else f"line {first['line']} of {place}"
     problem = f"{keys[at]['_name']} a second time{when}, first in {place}"

@@ -37,7 +37,7 @@ ALIAS: Final = ("IODDEV_PAVSSCH", "IODDEV_PAVFPTIM", "IODDEV_PAVCNTIM", "IODDEV_
 COLUMNS: Final = ("time", "device", *BASE, *ALIAS)
 WHAT: Final = "volume counters (MRIODDEV)"
 INTERVAL: Final = "interval_s"
-SAY_DELTAS: Final = "; where each row holds what was counted since the row before, say --deltas"
+SAY_DELTAS: Final = "; where each row holds what was counted since the row before, say `deltas`"
 QUEUES: Final = ("queue", "queued", "qued", "base_queue", "req_qued")
 
 

@@ -262,7 +262,7 @@ def _as_seconds(
     quoted = heading if heading.isalnum() else f'"{heading}"'
     how, unit = ("fast", "s") if fast else ("slow", "us")
     found = f"a median {what} time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())})"
-    wanted = f"expected milliseconds, or the unit by --map {field}_{unit}={quoted} and so on"
+    wanted = f"expected milliseconds, or the unit by `map` {field}_{unit}={quoted} and so on"
     raise ReportError(table.path, f"{found}: no disk is so {how}; {wanted}", line=table.header_line)
 
 
@@ -293,9 +293,8 @@ def device_series(table: CsvTable, heading: str = "device") -> pl.Series:
             refuse()
         return f"{low:04X}" if low == high else refuse()
 
-    return table.mapped(
-        heading, number, "expected device numbers in hexadecimal such as 522A, one a row", pl.String
-    )
+    wanted = f"expected device numbers in hexadecimal such as 522A, one a row; names: `map` volume={heading}"
+    return table.mapped(heading, number, wanted, pl.String)
 
 
 def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:

@@ -136,7 +136,7 @@ def parts_of(
                 SitePart(name=group.words, groups=(group,), frame=frame, shares={ssid: shares}, **asked)
             )
     if not (parts and pool is not None):
-        every = chosen(every, pool, _named(source)) if every or not parts else []
+        every = chosen(every, pool, _named(source), measured) if every or not parts else []
         for few in cut(every, rows.select(pl.len()).collect().item()):
             where = {"archive": archive.path, "start": start, "end": end} if archive is not None else {
                 "frame": choose.rows_of(rows, few), "supply": supply
@@ -153,10 +153,11 @@ def _named(source: Data) -> str:
     return ", ".join(map(str, source)) if isinstance(source, list | tuple) else str(source)
 
 
-def chosen(groups: Sequence[Group], pool: str | None, source: str) -> list[Group]:
+def chosen(groups: Sequence[Group], pool: str | None, source: str, measured: Measured | None) -> list[Group]:
     """Groups that are asked for: of this pool, or all."""
     if not groups:
-        raise InputError("source", source, "devices or volumes with intervals; there are none")
+        there = listed(measured.what) if measured is not None else "none"
+        raise InputError("source", source, f"devices or volumes with intervals; found {there}")
     if pool is None:
         return list(groups)
     found = [each for each in groups if pool in (each.name, each.words)]

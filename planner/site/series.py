@@ -194,13 +194,13 @@ def _heading(table: CsvTable, value: str | None) -> str:
     if value is None:
         if len(others) != 1:
             raise InputError(
-                "--value", "not given", f"one of {', '.join(others)}" if others else "a file with a number"
+                "value", "not given", f"one of {', '.join(others)}" if others else "a file with a number"
             )
         return others[0]
     for name in others:
         if name.lower() == value.lower():
             return name
-    raise InputError("--value", value, f"a column of {table.path}: {', '.join(others)}")
+    raise InputError("value", value, f"a column of {table.path}: {', '.join(others)}")
 
 
 def _starts(table: CsvTable) -> tuple[NDArray[np.datetime64], NDArray[np.datetime64]]:
@@ -240,7 +240,7 @@ def _check_order(rows: SystemRows, moments: NDArray[np.datetime64], *, utc: bool
 def _check_days(rows: SystemRows, heading: str, first: date, values: Array) -> None:
     """Refuse a series without numbers, a leap over more days than were measured, and a change of the unit."""
     if not np.isfinite(values).any():
-        raise rows.error(0, "start", "begins a series in which nothing was measured: expected a number")
+        raise rows.error(0, "start", "begins a series of which no half hour was measured: expected days")
     if leapt := leap(values):
         since = rows.since(first + timedelta(days=leapt[0]))
         leaps = f"leaps {leapt[1]} days, more than were measured"

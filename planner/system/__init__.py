@@ -96,7 +96,7 @@ def whatif(system: System | Path | str, ranges: Sequence[str], settings: Sequenc
     asked = _asked(system, settings)
     found = [parse_range(asked, text) for text in ranges]
     if not found:
-        raise InputError("--over", None, "what varies, as guests.count=10:40:2")
+        raise InputError("ranges", None, "what varies, as guests.count=10:40:2")
     return over(asked, found)
 
 

@@ -182,9 +182,9 @@ def over(system: System, ranges: Sequence[Selected]) -> SystemGrid:
     """Ask a system over a grid."""
     labels = [(e.table, e.name, r.key.key) for r in ranges for e in r.entries]
     if len(set(labels)) < len(labels):
-        raise InputError("--over", "the same number twice", "each of them once")
+        raise InputError("ranges", "the same number twice", "each of them once")
     if math.prod(len(r.values) for r in ranges) > LARGEST_GRID:
-        raise InputError("--over", "the grid", f"at most {LARGEST_GRID} combinations")
+        raise InputError("ranges", "the grid", f"at most {LARGEST_GRID} combinations")
     settings = tuple(product(*(r.values for r in ranges)))
     light = all(not r.key.text for r in ranges)
     systems = []

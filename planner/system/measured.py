@@ -43,7 +43,7 @@ def template(name: str) -> str:
     True
     """
     if name not in TEMPLATES:
-        raise InputError("--template", name, one_of(name, TEMPLATES))
+        raise InputError("template", name, one_of(name, TEMPLATES))
     (_, comment), *tables = (pair for part in _templates()[name] for pair in part.items())
     return written(comment, tables)
 
@@ -155,10 +155,10 @@ def _chosen(devices: pl.DataFrame, system: str | None) -> pl.DataFrame:
     names = sorted({each for each in devices["system"].to_list() if each is not None})
     if system is not None and system not in names:
         raise InputError(
-            "--system", system, one_of(system, names) if names else "none: the table names no system"
+            "system", system, one_of(system, names) if names else "none: the table names no system"
         )
     if system is None and len(names) > 1:
-        raise InputError("--system", None, f"one of {', '.join(names)}")
+        raise InputError("system", None, f"one of {', '.join(names)}")
     kept = devices if system is None else devices.filter(pl.col("system") == system)
     return kept.filter(
         pl.col("kind").cast(pl.String).is_in([BASE, VOLUME])

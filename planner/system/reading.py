@@ -272,25 +272,25 @@ class Selected:
         return self.read(text)[0]
 
 
-def find(system: System, selector: str, option: str = "--set") -> Selected:
+def find(system: System, selector: str, argument: str = "settings") -> Selected:
     """Look up TABLE.key or TABLE[name].key, the key with or without its unit."""
     match = _SELECTOR.fullmatch(selector.strip())
     if match is None:
-        raise InputError(option, selector, EXAMPLE)
+        raise InputError(argument, selector, EXAMPLE)
     table, name = match["table"], match["name"]
     if table not in TABLES:
-        raise InputError(option, selector, one_of(table, TABLES, "one of the tables"))
+        raise InputError(argument, selector, one_of(table, TABLES, "one of the tables"))
     entries = system.of(table) if name is None else tuple(e for e in system.of(table) if e.name == name)
     if not entries:
         names = [entry.name for entry in system.of(table)]
         there = one_of(name or "", names) if any(names) else f"a table that the file has; it has no [{table}]"
-        raise InputError(option, selector, there)
+        raise InputError(argument, selector, there)
     declared = TABLES[table]
     bare = declared.bare(match["key"])
     key, factor = (bare, None) if bare is not None else declared.find(match["key"]) or (None, None)
     if key is None or key.key in {"name", "like"}:
         known = [each.key for each in declared.keys if each.key not in {"name", "like"}]
-        raise InputError(option, selector, one_of(match["key"], known, "one of the keys"))
+        raise InputError(argument, selector, one_of(match["key"], known, "one of the keys"))
     label = f"{table}[{name}].{key.key}" if name is not None else f"{table}.{key.key}"
     return Selected(label=label, entries=entries, key=key, factor=factor)
 
@@ -301,13 +301,13 @@ def apply(system: System, settings: Sequence[str]) -> System:
     for text in settings:
         selector, sign, value = text.partition("=")
         if not sign:
-            raise InputError("--set", text, EXAMPLE)
+            raise InputError("settings", text, EXAMPLE)
         target = find(system, selector)
         said, half = target.read(value)
         for entry in target.entries:
             place = (entry.table, entry.name, target.key.key)
             if place in seen:
-                raise InputError("--set", f"{target.label} twice", "each of them once")
+                raise InputError("settings", f"{target.label} twice", "each of them once")
             seen.add(place)
         system = system.changed((entry, target.key.key, said, half) for entry in target.entries)
     return recheck(system) if settings else system
@@ -325,16 +325,17 @@ def recheck(system: System) -> System:
 def parse_range(system: System, text: str) -> Selected:
     """Read ``guests.count=10:40:2``, ``storage.real=1024GiB:1280GiB:64GiB`` or ``paging.depth=1:unlimited``."""
     selector, sign, value = text.partition("=")
-    target = find(system, selector, "--over")
+    target = find(system, selector, "ranges")
     parts = [part.strip() for part in value.split(":")]
     if sign and target.key.words and any(part in target.key.words for part in parts):
         return replace(target, values=tuple(map(target.value, parts)))
     example = "guests.count=10:40:2"
     expected = f"TABLE.key=first:last:step, as {example} (counts step by 1 without it)"
     if target.key.text:
-        raise InputError("--over", text, expected)
+        raise InputError("ranges", text, expected)
     # a step may lie below the bounds of the value itself
     free = replace(target, key=replace(target.key, low=0.0))
-    whole = target.key.whole
-    values = span(text, target.value, free.value, whole=whole, expected=expected, example=example)
+    values = span(
+        text, target.value, free.value, whole=target.key.whole, expected=expected, example=example, argument="ranges"
+    )  # fmt: skip
     return replace(target, values=values)

@@ -69,7 +69,7 @@ def parse_setting(text: str, kind: str = "volume") -> tuple[str, Value]:
     key, sign, value = text.partition("=")
     what = _known(key, kind)
     if not sign:
-        raise InputError("--set", text, f"KEY=VALUE such as {KINDS[kind].QUESTIONS[0].example}")
+        raise InputError("settings", text, f"KEY=VALUE such as {KINDS[kind].QUESTIONS[0].example}")
     return key, what.read(value)
 
 
@@ -285,14 +285,14 @@ def predict(
             raise InputError("key", key, f"one of {listed(known)}")
     twice = [key for key in over if key in settings]
     if twice:
-        raise InputError("--over", twice[0], "a key that is not set as well")
+        raise InputError("over", twice[0], "a key that is not set as well")
     closed = [key for key in ("outstanding", "think_time") if key in {*settings, *over}]
     if closed and np.any(np.array([*over.get("arrival_rate", ()), settings.get("arrival_rate", 0.0)]) > 0.0):
         raise InputError(
             closed[0], "beside arrival_rate", "one of them: pages come at random, or as requests come back"
         )
     if math.prod(len(values) for values in over.values()) > LARGEST_GRID:
-        raise InputError("--over", "the grid", f"at most {LARGEST_GRID} scenarios")
+        raise InputError("over", "the grid", f"at most {LARGEST_GRID} scenarios")
     base = _completed(model, {**settings}, over)
     asked = [base | dict(zip(over, values, strict=True)) for values in product(*over.values())]
     return Prediction(
@@ -328,7 +328,7 @@ def _completed(model: Model, base: dict[str, Value], over: Mapping[str, Sequence
 def _wanted(question: Quantity, low: float, high: float) -> str:
     what = " or ".join(question.words) if question.words else "a count" if question.whole else "a value"
     measured = "" if math.isnan(low) else f": the model was measured with {low:g} to {high:g} {question.key}"
-    return f"{what}, such as --set {question.example}{measured}"
+    return f"{what}, such as `settings` {question.example}{measured}"
 
 
 def _values(model: Model, asked: Sequence[Scenario]) -> dict[str, Interval]:

@@ -372,7 +372,7 @@ def test_a_model_holds_what_the_fit_found_and_what_its_runs_cover(fit: Fit, free
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        (["think_time"], "--fix = 'think_time': expected KEY=VALUE with a key of service_time"),
+        (["think_time"], "fix = 'think_time': expected KEY=VALUE with a key of service_time"),
         (["speed=3"], "KEY=VALUE with a key of"), (["inflation=0.1", "inflation=0.2"], "inflation twice"),
     ],
 )  # fmt: skip
@@ -385,17 +385,17 @@ def test_what_is_known_is_said_once_by_its_name(settings: list[str], problem: st
 @pytest.mark.parametrize(
     ("kind", "how", "problem"),
     [
-        ("tape", {}, "--kind = 'tape': expected one of volume, pool, paging"),
-        ("volume", {"population": 0}, "--population = 0: expected a count of at least 1"),
+        ("tape", {}, "kind = 'tape': expected one of volume, pool, paging"),
+        ("volume", {"population": 0}, "population = 0: expected a count of at least 1"),
         (
             "paging",
             {"population": 3},
-            "--population = 3: expected none: a paging is not fitted to requesters",
+            "population = 3: expected none: a paging is not fitted to requesters",
         ),
         (
             "disk",
             {"chosen": Chosen(pool="P")},
-            "--pool = 'P': expected none: a disk is fitted to a table of runs",
+            "pool = 'P': expected none: a disk is fitted to a table of runs",
         ),
     ],
 )

@@ -91,7 +91,7 @@ def test_devices_of_a_run_are_added_up_and_their_times_weighed_by_rate(write: Wr
     ("kind", "lines", "problem"),
     [
         ("volume", (DEVICES[0], "a,base,3,552,1.7,.1", "a,base,3,552,1.7,.1"),
-         "line 2, column 3: role has 2 volumes: expected 1 volume; several are --kind pool"),
+         "line 2, column 3: role has 2 volumes: expected 1 volume; several are `kind` pool"),
         ("pool", (DEVICES[0], "a,alias,,1,1.7,"), "role of a is alias only: expected a base among its devices"),
         ("pool", (DEVICES[0], "a,base,3,1,0,"), "service_ms is empty or 0"),
         ("pool", ("aliases,io_rate", "1,755"), "missing volumes"),
@@ -171,10 +171,10 @@ def test_one_of_several_groups_of_columns_is_enough(write: Write) -> None:
     assert read_measurements([write("speed,other", "fast,1")], HEADINGS, (), others=True)
 
 
-def test_what_was_chosen_is_told_by_its_options() -> None:
+def test_what_was_chosen_is_told_by_its_arguments() -> None:
     assert Chosen().given() == {}
     assert Chosen(start="a", end="b", pool="P", system="S").given() == {
-        "--system": "S", "--from": "a", "--to": "b", "--pool": "P",
+        "system": "S", "start": "a", "end": "b", "pool": "P",
     }  # fmt: skip
 
 
@@ -213,7 +213,7 @@ def test_of_an_archive_the_worst_interval_at_each_count_is_taken(write: Write, t
     for chosen in (Chosen(pool="P2"), Chosen(pool="P2", interval="worst")):
         runs = read_observations([folder], "pool", chosen)
         assert (runs[0].aliases, runs[0].values["queued"]) == (2, pytest.approx(2.05))
-    with pytest.raises(InputError, match=r"--pool.*one pool of the 2 in .*: pool P1, pool P2"):
+    with pytest.raises(InputError, match=r"^pool.*one pool of the 2 in .*: pool P1, pool P2"):
         read_observations([folder], "pool")
     with pytest.raises(
         InputError, match=r"measurements = .*: expected a pool with I/O; of pool P3 there is none"
@@ -224,7 +224,7 @@ def test_of_an_archive_the_worst_interval_at_each_count_is_taken(write: Write, t
 def test_of_several_systems_one_must_be_said(write: Write, tmp_path: Path) -> None:
     folder = tmp_path / "site"
     collect([write(*site(systems=("SYS1", "SYS2")))], folder)
-    with pytest.raises(InputError, match=r"--system.*one of SYS1, SYS2: .* holds several systems"):
+    with pytest.raises(InputError, match=r"^system.*one of SYS1, SYS2: .* holds several systems"):
         read_observations([folder], "pool")
     assert read_observations([folder], "pool", Chosen(system="SYS2"))
 

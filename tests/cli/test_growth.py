@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from planner.cli import main
+from planner.site.growth.answer import ahead
 from tests.checkout import ROOT
 
 SERIES = str(ROOT / "docs/examples/io-rate.csv")
@@ -160,6 +161,13 @@ def test_a_picture_of_one(tmp_path: Path) -> None:
     assert main(["growth", SERIES, "--limit", "5000", "--plot", str(one)]) == 0
     drawn = one.read_text(encoding="utf-8")
     assert all(f">{words}</text>" in drawn for words in ("90 %", "limit", "90 % of the date"))
+
+
+@pytest.mark.parametrize(
+    ("days", "words"), [(2, "2 days"), (364, "1 year"), (400, "400 days"), (1826, "5 years")]
+)
+def test_a_horizon_in_words(days: int, words: str) -> None:
+    assert ahead(days) == words
 
 
 @pytest.mark.long

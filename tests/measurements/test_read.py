@@ -6,8 +6,10 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import re
 import sys
+import threading
 from pathlib import Path
 
 import pandas as pd
@@ -211,12 +213,25 @@ def test_a_pool_has_one_worst_interval() -> None:
     assert worst["queued"].to_list() == [2, 2]
 
 
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    """As <(zcat FILE) of a shell: a second look at it finds nothing, or waits for ever."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    content = b"volume,io_rate,service_ms\nA,500,1.3\n"
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    assert read(pipe).devices["label"].to_list() == ["A"]
+    writer.join()
+
+
 def test_a_system_is_one_of_those_that_a_file_names_else_its_name() -> None:
     lines = "system,device,io_rate,service_ms\nA,522A,500,1.3\nB,522A,700,\nB,522B,300,1.3\n,522C,100,1.3\n"
     measured = read(lines.encode(), system="B")
     assert measured.devices.select("system", "io_rate").rows() == [("B", 300.0), ("B", 100.0)]
     assert [each.system for each in read(lines.encode(), system="A").missing] == []
     assert read(lines.encode(), system="C").devices["system"].to_list() == ["A", "B", "C"]
+    with pytest.raises(InputError, match=r"system = 'C': expected one of A, B$"):
+        read(lines.rpartition(",522C")[0].encode(), system="C")
 
 
 def test_files_without_dates_have_one_worst_interval(tmp_path: Path) -> None:
@@ -328,7 +343,21 @@ def test_what_is_no_measurement_is_refused(text: str, problem: str) -> None:
         ),
         (
             (ROOT / "docs" / "examples" / "lsdasd.txt").read_bytes(),
-            "lsdasd says who shares .* give it by --pools",
+            "lsdasd says who shares .* give it by `members`",
+        ),
+        (
+            b"Device 522A is a base HyperPAV volume in pool 0\n",
+            "CP QUERY PAV says who shares a pool.* by `members`",
+        ),
+        (
+            b"q dasd\nDASD 0200 CP SYSTEM VMRES 12\nReady; T=0.01/0.01 1:00\n",
+            "CP QUERY DASD prints no rates: expected a DEV",
+        ),
+        (b'[{"volume": "A", "io_rate": 5, "service_ms": 1}]', "JSON, but not what iostat -x -o JSON prints"),
+        (b"# hostname;interval;timestamp;DEV;tps;await\n", "this is sadf of sar; expected what iostat -x"),
+        (
+            b"Device,IOPS,Svc\ndasda,9,1\n",
+            "line 2, column 1: Device 'dasda': .* names: `map` volume=Device",
         ),
         (b"volume io_rate service_ms\nA      500     0.5\n", "expected commas, semicolons or tabs"),
         (b"# of RMF\nVolser|IOPS|Svc\nA|500|0.5\n", "expected commas, semicolons or tabs"),

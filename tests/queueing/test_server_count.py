@@ -138,6 +138,9 @@ def test_shapes_and_types() -> None:
     assert servers.shape == (2, 3)
     assert servers.dtype == np.int64
     assert min_servers(0.0, 1.0, wait_time=1e-6) == 1
+    with np.errstate(all="raise"):
+        for target in ({"wait_time": 1e-6}, {"delay_probability": 0.1}, {"response_quantile": (0.5, 2.0)}):
+            assert min_servers(1e-310, 1.0, **target) == 1  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -77,18 +77,18 @@ def test_marks_and_units_are_found(lines: tuple[str, ...], rate: float, service:
     [
         (("Volser;IOPS;Svc", "A;1,234;2,345"), "line 2, column 3: '1,234': is its comma one of decimals or"),
         (("Volser;IOPS;Svc", "A;1.234;2"), "line 2, column 3: '1.234': is its point one of decimals or"),
-        (("Volser,IOPS (k),Svc", "A,1.2,2.5"), r"io_rate: perhaps 'IOPS \(k\)', but its unit 'k' does not fit; --map"),
+        (("Volser,IOPS (k),Svc", "A,1.2,2.5"), r"io_rate: perhaps 'IOPS \(k\)', but its unit 'k' does not fit; `map`"),
         (("Volser,IOPS,Resp (max) [ms]", "A,1.2,2.5"), "its unit 'max ms' does not fit"),
         (("Volser,IOPS,Conn (%),Pend,Disc", "A,1.2,2.5,1,1"), r"not taken: Conn \(%\)"),
         (("Volser;IOPS;Svc", "A;1,5;2.5"), "'1,5': a decimal comma, and decimal points elsewhere"),
         (("Volser,IOPS,Svc (ms),Svc (us)", "A,1,2,3"), r"'Svc \(ms\)' and 'Svc \(us\)' may both be service"),
         (("Volser,Rates per s,Svc", "A,1,2"), "a table without io_rate; taken: Volser as volume, Svc as service; not "
-         "taken: Rates per s; io_rate: perhaps 'Rates per s'; --map io_rate=COLUMN"),
-        (("Volser,Reads/s,Writes/s,Svc", "A,1,2,3"), "not taken: Reads/s, Writes/s; --map"),
+         "taken: Rates per s; io_rate: perhaps 'Rates per s'; `map` io_rate=COLUMN"),
+        (("Volser,Reads/s,Writes/s,Svc", "A,1,2,3"), "not taken: Reads/s, Writes/s; `map`"),
         (("Volser,IOPS,Svc", "A,700,845"), None),
-        (("Volser,IOPS,Svc", "A,700,18450"), "so slow; expected milliseconds, or the unit by --map service_us"),
-        (("Volser,IOPS,Resp", "A,700,.0008"), "a median response time .* --map response_s=Resp"),
-        (("Volser,IOPS,Svc", "A,700,.0008"), "so fast; expected milliseconds, or the unit by --map service_s=Svc"),
+        (("Volser,IOPS,Svc", "A,700,18450"), "so slow; expected milliseconds, or the unit by `map` service_us"),
+        (("Volser,IOPS,Resp", "A,700,.0008"), "a median response time .* `map` response_s=Resp"),
+        (("Volser,IOPS,Svc", "A,700,.0008"), "so fast; expected milliseconds, or the unit by `map` service_s=Svc"),
     ],
 )  # fmt: skip
 def test_what_may_mean_two_things_is_refused(lines: tuple[str, ...], problem: str | None) -> None:

@@ -155,6 +155,23 @@ class TestLsdasd:
             read_lsdasd(file(tmp_path, content))
 
 
+@pytest.mark.parametrize("mark", ["\f", "\x85", "\u2028"])
+def test_lines_count_as_in_an_editor(mark: str) -> None:
+    """Nothing but a line feed begins the next number, and of these only a form feed ends a line."""
+    disk = f"Linux 5.14.0 (a)\n{mark}\nDevice r/s w/s r_await w_await aqu-sz %util\ndasda 1.0 1.0 1.0 x.0 0.0 0.1\n\n"
+    for reader, content, line in (
+        (read_lsdasd, f"# {mark}\n{UIDS}garbage\n", 9),
+        (read_iostat, disk, 4),
+        (read_dasd_statistics, f"# {mark}\n{DEBUGFS.replace('total_requests 40', 'start_time x')}", 3),
+    ):
+        with pytest.raises(ReportError) as raised:
+            reader("given", content.encode())
+        assert raised.value.line == line
+    if mark != "\f":
+        with pytest.raises(ReportError, match=r"line 4, column 1: 'das\sdb .* is no status, name or uid"):
+            read_lsdasd("given", UIDS.replace("dasdb", f"das{mark}db").encode())
+
+
 def report(time: str | None, **disks: dict[str, str]) -> dict[str, Any]:
     listed = [{"disk_device": name, **numbers} for name, numbers in disks.items()]
     return {"disk": listed} if time is None else {"timestamp": time, "disk": listed}

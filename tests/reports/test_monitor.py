@@ -455,7 +455,7 @@ class TestRefusals:
         site.is_alias = site.is_alias & (site.devices % 2 == 0)
         site.is_base = site.is_base & False
         content = written(site)
-        refuse(tmp_path, content, r"RDEVPVFG mark the 8 bases and 6 aliases .*--pools")
+        refuse(tmp_path, content, r"RDEVPVFG mark the 8 bases and 6 aliases .*`members`")
         found = read(tmp_path, content, pools_known=True)
         assert set(last(found.devices)["kind"]) == {"volume", "other"}
 

@@ -127,7 +127,7 @@ def test_an_interval_of_nothing_among_others_is_refused(tmp_path: Path) -> None:
 def test_deltas_by_the_clock(tmp_path: Path) -> None:
     rows = [(800 * k, "522A", *EXAMPLE, 2.2) for k in range(4)]
     assert one(tmp_path, *rows, deltas=True).io_rate == 1100
-    with pytest.raises(ReportError, match="--deltas"):
+    with pytest.raises(ReportError, match="`deltas`"):
         one(tmp_path, *rows)
 
 

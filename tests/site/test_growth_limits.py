@@ -187,6 +187,19 @@ def test_a_few_days_without_load_are_none(given: GrowthQuestion) -> None:
     assert "too few; 0.165 of 0.9" in site_growth(measured(busy), given).headline
 
 
+@pytest.mark.parametrize("pool", ["", ",pool"])
+def test_minutes_are_too_short_for_growth_and_that_is_said(given: GrowthQuestion, pool: str) -> None:
+    """They have dates: what is missing is an hour, of which half was measured."""
+    rows = [f"522A,2026-03-01T10:0{k},60,300,1.0{pool and ',P'}\n" for k in range(2)]
+    hours = [f"522B,2026-03-0{k},3600,300,1.0{pool and ',Q'}\n" for k in (1, 2, 3)]
+    head = f"device,start,interval_s,io_rate,service_ms{pool}\n"
+    what = f"{'I/O rate of pool P' if pool else 'busy share of volume 522A'}: measured for less than half of any hour"
+    with pytest.raises(ReportError, match=what):
+        site_growth(read("".join([head, *rows]).encode()), given)
+    found = site_growth(read("".join([head, *rows, *hours]).encode()), given)
+    assert any(note.startswith(what) for note in found.notes)
+
+
 def test_storage_in_use_meets_its_data_spaces_and_real_storage(given: GrowthQuestion) -> None:
     days, spaces = 120, 2
     first = datetime(2026, 1, 5)

@@ -100,7 +100,8 @@ def test_a_system_whose_days_no_other_has_is_named(tmp_path: Path) -> None:
         (["2026-03-02,1", "2026-03-03,-2"], "start,io_rate", 3, "zero or above"),
         (["2026-03-02,1", "2026-03-03,fast"], "start,io_rate", 3, "zero or above"),
         (["2026-03-02,1", "2026-03-09,2"], "start,io_rate", 3, "7 days long"),
-        (["2026-03-02,", "2026-03-03,"], "start,io_rate", 2, "nothing was measured"),
+        (["2026-03-02,", "2026-03-03,"], "start,io_rate", 2, "no half hour was measured"),
+        (["2026-03-02T10:00,1", "2026-03-02T10:01,2"], "start,io_rate", 2, "no half hour was measured"),
         (["1"], "io_rate", 1, "missing start"),
     ],
 )  # fmt: skip

@@ -222,7 +222,7 @@ def storage_usage(
     last = ordered[-1]
     name = release or last.release
     if name is None:
-        raise InputError("release", None, "the z/VM release (--release); the listing does not show it")
+        raise InputError("release", None, "the z/VM release; the listing does not show it")
     row = storage.release(name, ptrm_spaces)
     snapshots = [_snapshot(listing) for listing in ordered]
     if (real_storage is None) != (resident_pages is None):

@@ -171,7 +171,7 @@ def decide_bits(rows: Columns, span: SampleSpan) -> None:
         counts = counts_of(span.pools["rows"][there])
         span.system.bits = layouts.pool_bits(flags, pools, code != 0, helped, counts)
     except layouts.UndecidedError as error:
-        wanted = "expected one bit each; a table of members (--pools) can say it instead"
+        wanted = "expected one bit each; `members` can say it instead"
         raise ReportError(span.path, f"{error}: {wanted}") from None
 
 

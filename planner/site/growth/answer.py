@@ -71,7 +71,7 @@ class Growth(Answer):
             return said
         return (
             f"{within} of {len(self.limits)} limits {'is' if within == 1 else 'are'} reached within "
-            f"{years(self.horizon)}. {'First' if within else 'Next'}: {said}"
+            f"{ahead(self.horizon)}. {'First' if within else 'Next'}: {said}"
         )
 
     @property
@@ -223,15 +223,12 @@ def amount(value: float, unit: str) -> str:
     return f"{readable(value)}{'/s' if unit == '1/s' else f' {unit}' if unit else ''}"
 
 
-def years(days: int) -> str:
-    """A horizon in years."""
-    return f"{readable(days / YEAR)} years"
-
-
 def ahead(days: int) -> str:
     """How long the horizon is; in days where it is no whole number of years."""
     whole = round(days / YEAR)
-    return counted(whole, "year") if abs(days - whole * YEAR) < 0.01 * YEAR else counted(days, "day")
+    return (
+        counted(whole, "year") if whole and abs(days - whole * YEAR) < 0.01 * YEAR else counted(days, "day")
+    )
 
 
 def sentence(limit: Limit, rate: float | None, horizon: int) -> str:

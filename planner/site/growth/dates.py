@@ -131,7 +131,7 @@ def parse_growth(text: str) -> float:
     match = _RATE.fullmatch(text)
     rate = float(match["number"]) / 100 if match else math.nan
     if not rate > -1:
-        raise InputError("--growth", text, "a growth above -100 %, such as 20%/year")
+        raise InputError("growth", text, "a growth above -100 %, such as 20%/year")
     return rate
 
 
@@ -147,10 +147,10 @@ def parse_event(text: str) -> tuple[date, float]:
     try:
         day = date.fromisoformat(match["day"] if match else "")
     except ValueError:
-        raise InputError("--event", text, "a day and a change, such as 2027-03-01:+30%") from None
+        raise InputError("event", text, "a day and a change, such as 2027-03-01:+30%") from None
     factor = 1 + float(match["number"]) / 100 if match else 0.0
     if factor <= 0:
-        raise InputError("--event", text, "a change that leaves some load, such as 2027-03-01:-30%")
+        raise InputError("event", text, "a change that leaves some load, such as 2027-03-01:-30%")
     return day, factor
 
 
@@ -166,7 +166,7 @@ def parse_horizon(text: str) -> int:
     days = float(match["number"]) * SPANS[match["unit"]] if match and match["unit"] in SPANS else 0.0
     if not 1 <= days <= FARTHEST:
         raise InputError(
-            "--horizon", text, "a time from a day to 100 years, such as 5years, 18months or 400days"
+            "horizon", text, "a time from a day to 100 years, such as 5years, 18months or 400days"
         )
     return int(days)
 
@@ -178,7 +178,7 @@ def parse_limit(text: str) -> float:
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value > 0):
-        raise InputError("--limit", text, "a number above zero in the unit of the column, such as 5000")
+        raise InputError("limit", text, "a number above zero in the unit of the column, such as 5000")
     return value
 
 

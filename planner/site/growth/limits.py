@@ -14,7 +14,7 @@ import numpy as np
 from planner.demand import Law, Target
 from planner.devices.storage import FRAMES_PER_PGMBK, StorageLimit, ptrm_limit, real_storage_limit
 from planner.devices.storage import release as find_release
-from planner.errors import InputError, ReportError
+from planner.errors import InputError, PlannerError, ReportError
 from planner.interval import Interval
 from planner.lazy import pl
 from planner.measurements.choose import groups_of
@@ -37,7 +37,8 @@ BUSY: Final = 0.9  # share at which a device is full
 AS_MEASURED: Final = Interval(1.0, 1.0, 1.0)
 RECENT: Final = 28  # days, the last ones of a pool, by which its need of today is decided
 Kind = Literal["pool", "volume", "storage"]
-NOT_MEASURED: Final = "measurements with dates over several days: the column start of docs/formats.md"
+TOO_SHORT: Final = "measured for less than half of any hour, too short for a busy hour; measure days"
+NOT_MEASURED: Final = "volumes or storage with dates over several days: the column start of docs/formats.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +74,7 @@ def site_growth(
     off += unmeasured
     notes += off
     if not series:
-        if off:
-            raise _nothing(measured, off)
-        raise InputError("measurements", "no interval with a date", NOT_MEASURED)
+        raise _nothing(measured, off)
     daily = aligned([(each.measured, each.first, each.levels) for each in series], notes)
     fit = fitted(daily, workers)
     future = future_of(daily, fit, rate, events)
@@ -116,8 +115,12 @@ def site_growth(
     return replace(answer, basis=_basis(pools, series), gaps=gaps or {}, unanswered=unanswered)
 
 
-def _nothing(measured: Measured, problems: Sequence[str]) -> ReportError:
+def _nothing(measured: Measured, problems: Sequence[str]) -> PlannerError:
     """Say what is wrong with measurements of which no load has an answer."""
+    if not problems:
+        rows = measured.devices.height + measured.storage.height
+        found = "no interval with a date" if rows else listed(measured.what)
+        return InputError("measurements", found, NOT_MEASURED)
     files = measured.frame["file"].drop_nulls().unique(maintain_order=True).to_list() or ["data frame"]
     more = f" and {counted(len(files) - 1, 'further file')}" if len(files) > 1 else ""
     return ReportError(f"{files[0]}{more}", "; ".join(each.rstrip(".") for each in problems))
@@ -135,9 +138,14 @@ def _basis(pools: Sequence[PoolQuestion], series: Sequence[GrowingLoad]) -> str:
 
 
 def _of_one_clock(series: Sequence[GrowingLoad]) -> tuple[list[GrowingLoad], list[str]]:
-    """Loads without a leap over more days than were measured; the others are named and left out."""
+    """Loads with a busy hour, without a leap over more days than were measured; the others are named and left out."""
     kept, notes = [], []
+    short = [each.measured.name for each in series if not np.isfinite(each.levels).any()]
+    if short:
+        notes.append(f"{listed(short, NAMED)}: {TOO_SHORT}.")
     for each in series:
+        if not np.isfinite(each.levels).any():
+            continue
         found = leap(each.levels)
         if found is None:
             kept.append(each)
@@ -281,7 +289,7 @@ def _volume_series(devices: pl.DataFrame, notes: list[str]) -> tuple[list[Growin
             f"The service time of {listed(others, NAMED)} was not measured: it is taken from the other figures; "
             "the ranges of the dates hold how far these leave it open today."
         )
-    return [each for each in found if np.isfinite(each.levels).any()], off
+    return found, off
 
 
 def _storage_series(storage: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:

@@ -153,7 +153,7 @@ def test_releases_that_only_memory_speaks_for_are_not_shipped() -> None:
     given = budget(release="6.4", ptrm_spaces=128).limits()
     assert "No published source has the limits of z/VM 6.4" in given.notes[-1]
     assert {limit.name: limit.segments for limit in given.limits}["PTRM-data-spaces"] == 128 * 524_288
-    with pytest.raises(InputError, match="--ptrm-spaces gives its number"):
+    with pytest.raises(InputError, match="`ptrm_spaces` gives its number"):
         budget(release="7.2")
     for older in ("4.4", "5.1", "nonsense"):
         with pytest.raises(InputError, match="limits are known"):

@@ -127,7 +127,7 @@ def test_other_data_spaces_do_not_count() -> None:
         ([], {}, "at least one"),
         ([listing(5), listing(5)], {}, "each of another time"),
         ([listing(5), replace(listing(128), end=time(23, 0))], {}, "with dates"),
-        ([replace(listing(5), release=None)], {}, "--release"),
+        ([replace(listing(5), release=None)], {}, "the z/VM release; the listing does not"),
         ([replace(listing(5), release="6.4")], {}, "5.2, 5.3"),
         ([replace(listing(5), rows=(replace(listing(5).rows[0], owner="MAINT"),))], {}, "PTRM"),
         (
