@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from planner import library, style
 from planner.advice.disk import Setting, disk_rates
@@ -17,9 +17,6 @@ from planner.published import report
 from planner.published.report import Cell, PublishedFigure, PublishedReport, Said
 from planner.reports import Printed, PublishedTable
 from planner.units import EXACT, KILOBYTE, MEGABYTE, MICROSECOND, readable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FOLDER: Final = "emulated-fba"
 XEDIT_RUNS: Final = {
@@ -246,7 +243,7 @@ def _paging_cp(at: Cell) -> Said:
     return Said("transferred", each, "CP time", note=f"CP time per block of XEDIT, run {of}")
 
 
-def iozone_per_transaction() -> Axes:
+def iozone_per_transaction() -> style.Axes:
     """Figure 1: CP and virtual time per transaction of the iozone runs."""
     found = report.table(FOLDER, "table-1")
     off, on = (
@@ -260,7 +257,7 @@ def iozone_per_transaction() -> Axes:
     )  # fmt: skip
 
 
-def iozone_per_virtual_io() -> Axes:
+def iozone_per_virtual_io() -> style.Axes:
     """Figure 2: CP and virtual time per virtual I/O of the iozone runs; native SCSI has none."""
     found = report.table(FOLDER, "table-1")
     axes = _stacked(
@@ -277,7 +274,7 @@ def iozone_per_virtual_io() -> Axes:
     return axes
 
 
-def xedit_per_transaction() -> Axes:
+def xedit_per_transaction() -> style.Axes:
     """Figure 3: CP and virtual time per transaction of the XEDIT loops."""
     found = report.table(FOLDER, "table-2")
     fba, eckd = (found.value("CP/tx", run) + found.value("Virt/tx", run) for run in ("SCSI4KXK", "33904KX7"))
@@ -288,14 +285,14 @@ def xedit_per_transaction() -> Axes:
     )  # fmt: skip
 
 
-def page_fault_cost() -> Axes:
+def page_fault_cost() -> style.Axes:
     """Figure 4: CP and virtual time per page fault of the RXTHRASH runs."""
     return _stacked(
         "table-3", ("CP/tx", "Virt/tx"), "RXTHRASH, time of a page fault: on emulated FBA most of it is CP."
     )
 
 
-def _stacked(name: str, rows: tuple[str, str], title: str) -> Axes:
+def _stacked(name: str, rows: tuple[str, str], title: str) -> style.Axes:
     """Bars of CP time with virtual time on top, the sum and the part of CP written above each."""
     found = report.table(FOLDER, name)
     (axes,) = style.begin(None, title)

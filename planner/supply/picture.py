@@ -14,12 +14,10 @@ from planner.results import Array
 from planner.units import UNITS, percent
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from planner.supply.answer import PoolAnswer, SupplyAnswer
 
 
-def draw(answer: SupplyAnswer, axes: Axes | None = None) -> Axes:
+def draw(answer: SupplyAnswer, axes: style.Axes | None = None) -> style.Axes:
     """Share of tries that failed over time; below it the aliases of the pool where most is to be done."""
     pools = sorted(answer.pools, key=lambda each: -each.fail_fraction)[:6]
     axes, *below = style.begin(axes, answer.headline, panels=2)
@@ -83,7 +81,7 @@ def _worst(pools: Sequence[PoolAnswer]) -> PoolAnswer:
     return max(pools, key=change)
 
 
-def _free(axes: Axes, pool: PoolAnswer, clock: Clock) -> None:
+def _free(axes: style.Axes, pool: PoolAnswer, clock: Clock) -> None:
     """Fewest and most free aliases that a try found, how many there are, and how many are needed."""
     supply, named = pool.supply, []
     time = clock.at(supply.time)

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from planner import render, style
 from planner.answer import Answer, nested
 from planner.devices import storage
 from planner.quantity import column
 from planner.units import EXACT, FRAME, GIB, given, readable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 LIMIT: Final = (
     column("limit", of="name"), column("kind"),
@@ -225,7 +221,7 @@ class StorageLimits(Answer):
             return "PTRM data spaces are met first however many pages are resident."
         return f"PTRM data spaces are met first below {pages} resident pages in each in-use segment."
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw in-use virtual storage against resident pages per segment, every limit as a line."""
         (axes,) = style.begin(axes, self.headline)
         pages = [2 ** (step / 8) for step in range(8 * storage.PAGES_PER_SEGMENT.bit_length() - 7)]

@@ -18,8 +18,6 @@ from planner.quantity import Quantity, column
 from planner.units import GIB, SEGMENT, ends, percent, readable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from planner.measurements import Measured
     from planner.reports.dspacesh import DataSpace, DataSpaceListing
 
@@ -153,7 +151,7 @@ class StorageUsage(Answer):
             for limit in self.limits
         ]  # fmt: skip
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw how much of each limit is used, with what rounding leaves open; the one that is met first on top."""
         rows = sorted(self.limits, key=lambda limit: -self.used(limit).value)
         (axes,) = style.begin(axes, self.headline, height=1.6 + 0.6 * len(rows))
