@@ -243,8 +243,7 @@ class DiskAnswer(Answer):
 
 def disk_paths(workload: str, kinds: Sequence[str] = ()) -> dict[str, DiskPath]:
     """Read the shipped disk paths of a workload by kind of disk, all that were measured where `kinds` is empty."""
-    if workload not in WORKLOADS:
-        raise InputError("workload", workload, f"one of {', '.join(WORKLOADS)}")
+    InputError.unless_one_of("workload", workload, WORKLOADS)
     for kind in kinds:
         if kind not in WORKLOADS[workload]:
             raise InputError("kind", kind, f"one of {', '.join(WORKLOADS[workload])} ({workload})")

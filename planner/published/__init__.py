@@ -85,8 +85,7 @@ def draw(name: str) -> style.Axes:
     'processor time [us]'
     """
     known = figures()
-    if name not in known:
-        raise InputError("figure", name, f"one of {', '.join(known)}")
+    InputError.unless_one_of("figure", name, known)
     return known[name]()
 
 
