@@ -164,11 +164,6 @@ def left_out() -> list[LeftOut]:
     return [*alone, *across, fewer]
 
 
-def fit_left_out() -> dict[str, Values]:
-    """Fit these laws, as `make models` does."""
-    return {each.name: fitted_without(each) for each in left_out()}
-
-
 def fitted_without(left: LeftOut) -> Values:
     """Fit one of them, its requesters included; the named outlier is no run to learn from."""
     runs = [listed.run for listed in left.learned if listed.run.source != OUTLIER]
@@ -245,7 +240,7 @@ REPORT: Final = PublishedReport(
     folder=FOLDER,
     cells=cells,
     models=models,
-    left_out=fit_left_out,
+    left_out=lambda: {each.name: fitted_without(each) for each in left_out()},
     pictures={  # each system by a law that was fitted to the other one
         "hyperpav-volume": partial(
             _over_aliases, VOLUME, "hyperpav-pool-runs", "Volume 522A by a law fitted to the pool alone"
