@@ -65,11 +65,6 @@ def read_devices(path: Path | str, data: bytes | None = None) -> tuple[DeviceLis
         raise nothing_of(scanned.path, scanned.reports, DEVICE)
     if damaged := [error for each in scanned.listings for error, _ in each.damaged]:
         raise damaged[0]
-    return listings_of(scanned)
-
-
-def listings_of(scanned: Scanned) -> tuple[DeviceListing, ...]:
-    """Make objects of the rows of a file."""
     rows: list[list[Device]] = [[] for _ in scanned.listings]
     for part in scanned.parts:
         for listing, row in zip(part.listing.tolist(), _devices(part, scanned), strict=True):
