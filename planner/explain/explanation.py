@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -237,9 +237,8 @@ def escaped(text: str) -> str:
     return re.sub(r"([&%$#_{}])", r"\\\1", text).replace("~", r"\textasciitilde{}")
 
 
-def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> list[tuple[str, float]]:
+def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> Iterator[tuple[str, float]]:
     """The answer with each input raised: a count by one, anything else by one percent."""
-    found = []
     for item in topic.inputs:
         before = numbers[item.key]
         changed, more = (before + 1, "one") if item.whole else (before * (1 + CHANGE), "1%")
@@ -247,8 +246,7 @@ def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> list[tuple[str, flo
             continue
         with suppress(InputError):  # one more may be more than is solved in symbols
             answer = topic.evaluate({**numbers, item.key: changed})[topic.answer]
-            found.append((f"{more} more: {item.key}", float(answer)))
-    return found
+            yield f"{more} more: {item.key}", float(answer)
 
 
 def _draw(found: Explanation, axes: style.Axes | None) -> style.Axes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -136,30 +136,27 @@ def _phase_bytes() -> float:
     return float(method["iozone_file_kb"] * KILOBYTE / method["iozone_transactions"])
 
 
-def _phase_rates(found: PublishedTable, kind: str, path: DiskPath) -> list[library.ComparedRun]:
+def _phase_rates(found: PublishedTable, kind: str, path: DiskPath) -> Iterator[library.ComparedRun]:
     """Data rate of each phase, published beside the law's."""
     off, on = IOZONE_RUNS[kind]
     modes = {off: dict.fromkeys(READS, path.off)}
     if on is not None:
         modes[on] = dict(zip(READS, (path.miss, path.hit), strict=True))
-    rows = []
     for name, reads in modes.items():
         for phase, part in {**dict.fromkeys(WRITES, path.write), **reads}.items():
             assert part is not None
             law = 2 * _phase_bytes() / KILOBYTE / part.elapsed
-            rows.append(
-                report.compared(f"{name} {phase}", "data_rate_kb_per_s", found.printed(phase, name), law)
-            )
-    return rows
+            yield report.compared(f"{name} {phase}", "data_rate_kb_per_s", found.printed(phase, name), law)
 
 
 def _disk_model(
     workload: str, kind: str, found: PublishedTable, path: CostFit,
-    compared: Callable[[DiskPath], Sequence[library.ComparedRun]],
+    compared: Callable[[DiskPath], Iterable[library.ComparedRun]],
 ) -> library.Model:  # fmt: skip
     """The model of a path; `compared` puts its runs beside what the path, in the digits of its file, says of them."""
     facts = library.read_source(FOLDER)
-    runs = compared(DiskPath.from_values({key: library.rounded(path.value(key)) for key in path.estimates}))
+    law = DiskPath.from_values({key: library.rounded(path.value(key)) for key in path.estimates})
+    runs = list(compared(law))
     return report.published_model(
         path,
         title=f"Disk path {kind}, workload {workload}: {facts['title']}",
