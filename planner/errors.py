@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 __all__ = [
@@ -44,6 +45,27 @@ class InputError(PlannerError, ValueError):
             value = float(f"{value:.15g}")  # 1.3, not 1.2999999999999998
         shown = f"{value!r} {unit}" if unit else f"{value!r}"
         super().__init__(f"{argument} = {shown}: expected {expected}")
+
+    @classmethod
+    def unless_one_of(cls, argument: str, value: object, known: Collection[str]) -> None:
+        """Refuse a value that is none of the known ones.
+
+        Parameters
+        ----------
+        argument : str
+            Name of the argument, as the caller spelled it.
+        value : object
+            What was given.
+        known : collection of str
+            What would have been accepted.
+
+        Raises
+        ------
+        InputError
+            It is none of them.
+        """
+        if value not in known:
+            raise cls(argument, value, f"one of {', '.join(known)}")
 
 
 class ReportError(PlannerError, ValueError):

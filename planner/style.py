@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from planner.units import readable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib import axes as matplotlib_axes
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
+
+    Axes = matplotlib_axes.Axes
 
 COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 # Of text: contrast 5.

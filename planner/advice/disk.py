@@ -98,11 +98,6 @@ class DiskRow:
         return name if rate > 0.9 * bounds[name] else "requesters"
 
     @property
-    def beats_channel(self) -> bool:
-        """Whether one requester, as measured, moves more than the channel carries."""
-        return float(self.at.rate_alone) > float(self.at.channel_bound)
-
-    @property
     def in_doubt(self) -> bool:
         """Whether the rate itself, and not only the run that it rests on, is more than the channel carries."""
         return float(self.at.rate) > float(self.at.channel_bound) * (1 + 1e-9)
@@ -208,7 +203,7 @@ class DiskAnswer(Answer):
             f"{readable(row.path.channel_rate / MEGABYTE)} MB/s: its misses did not come from the disk. The channel "
             f"carries {readable(float(row.at.channel_bound))} transactions/s, and no more is promised."
             for row in self.rows
-            if row.beats_channel
+            if float(row.at.rate_alone) > float(row.at.channel_bound)  # of one requester, as measured
         ]
         other = [
             kind
@@ -243,8 +238,7 @@ class DiskAnswer(Answer):
 
 def disk_paths(workload: str, kinds: Sequence[str] = ()) -> dict[str, DiskPath]:
     """Read the shipped disk paths of a workload by kind of disk, all that were measured where `kinds` is empty."""
-    if workload not in WORKLOADS:
-        raise InputError("workload", workload, f"one of {', '.join(WORKLOADS)}")
+    InputError.unless_one_of("workload", workload, WORKLOADS)
     for kind in kinds:
         if kind not in WORKLOADS[workload]:
             raise InputError("kind", kind, f"one of {', '.join(WORKLOADS[workload])} ({workload})")

@@ -211,8 +211,7 @@ def paging_devices(
         checks.count("count", count)
     for machine, factor in factors.items():
         checks.positive("speeds", factor)
-        if machine not in machines:
-            raise InputError("speeds", machine, f"one of {', '.join(machines)}")
+        InputError.unless_one_of("speeds", machine, machines)
     _require_carried(found, load, LARGEST_COUNT if count is None else count)
     choices = tuple(_choose(kind, load, count, factors.get(kind.machine, 1.0)) for kind in found)
     if not any(choice.feasible for choice in choices):

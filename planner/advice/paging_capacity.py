@@ -55,8 +55,7 @@ def kinds(names: Sequence[str] = ()) -> list[PagingKind]:
     """Read the shipped kinds of paging device in the order asked for, all where `names` is empty."""
     found = []
     for name in dict.fromkeys([names] if isinstance(names, str) else names or PAGING_KINDS):
-        if name not in PAGING_KINDS:
-            raise InputError("kind", name, f"one of {', '.join(PAGING_KINDS)}")
+        InputError.unless_one_of("kind", name, PAGING_KINDS)
         model = library.read_model(f"paging-{name}")
         found.append(PagingKind(name=name, device=PagingDevice.from_model(model), model=model))
     return found

@@ -21,8 +21,6 @@ from planner.results import Array
 from planner.units import KILOBYTE, MILLISECOND, given, percent, readable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from planner.advice.channel_program import CcwAnswer
     from planner.advice.disk import DiskAnswer, DiskRow, Setting
     from planner.advice.paging import PagingAnswer
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 SHARES: Final = (0.0, 0.5, 1.0)
 
 
-def draw_channel_program(found: CcwAnswer, axes: Axes | None) -> Axes:
+def draw_channel_program(found: CcwAnswer, axes: style.Axes | None) -> style.Axes:
     """Both widths and both ways of translation; the runs stand at the mix that they had."""
     (axes,) = style.begin_result(axes, found.headline)
     named = []
@@ -53,7 +51,7 @@ def draw_channel_program(found: CcwAnswer, axes: Axes | None) -> Axes:
     return axes
 
 
-def _ccw_runs(axes: Axes, found: CcwAnswer, case: tuple[int, bool], k: int) -> None:
+def _ccw_runs(axes: style.Axes, found: CcwAnswer, case: tuple[int, bool], k: int) -> None:
     """Runs that only wrote stand at 0, those that read what they had written at a half."""
     for passes, marker, label in ((1, "o", "written only"), (2, "^", "written and read")):
         times = [
@@ -68,7 +66,7 @@ def _ccw_runs(axes: Axes, found: CcwAnswer, case: tuple[int, bool], k: int) -> N
         )  # fmt: skip
 
 
-def draw_disk(found: DiskAnswer, axes: Axes | None) -> Axes:
+def draw_disk(found: DiskAnswer, axes: style.Axes | None) -> style.Axes:
     """Rate of each kind with and without cache, what was asked for, the published runs of one requester."""
     (axes,) = style.begin_result(axes, found.headline, height=5.2)
     at, paths = found.setting.hit_ratio, {row.kind: row.path for row in found.rows}
@@ -87,7 +85,7 @@ def draw_disk(found: DiskAnswer, axes: Axes | None) -> Axes:
     return axes
 
 
-def _disk_line(axes: Axes, found: DiskAnswer, row: DiskRow, color: str) -> float:
+def _disk_line(axes: style.Axes, found: DiskAnswer, row: DiskRow, color: str) -> float:
     """One kind in one mode with its band; where it ends."""
     setting, ratio = found.setting, np.linspace(0, 1, 201)
     rates = setting.bounded(row.path, row.mode, ratio)
@@ -101,7 +99,7 @@ def _disk_line(axes: Axes, found: DiskAnswer, row: DiskRow, color: str) -> float
     return float(rates[-1])
 
 
-def _disk_runs(axes: Axes, setting: Setting, paths: Mapping[str, DiskPath]) -> None:
+def _disk_runs(axes: style.Axes, setting: Setting, paths: Mapping[str, DiskPath]) -> None:
     """Published runs of one requester; hollow where a run moved more than its channel carries."""
     shown = {"full": "published run, one requester", "none": "published, more than the channel carries"}
     for k, (kind, path) in enumerate(paths.items()):
@@ -134,7 +132,7 @@ OF_ALL: Final = "page rate of all devices [1/s]"
 TWO: Final[dict[str, Any]] = {"panels": 2, "shared": False, "height": 7.0}
 
 
-def draw_paging(found: PagingAnswer, axes: Axes | None) -> Axes:
+def draw_paging(found: PagingAnswer, axes: style.Axes | None) -> style.Axes:
     """Response over the devices to buy, or over the page rate of those there are; below what it rests on."""
     if found.devices is None:
         counts = [
@@ -153,7 +151,7 @@ def draw_paging(found: PagingAnswer, axes: Axes | None) -> Axes:
     return axes
 
 
-def draw_capacity(found: PagingCapacity, axes: Axes | None) -> Axes:
+def draw_capacity(found: PagingCapacity, axes: style.Axes | None) -> style.Axes:
     """Response over the pages or guests of the devices there are; below what it rests on."""
     axes, *below = style.begin_result(axes, found.headline, **TWO)
     at, rows = found.question, found.rows
@@ -173,7 +171,7 @@ def draw_capacity(found: PagingCapacity, axes: Axes | None) -> Axes:
     return axes
 
 
-def _over_counts(axes: Axes, found: PagingAnswer) -> None:
+def _over_counts(axes: style.Axes, found: PagingAnswer) -> None:
     """A row each kind: how many devices, the interval of that, and what they do beside the target."""
     ends = (choice.most or choice.outcome.count for choice in found.choices if choice.outcome)
     last = 1.9 * max(ends, default=1) + 1
@@ -198,7 +196,7 @@ def _over_counts(axes: Axes, found: PagingAnswer) -> None:
     style.whole_numbers(axes)
 
 
-def _over_rates(axes: Axes, found: PagingAnswer, count: int) -> None:
+def _over_rates(axes: style.Axes, found: PagingAnswer, count: int) -> None:
     """Response of the devices there are over the page rate; the one asked for marked."""
     load = found.load
     for k, choice in enumerate(found.choices):
@@ -225,7 +223,7 @@ def _over_rates(axes: Axes, found: PagingAnswer, count: int) -> None:
 
 
 def _paging_line(
-    axes: Axes, k: int, kind: PagingKind, count: int, x: Sequence[float], loads: Sequence[Load]
+    axes: style.Axes, k: int, kind: PagingKind, count: int, x: Sequence[float], loads: Sequence[Load]
 ) -> None:
     """Response time of a kind with the band of what one device carries, and the longest that is accepted."""
     color, look = style.look(k)
@@ -244,7 +242,7 @@ def _paging_line(
 
 
 def _paging_answer(
-    axes: Axes, k: int, at: tuple[float, float], ends: Array | None, name: str, *, above: bool
+    axes: style.Axes, k: int, at: tuple[float, float], ends: Array | None, name: str, *, above: bool
 ) -> None:
     """The answer of a kind (what is asked for, response time), its range and its name."""
     color, (x, y) = style.look(k)[0], (at[0], at[1] / MILLISECOND)
@@ -261,7 +259,7 @@ def _above(value: float, values: Sequence[float]) -> bool:
     return min(over, default=math.inf) > min(under, default=math.inf)
 
 
-def _finish(axes: Axes, what: str, load: Load, drawn: Sequence[PagingKind]) -> None:
+def _finish(axes: style.Axes, what: str, load: Load, drawn: Sequence[PagingKind]) -> None:
     """Target, scales, names of the axes."""
     targets = [load.target_of(kind.device) / MILLISECOND for kind in drawn]
     if load.target is not None:
@@ -273,7 +271,7 @@ def _finish(axes: Axes, what: str, load: Load, drawn: Sequence[PagingKind]) -> N
     axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def _paging_runs(below: Sequence[Axes], kinds: Sequence[PagingKind]) -> None:
+def _paging_runs(below: Sequence[style.Axes], kinds: Sequence[PagingKind]) -> None:
     """One device of each kind with as many requests as were measured, its band, and the published run."""
     if not below:  # the axes of the user are one panel
         return
@@ -305,7 +303,7 @@ def _paging_runs(below: Sequence[Axes], kinds: Sequence[PagingKind]) -> None:
     style.legend_below(axes)
 
 
-def draw_processors(found: Scaling, axes: Axes | None) -> Axes:
+def draw_processors(found: Scaling, axes: style.Axes | None) -> style.Axes:
     """Law with its band, measured configurations, each of them from the others, what was asked for."""
     (axes,) = style.begin(axes, found.headline)
     rows = sorted(found.compared, key=lambda row: row.measured.processors)
@@ -341,7 +339,7 @@ def draw_processors(found: Scaling, axes: Axes | None) -> Axes:
     return axes
 
 
-def _answers(found: Scaling, axes: Axes) -> None:
+def _answers(found: Scaling, axes: style.Axes) -> None:
     """The counts that were asked for with their throughput, or the throughput with the count that it takes."""
     for count in found.counts:
         one = found.predict(count)

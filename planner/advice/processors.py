@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -13,21 +13,23 @@ import numpy as np
 
 from planner import library, render, style
 from planner.answer import Answer, record, tabled
+from planner.calibrate.cost_fit import CostFit
 from planner.calibrate.data_file import Measurements, read_measurements
 from planner.calibrate.error_bar import interval
 from planner.calibrate.kinds import model_of_costs
 from planner.calibrate.processor_time import (
-    PARAMETERS,
     PROCESSOR_HEADINGS,
     PROCESSOR_NEEDED,
     TIMES,
     cpu_time,
+    fit_processors,
     fit_scaling,
 )
 from planner.devices.processors import Processors
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
 from planner.quantity import column
+from planner.queueing import checks
 from planner.reports import Printed, read_table
 from planner.units import GIB, MILLISECOND, ends, given, percent, readable
 
@@ -414,10 +416,7 @@ def scaling(
         rows = (
             read_configurations(configurations) if isinstance(configurations, Path) else tuple(configurations)
         )
-    numbers, fewest = [row.processors for row in rows], len(PARAMETERS)
-    if len(set(numbers)) < fewest:
-        raise InputError("configurations", numbers, f"at least {fewest} different numbers of processors")
-    model = _model(rows)
+    model = _model(rows, fit_processors)
     answer = Scaling(
         configurations=rows, model=model, left_out=_left_out(rows), counts=tuple(counts), older=older,
         real_storage=real_storage, contention=contention, wanted=wanted,
@@ -451,19 +450,18 @@ def _needed(model: library.Model, rows: Sequence[MeasuredConfiguration], wanted:
 
 
 @lru_cache(maxsize=64)  # nothing that goes in can change
-def _model(rows: tuple[MeasuredConfiguration, ...]) -> library.Model:
-    return model_of_costs(fit_scaling([row.run for row in rows]), title="", files=[])
+def _model(
+    rows: tuple[MeasuredConfiguration, ...], fit: Callable[[Sequence[Measurements]], CostFit]
+) -> library.Model:
+    return model_of_costs(fit([row.run for row in rows]), title="", files=[])
 
 
 def _left_out(rows: tuple[MeasuredConfiguration, ...]) -> tuple[Interval, ...]:
     """ITR of each configuration from the others [1/s]."""
     folds = ((row.processors, rows[:k] + rows[k + 1 :]) for k, row in enumerate(rows))
-    return tuple(_rates(_model(others), [count])[0] for count, others in folds)
+    return tuple(_rates(_model(others, fit_scaling), [count])[0] for count, others in folds)
 
 
 def _rates(model: library.Model, processors: Sequence[int]) -> Interval:
-    for count in processors:
-        if not 1 <= count < math.inf or count != int(count):
-            raise InputError("processors", count, "a whole number of at least 1")
-    scenarios: list[Mapping[str, float]] = [{"processors": float(count)} for count in processors]
-    return interval("itr", model, scenarios)
+    counts = checks.count("processors", processors)
+    return interval("itr", model, [{"processors": count} for count in counts.tolist()])

@@ -304,8 +304,7 @@ def known_parameters(parameters: Sequence[Quantity], fixed: Mapping[str, float] 
     """Check what is known of the parameters of a fit."""
     bounds = {parameter.key: parameter for parameter in parameters}
     for key, value in (fixed or {}).items():
-        if key not in bounds:
-            raise InputError("fix", key, f"one of {', '.join(bounds)}")
+        InputError.unless_one_of("fix", key, bounds)
         least = 0.0 if bounds[key].zero else bounds[key].low
         if not least <= value <= bounds[key].high:
             raise InputError(key, value, f"{least:g} to {bounds[key].high:g}", bounds[key].unit)

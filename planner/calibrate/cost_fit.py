@@ -251,18 +251,16 @@ def _uncertainty(problem: CostProblem, center: Array, covariance: Array) -> libr
 
 def _estimates(
     solution: CostSolution, errors: Array, unseen: NDArray[np.bool_], uncertainty: library.Uncertainty
-) -> list[Estimate]:
+) -> Iterator[Estimate]:
     problem, at = solution.problem, solution.at * solution.problem.scales
     draws = cut_off(uncertainty, problem.free, 400)  # parameter sets that intervals are taken of
     lows, highs = np.quantile(draws, (0.05, 0.95), axis=0)
-    found = []
     for parameter, start in zip(problem.law.parameters, problem.law.start, strict=True):
         if parameter.key in problem.known:
-            found.append(given(parameter, problem.known[parameter.key]))
+            yield given(parameter, problem.known[parameter.key])
             continue
         k = problem.free.index(parameter)
         value, error = float(at[k]), float(errors[k] * problem.scales[k])
         status: Status = "not determined" if unseen[k] else "fitted" if solution.inside[k] else "at its bound"
         ends = (None, None) if unseen[k] else (min(float(lows[k]), value), max(float(highs[k]), value))
-        found.append(Estimate(parameter, value, error, status, start, *ends))
-    return found
+        yield Estimate(parameter, value, error, status, start, *ends)

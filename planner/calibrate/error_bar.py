@@ -209,8 +209,7 @@ def interval(
     True
     """
     figures = {shown.key for shown in KINDS[model.kind].FIGURES}
-    if figure not in figures:
-        raise InputError("figure", figure, f"one of {', '.join(sorted(figures))}")
+    InputError.unless_one_of("figure", figure, sorted(figures))
     return intervals(model, scenarios, given)[figure]
 
 

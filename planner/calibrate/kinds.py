@@ -251,6 +251,5 @@ def calibrate(kind: str, task: Task) -> Calibrated:
     CalibrationError
         The fit did not converge, or the measurements contradict each other.
     """
-    if kind not in CALIBRATORS:
-        raise InputError("kind", kind, f"one of {', '.join(CALIBRATORS)}")
+    InputError.unless_one_of("kind", kind, CALIBRATORS)
     return CALIBRATORS[kind](task)

@@ -14,8 +14,6 @@ from planner.calibrate.error_bar import interval
 from planner.calibrate.problem import FIGURES
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from planner.calibrate.calibration import Calibration, Comparison, Fit
     from planner.calibrate.problem import Observation
 
@@ -24,7 +22,7 @@ WIDE: Final = 1.645  # standard deviations on each side: 90 %
 LIKELIEST: Final = ("io_rate", "response_time", "service_time", "queued", "wait_time")
 
 
-def draw_fit(found: Fit, axes: Axes | None) -> Axes:
+def draw_fit(found: Fit, axes: style.Axes | None) -> style.Axes:
     """The law of volumes or pools over their aliases, with the runs; below the residuals."""
     if found.model is None or found.spread is None:
         return draw_costs(found, axes)
@@ -99,7 +97,7 @@ def _by_quantity(
         yield quantity, color, marker, [x for x, _ in of], [each for _, each in of]
 
 
-def _residuals(found: Calibration, places: Sequence[float], step: float, axes: Axes) -> None:
+def _residuals(found: Calibration, places: Sequence[float], step: float, axes: style.Axes) -> None:
     """Law less measurement in standard deviations, figures of a run side by side, with the strip that holds 90 %."""
     axes.axhspan(-WIDE, WIDE, color=style.RANGE, zorder=0, label=f"{style.NINETY} of the figures")
     axes.axhline(0, color="0.6", linewidth=1)
@@ -134,7 +132,7 @@ def _axis(quantity: str) -> str:
     return f"{words} [{unit}]" if unit else words
 
 
-def draw_costs(found: Calibration, axes: Axes | None) -> Axes:
+def draw_costs(found: Calibration, axes: style.Axes | None) -> style.Axes:
     """Measured numbers of all runs beside the law with its error; below the residuals."""
     axes, *below = style.begin(axes, found.headline, panels=2)
     rows = found.comparisons

@@ -194,8 +194,7 @@ class DiskPath:
         disks: int = 1,
     ) -> DiskPerformance:
         """Transactions per second of requesters that each have one transaction at a time (`planner.queueing.mva`)."""
-        if mode not in self.modes:
-            raise InputError("mode", mode, f"one of {', '.join(self.modes)}")
+        InputError.unless_one_of("mode", mode, self.modes)
         ratio = checks.nonnegative("hit_ratio", hit_ratio)
         if (ratio > 1).any():
             raise InputError("hit_ratio", float(ratio.max()), "a share from 0 to 1")

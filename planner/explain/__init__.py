@@ -66,8 +66,7 @@ def topic_named(name: str) -> Topic:
     >>> [item.key for item in topic_named("mmc").inputs]
     ['arrival_rate', 'service_time', 'servers']
     """
-    if name not in TOPICS:
-        raise InputError("TOPIC", name, f"one of {', '.join(TOPICS)}")
+    InputError.unless_one_of("TOPIC", name, TOPICS)
     module = vars(import_module(f"{__name__}.{TOPICS[name][0]}"))
     from planner.explain.topic import Topic
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import sympy
@@ -22,9 +22,6 @@ from planner.explain.wording import Form, Told, latex, number, powers, printed, 
 from planner.quantity import Quantity, column
 from planner.results import Array
 from planner.units import percent, readable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 CHANGE: Final = sympy.Rational(1, 100)  # of an input, for the sensitivities
 NOISE: Final = 1e-14  # relative; below, two doubles are the same number
@@ -211,7 +208,7 @@ class Explanation(Tabular):
         ]
         return "\n".join([*parts, f"</ul>{paragraph(f'Source: {self.topic.source}')}"])
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw the answer over what drives it, with your numbers, and for one server more and one fewer."""
         return _draw(self, axes)
 
@@ -240,9 +237,8 @@ def escaped(text: str) -> str:
     return re.sub(r"([&%$#_{}])", r"\\\1", text).replace("~", r"\textasciitilde{}")
 
 
-def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> list[tuple[str, float]]:
+def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> Iterator[tuple[str, float]]:
     """The answer with each input raised: a count by one, anything else by one percent."""
-    found = []
     for item in topic.inputs:
         before = numbers[item.key]
         changed, more = (before + 1, "one") if item.whole else (before * (1 + CHANGE), "1%")
@@ -250,11 +246,10 @@ def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> list[tuple[str, flo
             continue
         with suppress(InputError):  # one more may be more than is solved in symbols
             answer = topic.evaluate({**numbers, item.key: changed})[topic.answer]
-            found.append((f"{more} more: {item.key}", float(answer)))
-    return found
+            yield f"{more} more: {item.key}", float(answer)
 
 
-def _draw(found: Explanation, axes: Axes | None) -> Axes:
+def _draw(found: Explanation, axes: style.Axes | None) -> style.Axes:
     """The answer over one input; other lines are those of one more and one fewer of what helps."""
     topic, step = found.topic, found.answer_step
     inputs = {item.key: item for item in topic.inputs}
@@ -293,7 +288,7 @@ def _draw(found: Explanation, axes: Axes | None) -> Axes:
     return axes
 
 
-def _name(axes: Axes, lines: Sequence[tuple[Array, Array, str, str]]) -> None:
+def _name(axes: style.Axes, lines: Sequence[tuple[Array, Array, str, str]]) -> None:
     """Name lines at their right ends, or where they leave the picture at its top."""
     top, ends = axes.get_ylim()[1], []
     for x, values, words, color in lines:

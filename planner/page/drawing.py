@@ -242,14 +242,10 @@ class Course:
         unit, word = ("D", slice(5, 10)) if last > 2 * DAY else ("h", slice(11, 16))
         step = DAY if unit == "D" else HOUR
         every = max(1, math.ceil(last / step / 6))
-        whole = first.astype(f"datetime64[{unit}]")
-        found = []
-        for k in range(0, math.ceil(last / step) + 2, every):
-            moment = (whole + np.array(k, f"timedelta64[{unit}]")).astype("datetime64[s]")
-            at = float((moment - first) / np.timedelta64(1, "s"))
-            if 0 <= at <= last:
-                found.append((at, str(moment)[word]))
-        return found
+        whole = first.astype(f"datetime64[{unit}]") + np.arange(0, math.ceil(last / step) + 2, every)
+        moments = whole.astype("datetime64[s]")
+        places = ((moments - first) / np.timedelta64(1, "s")).tolist()
+        return [(at, str(each)[word]) for at, each in zip(places, moments, strict=True) if 0 <= at <= last]
 
     def _steps(self, axes: Axes, begin: Array, end: Array, values: Array) -> str:
         """A line of steps, broken where nothing was measured."""

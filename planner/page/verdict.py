@@ -37,17 +37,14 @@ def what_to_do(states: Mapping[str, Count], share: float = 0.0) -> str:
         rest = sum(states[name].spare for name in spare[NAMED:])
         parts.append(f"{len(spare) - NAMED} more have {rest} to spare")
     if enough:
-        every = _every(len(enough)) if len(enough) == len(states) else f"{len(enough)} others"
+        all_of = "both" if len(states) == 2 else f"all {len(states)}"  # noqa: PLR2004 - both are two
+        every = all_of if len(enough) == len(states) else f"{len(enough)} others"
         who = f"{enough[0]} has" if len(enough) == 1 else f"{every} have"
         parts.append(f"{who} enough{' aliases' * (len(parts) == 0)}")
     if unknown:
         parts.append(f"{counted(len(unknown), 'has', 'have')} no answer")
     said = "; ".join(parts)
     return f"{'Today' if not share else f'At {percent(share)} more load'}: {said}."
-
-
-def _every(count: int) -> str:
-    return "both" if count == 2 else f"all {count}"  # noqa: PLR2004 - both are two
 
 
 def _lacks(name: str, state: Count) -> str:

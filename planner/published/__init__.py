@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from planner import style
 from planner.errors import InputError
 from planner.published.board import Scoreboard, reports
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from planner.library import Model
 
 __all__ = [
@@ -46,7 +45,7 @@ def scoreboard(done: Callable[[int], None] | None = None) -> Scoreboard:
     return Scoreboard(figures=tuple(found))
 
 
-def figures() -> dict[str, Callable[[], Axes]]:
+def figures() -> dict[str, Callable[[], style.Axes]]:
     """What draws each figure, by the name of its file.
 
     Returns
@@ -62,7 +61,7 @@ def figures() -> dict[str, Callable[[], Axes]]:
     }
 
 
-def draw(name: str) -> Axes:
+def draw(name: str) -> style.Axes:
     """Draw one figure.
 
     Parameters
@@ -86,8 +85,7 @@ def draw(name: str) -> Axes:
     'processor time [us]'
     """
     known = figures()
-    if name not in known:
-        raise InputError("figure", name, f"one of {', '.join(known)}")
+    InputError.unless_one_of("figure", name, known)
     return known[name]()
 
 

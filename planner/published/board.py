@@ -17,8 +17,6 @@ from planner.quantity import column
 from planner.units import given, percent, readable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from planner.published.report import PublishedReport
 
 # One module a report, in the order in which the scoreboard shows them.
@@ -201,7 +199,7 @@ class Scoreboard(Answer):
         error = column("error", "percent", "", 1)
         return tabled(rows, (*map(column, ("figure", "kind", "published", "predicted")), error))
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw the share of the figures that are within each error, one line a kind of prediction."""
         (axes,) = style.begin(axes, self.headline)
         looks = zip(KINDS_SHOWN, style.COLORS, style.LINES, ("o", "s", "^"), strict=False)

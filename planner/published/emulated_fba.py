@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from planner import library, style
 from planner.advice.disk import Setting, disk_rates
@@ -17,9 +17,6 @@ from planner.published import report
 from planner.published.report import Cell, PublishedFigure, PublishedReport, Said
 from planner.reports import Printed, PublishedTable
 from planner.units import EXACT, KILOBYTE, MEGABYTE, MICROSECOND, readable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FOLDER: Final = "emulated-fba"
 XEDIT_RUNS: Final = {
@@ -139,30 +136,27 @@ def _phase_bytes() -> float:
     return float(method["iozone_file_kb"] * KILOBYTE / method["iozone_transactions"])
 
 
-def _phase_rates(found: PublishedTable, kind: str, path: DiskPath) -> list[library.ComparedRun]:
+def _phase_rates(found: PublishedTable, kind: str, path: DiskPath) -> Iterator[library.ComparedRun]:
     """Data rate of each phase, published beside the law's."""
     off, on = IOZONE_RUNS[kind]
     modes = {off: dict.fromkeys(READS, path.off)}
     if on is not None:
         modes[on] = dict(zip(READS, (path.miss, path.hit), strict=True))
-    rows = []
     for name, reads in modes.items():
         for phase, part in {**dict.fromkeys(WRITES, path.write), **reads}.items():
             assert part is not None
             law = 2 * _phase_bytes() / KILOBYTE / part.elapsed
-            rows.append(
-                report.compared(f"{name} {phase}", "data_rate_kb_per_s", found.printed(phase, name), law)
-            )
-    return rows
+            yield report.compared(f"{name} {phase}", "data_rate_kb_per_s", found.printed(phase, name), law)
 
 
 def _disk_model(
     workload: str, kind: str, found: PublishedTable, path: CostFit,
-    compared: Callable[[DiskPath], Sequence[library.ComparedRun]],
+    compared: Callable[[DiskPath], Iterable[library.ComparedRun]],
 ) -> library.Model:  # fmt: skip
     """The model of a path; `compared` puts its runs beside what the path, in the digits of its file, says of them."""
     facts = library.read_source(FOLDER)
-    runs = compared(DiskPath.from_values({key: library.rounded(path.value(key)) for key in path.estimates}))
+    law = DiskPath.from_values({key: library.rounded(path.value(key)) for key in path.estimates})
+    runs = list(compared(law))
     return report.published_model(
         path,
         title=f"Disk path {kind}, workload {workload}: {facts['title']}",
@@ -246,7 +240,7 @@ def _paging_cp(at: Cell) -> Said:
     return Said("transferred", each, "CP time", note=f"CP time per block of XEDIT, run {of}")
 
 
-def iozone_per_transaction() -> Axes:
+def iozone_per_transaction() -> style.Axes:
     """Figure 1: CP and virtual time per transaction of the iozone runs."""
     found = report.table(FOLDER, "table-1")
     off, on = (
@@ -260,7 +254,7 @@ def iozone_per_transaction() -> Axes:
     )  # fmt: skip
 
 
-def iozone_per_virtual_io() -> Axes:
+def iozone_per_virtual_io() -> style.Axes:
     """Figure 2: CP and virtual time per virtual I/O of the iozone runs; native SCSI has none."""
     found = report.table(FOLDER, "table-1")
     axes = _stacked(
@@ -277,7 +271,7 @@ def iozone_per_virtual_io() -> Axes:
     return axes
 
 
-def xedit_per_transaction() -> Axes:
+def xedit_per_transaction() -> style.Axes:
     """Figure 3: CP and virtual time per transaction of the XEDIT loops."""
     found = report.table(FOLDER, "table-2")
     fba, eckd = (found.value("CP/tx", run) + found.value("Virt/tx", run) for run in ("SCSI4KXK", "33904KX7"))
@@ -288,14 +282,14 @@ def xedit_per_transaction() -> Axes:
     )  # fmt: skip
 
 
-def page_fault_cost() -> Axes:
+def page_fault_cost() -> style.Axes:
     """Figure 4: CP and virtual time per page fault of the RXTHRASH runs."""
     return _stacked(
         "table-3", ("CP/tx", "Virt/tx"), "RXTHRASH, time of a page fault: on emulated FBA most of it is CP."
     )
 
 
-def _stacked(name: str, rows: tuple[str, str], title: str) -> Axes:
+def _stacked(name: str, rows: tuple[str, str], title: str) -> style.Axes:
     """Bars of CP time with virtual time on top, the sum and the part of CP written above each."""
     found = report.table(FOLDER, name)
     (axes,) = style.begin(None, title)

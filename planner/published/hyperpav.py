@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from planner.queueing import PoolSteady
 from planner.reports import Device, DeviceListing, Printed, read_devices
 from planner.reports.schema import PARTS
 from planner.units import MILLISECOND, ends, given
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FOLDER: Final = "hyperpav"
 ALL_RUNS: Final = "hyperpav"
@@ -167,11 +164,6 @@ def left_out() -> list[LeftOut]:
     return [*alone, *across, fewer]
 
 
-def fit_left_out() -> dict[str, Values]:
-    """Fit these laws, as `make models` does."""
-    return {each.name: fitted_without(each) for each in left_out()}
-
-
 def fitted_without(left: LeftOut) -> Values:
     """Fit one of them, its requesters included; the named outlier is no run to learn from."""
     runs = [listed.run for listed in left.learned if listed.run.source != OUTLIER]
@@ -205,7 +197,7 @@ def _total(run: Run, law: Values, kind: Origin, note: str) -> PublishedFigure:
     )  # fmt: skip
 
 
-def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
+def _over_aliases(names: tuple[str, ...], law: str, title: str) -> style.Axes:
     """I/O rate of a volume or a pool over its aliases, predicted from its run without any and measured."""
     runs = [_run(f"{name}.listing") for name in names]
     answer = sizing.aliases(runs[0], Law.from_model(law))
@@ -248,7 +240,7 @@ REPORT: Final = PublishedReport(
     folder=FOLDER,
     cells=cells,
     models=models,
-    left_out=fit_left_out,
+    left_out=lambda: {each.name: fitted_without(each) for each in left_out()},
     pictures={  # each system by a law that was fitted to the other one
         "hyperpav-volume": partial(
             _over_aliases, VOLUME, "hyperpav-pool-runs", "Volume 522A by a law fitted to the pool alone"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from planner import library, style
 from planner.advice.processors import Scaling, published, scaling
@@ -16,9 +16,6 @@ from planner.published.report import Cell, PublishedFigure, PublishedReport, Rul
 from planner.reports import PublishedTable
 from planner.reports.dspacesh import PAGES, RATES, DataSpace, read_data_spaces
 from planner.units import FRAME, GIB, MILLISECOND, PERCENT
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FOLDER: Final = "real-storage"
 RELEASE: Final = "5.3"
@@ -247,7 +244,7 @@ def _space(space: DataSpace, field: str, pgmbks: float | None) -> Said:
     )
 
 
-def scaling_over_storage() -> Axes:
+def scaling_over_storage() -> style.Axes:
     """Figure 1 (530stgf1): ITR ratios of z/VM 5.2 and 5.3 and processor ratio over real storage."""
     older, newer = (_table(number) for number in (3, 4))
     curves = (

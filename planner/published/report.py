@@ -6,9 +6,9 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
-from planner import library
+from planner import library, style
 from planner.calibrate.cost_fit import CostFit
 from planner.calibrate.data_file import Measurements
 from planner.calibrate.kinds import model_of_costs
@@ -16,10 +16,6 @@ from planner.calibrate.least_squares import MODEL_ERROR
 from planner.errors import ReportError
 from planner.interval import Interval
 from planner.reports import Printed, PublishedTable, read_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 Origin = Literal["identity", "fitted", "left-out", "transferred", "input", "not modelled"]
 KINDS: Final[tuple[Origin, ...]] = ("identity", "fitted", "left-out", "transferred", "input", "not modelled")
@@ -120,8 +116,8 @@ class PublishedReport:
     cells: Callable[[], Iterator[PublishedFigure]]  # every number that it prints
     models: Callable[[], Mapping[str, library.Model]] = dict  # the models that were fitted to it
     left_out: Callable[[], Mapping[str, Mapping[str, float]]] = dict
-    figures: Mapping[str, Callable[[], Axes]] = field(default_factory=dict)
-    pictures: Mapping[str, Callable[[], Axes]] = field(default_factory=dict)
+    figures: Mapping[str, Callable[[], style.Axes]] = field(default_factory=dict)
+    pictures: Mapping[str, Callable[[], style.Axes]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -21,10 +21,6 @@ from planner.published.report import Cell, Origin, PublishedFigure, PublishedRep
 from planner.queueing import closed_network
 from planner.reports import Printed, PublishedTable
 from planner.units import FRAME, KILOBYTE, MICROSECOND, PERCENT, percent, readable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 FOLDER: Final = "xiv-concurrent-io"
 PAGE_RATE_RESOLUTION: Final = 500.0  # page rates of runs are rounded to thousands, whatever their decimals
@@ -191,7 +187,7 @@ def _group(kind: Origin) -> str:
     return "throughput" if kind == "transferred" else ""
 
 
-def rate_over_requests() -> Axes:
+def rate_over_requests() -> style.Axes:
     """Transfers per second of one device over the requests outstanding."""
     model = library.read_model("paging-xiv-serialized")
     devices = {"Serialized": PagingDevice.from_model(model), "Concurrent": predicted_concurrent()}

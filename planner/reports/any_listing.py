@@ -65,11 +65,6 @@ def read_devices(path: Path | str, data: bytes | None = None) -> tuple[DeviceLis
         raise nothing_of(scanned.path, scanned.reports, DEVICE)
     if damaged := [error for each in scanned.listings for error, _ in each.damaged]:
         raise damaged[0]
-    return listings_of(scanned)
-
-
-def listings_of(scanned: Scanned) -> tuple[DeviceListing, ...]:
-    """Make objects of the rows of a file."""
     rows: list[list[Device]] = [[] for _ in scanned.listings]
     for part in scanned.parts:
         for listing, row in zip(part.listing.tolist(), _devices(part, scanned), strict=True):
@@ -133,13 +128,12 @@ def damage_notes(scanned: Scanned, most: int = 20) -> list[str]:
     return notes
 
 
-def _head_notes(scanned: Scanned) -> list[str]:
+def _head_notes(scanned: Scanned) -> Iterator[str]:
     """Say where a page head does not tell the time: on a screen, or since lines of it are missing or damaged."""
     pages = [(each.head, each.first.number) for each in scanned.listings]
     pages += [(each.head, each.first.number) for each in scanned.spaces]
-    notes = []
     if any(isinstance(head.start, time) for head, _ in pages):
-        notes.append(f"{scanned.path}: a screen shows no date; the day of its intervals is unknown.")
+        yield f"{scanned.path}: a screen shows no date; the day of its intervals is unknown."
     for wanted, lost, without in (
         ("From ... and To ...", "the time", [line for head, line in pages if head.start is None]),
         ("For nnn Secs ...", "the length", [line for head, line in pages if head.interval is None]),
@@ -151,11 +145,10 @@ def _head_notes(scanned: Scanned) -> list[str]:
         if without:
             of = "its interval" + (f" and of {len(without) - 1} more" if len(without) > 1 else "")
             head = f"{scanned.path}, line {without[0]}: a page head without '{wanted}'"
-            notes.append(f"{head}: {lost} of {of} is unknown.")
-    return notes
+            yield f"{head}: {lost} of {of} is unknown."
 
 
-def _role_notes(path: Path, devices: pl.DataFrame) -> list[str]:
+def _role_notes(path: Path, devices: pl.DataFrame) -> Iterator[str]:
     """Name rows whose role their numbers contradict: a base that lost its label would be taken for an alias."""
     alias = pl.col("kind") == schema.ALIAS
     lost = {
@@ -166,13 +159,11 @@ def _role_notes(path: Path, devices: pl.DataFrame) -> list[str]:
             (pl.col("kind") == schema.OTHER) & pl.col("type").is_in(pl.col("device").unique().implode())
         ),
     }
-    notes = []
     for words, wrong in lost.items():
         rows = devices.filter(wrong)
         if rows.height:
             more = f"; so {rows.height - 1} more" if rows.height > 1 else ""
-            notes.append(f"{path}, line {rows['line'][0]}: {rows['device'][0]} {words}{more}")
-    return notes
+            yield f"{path}, line {rows['line'][0]}: {rows['device'][0]} {words}{more}"
 
 
 def _devices_frame(scanned: Scanned, parts: list[list[pl.Series]]) -> pl.DataFrame:

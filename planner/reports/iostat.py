@@ -58,7 +58,7 @@ def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFr
     starts, clocks = moments([report.time for report in reports])
     seconds = lengths(path, clocks, [report.line for report in reports])
     of = f" of {run.host}" if run.host else ""
-    first = _first(path, run, seconds, of, notes)
+    first = _first(path, run, of, notes)
     if None in starts:
         notes.append(f"{path}: {TIMES}; the reports are in the order of the file")
     every = [(k, row) for k, report in enumerate(reports) if k >= first for row in report.rows.values()]
@@ -94,53 +94,19 @@ def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFr
     return schema.frame(schema.DEVICES, data | numbers, len(rows))
 
 
-def _first(path: Path, run: IostatRun, seconds: Sequence[float | None], of: str, notes: list[str]) -> int:
+def _first(path: Path, run: IostatRun, of: str, notes: list[str]) -> int:
     """Index of the first report that is of an interval: 1 where the first counts since the system was started."""
-    reports = run.reports
     if run.of_pcp:
         return 0
-    if len(reports) == 1:
+    if len(run.reports) == 1:
         notes.append(
             f"{path}: one report{of} only: unless iostat -y printed it, its rates and times are means since the system "
             "was started; iostat -x -t 60 61 measures an hour"
         )
         return 0
-    known = [each for each in seconds if each is not None]
-    if known:
-        tried = [float(np.median(known))]
-    else:
-        later = [report for report in reports[1:] if report.rows]
-        usual = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60)  # s
-        tried = [float(s) for s in usual if all(_on_grid(report, s) is not False for report in later)]
-        tried = tried if any(_on_grid(report, each) for report in later for each in tried) else []
-    if tried and all(_on_grid(reports[0], each) for each in tried):
-        alike = "counts whole I/Os of an interval as the others do (iostat -y)"
-        notes.append(f"{path}: the first report{of} {alike}: it is kept")
-        return 0
-    off = tried and any(_on_grid(reports[0], each) is False for each in tried)
-    unless = "" if off else "; it could as well be of an interval, were iostat called with -y"
-    notes.append(f"{path}: the first report{of}, since the system was started, is left out{unless}")
+    as_well = "it could as well be of an interval, were iostat called with -y"
+    notes.append(f"{path}: the first report{of}, since the system was started, is left out; {as_well}")
     return 1
-
-
-def _on_grid(report: DiskReport, seconds: float, least: float = 0.01, most: int = 40) -> bool | None:
-    """Whether all rates are whole counts over an interval; None where chance could be it, by `least` and more.
-
-    Of more than `most` I/Os of an interval the grid is too fine to tell.
-    """
-    chance = 1.0
-    for row in (row for row in report.rows.values() if not row.group):
-        for name in RATES:
-            cell = row.cells.get(name, "0")
-            value, half = float(cell), half_digit(cell)
-            count = round(value * seconds)
-            if value == 0 or count > most:
-                continue
-            late = count * 0.02 / seconds**2  # an interval may be 0.02 s longer or shorter
-            if not count or abs(value - count / seconds) > half + late + 1e-9:
-                return False
-            chance *= min(2 * (half + late) * seconds, 1.0)
-    return True if chance < least else None
 
 
 def _plausible(path: Path, row: DiskLine, notes: list[str]) -> bool:
@@ -235,10 +201,6 @@ _STATISTICS: Final = re.compile(r'"statistics"\s*:\s*\[')
 _STRUCTURE: Final = re.compile(r"[\[\]{}:,]")
 
 
-class _TwiceError(ValueError):
-    """A key that stands twice in an object, of which JSON would take the last."""
-
-
 def _begins_as_json(data: bytes) -> bool:
     return data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
@@ -270,9 +232,11 @@ class _JsonReader:
         return ReportError(self.path, f"{problem}; {WANTED}")
 
     def _once(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """An object, in which no key may stand twice; JSON would take the last."""
         found = dict(pairs)
         if len(found) != len(pairs):
-            raise _TwiceError(next(key for k, (key, _) in enumerate(pairs) if key in dict(pairs[:k])))
+            twice = next(key for k, (key, _) in enumerate(pairs) if key in dict(pairs[:k]))
+            raise self.error(f"{twice!r:.40} twice for one device")
         return found
 
     def runs(self, text: str) -> list[IostatRun]:
@@ -281,8 +245,6 @@ class _JsonReader:
             document, end = self.decoder.raw_decode(text)
             if text[end:].strip():
                 raise json.JSONDecodeError("Extra data", text, end)
-        except _TwiceError as error:
-            raise self.error(f"{error.args[0]!r:.40} twice for one device") from None
         except RecursionError:
             raise self.error("lists or objects nested too deeply") from None
         except json.JSONDecodeError as error:

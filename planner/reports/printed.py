@@ -197,10 +197,8 @@ class PublishedTable:
 
     def text(self, row: str, column: str) -> str:
         """A cell as printed."""
-        if row not in self.rows:
-            raise InputError("row", row, f"one of {', '.join(self.rows)}")
-        if column not in self.columns:
-            raise InputError("column", column, f"one of {', '.join(self.columns)}")
+        InputError.unless_one_of("row", row, self.rows)
+        InputError.unless_one_of("column", column, self.columns)
         return self.rows[row][column]
 
     def printed(self, row: str, column: str, factor: float = 1.0) -> Printed:

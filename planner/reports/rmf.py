@@ -303,9 +303,8 @@ def _devices(path: Path, report: RmfReport, table: XmlTable, plan: Plan, notes: 
 
 def _unlike_sums(
     path: Path, devices: pl.DataFrame, sums: Sequence[list[str]], at: Mapping[str, int], notes: list[str]
-) -> tuple[schema.Missing, ...]:
+) -> Iterator[schema.Missing]:
     """Compare the rates of devices with the sums that the report prints of them."""
-    lost = []
     for cells in sums:
         pool = cells[at["pool"]] if "pool" in at else ""
         try:
@@ -318,8 +317,7 @@ def _unlike_sums(
             of, total = f"LCU {pool}" if pool else "all", f"{some['io_rate'].sum():.6g} I/Os a second"
             report = f"the report says {said:.6g}: rows are missing."
             notes.append(f"{path}: the devices of {of} add up to {total}, {report}")
-            lost.append(schema.Missing(name=None, pool=pool or None))
-    return tuple(lost)
+            yield schema.Missing(name=None, pool=pool or None)
 
 
 def _supply(

@@ -14,20 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ReportError
-from planner.reports import schema
+from planner.reports import schema, supply
 from planner.reports.csv_table import CsvTable
 from planner.reports.membership import BITS, Membership, members_of, with_pools
-from planner.reports.supply import (
-    OFTEN,
-    Backwards,
-    Counts,
-    check_order,
-    clock_after,
-    places,
-    steps,
-    steps_of,
-    system_of,
-)
 from planner.reports.volumes import device_series
 from planner.results import Array
 from planner.units import MONITOR_TIME
@@ -44,15 +33,15 @@ QUEUES: Final = ("queue", "queued", "qued", "base_queue", "req_qued")
 def read_counters(table: CsvTable, membership: Membership | None, *, deltas: bool | None) -> schema.Tables:
     """Read volume counters interval by interval; devices that are aliases are left out."""
     table.require(COLUMNS, WHAT)
-    system = system_of(table)
+    system = supply.system_of(table)
     table.words("device")  # none is empty
-    members = dict(sorted(places(device_series(table).to_list()).items()))
+    members = dict(sorted(supply.places(device_series(table).to_list()).items()))
     times, start = table.times("time")
     counters = np.array([table.counts(name) for name in (*BASE, *ALIAS)])
     queue = _queue_column(table)
     lengths = table.numbers(INTERVAL) if table.has(INTERVAL) else None
     for device, of_device in members.items():
-        check_order(table, of_device, times[of_device], f"device {device}")
+        supply.check_order(table, of_device, times[of_device], f"device {device}")
     notes = []
     as_deltas = lengths is not None if deltas is None else deltas
     if deltas is None and lengths is None and _look_like_deltas(counters, times, list(members.values())):
@@ -83,7 +72,7 @@ def read_counters(table: CsvTable, membership: Membership | None, *, deltas: boo
         "device": names[kept].tolist(), "kind": schema.VOLUME, "interval": seconds, "file": str(table.path),
         "system": system, "line": table.line_numbers[rows],
         "source": None if start else [f"until {end:.10g} s" for end in ends.tolist()],
-        **clock_after(start, ends - seconds),
+        **supply.clock_after(start, ends - seconds),
     }  # fmt: skip
     queued = None if queue is None else table.numbers(queue)[rows]
     for name, values in numbers_of(np.concatenate(each_counted, axis=1)[:, kept], seconds, queued).items():
@@ -100,16 +89,16 @@ def _queue_column(table: CsvTable) -> str | None:
     return found[0] if found else None
 
 
-def _look_like_deltas(counters: Counts, times: Array, members: Sequence[NDArray[np.int64]]) -> bool:
+def _look_like_deltas(counters: supply.Counts, times: Array, members: Sequence[NDArray[np.int64]]) -> bool:
     """Whether the counters would begin anew, or run backwards, so often that they cannot be such that rise."""
     anew, taken = 0, 0
     for rows in members:
         taken += rows.size - 1
         try:
-            anew += int(steps(counters[:, rows], np.diff(times[rows])).restarted.sum())
-        except Backwards:
+            anew += int(supply.steps(counters[:, rows], np.diff(times[rows])).restarted.sum())
+        except supply.Backwards:
             anew += int((np.diff(counters[0, rows]) < 0).sum())
-    return anew > 1 and anew > OFTEN * taken
+    return anew > 1 and anew > supply.OFTEN * taken
 
 
 def _count(
@@ -117,7 +106,7 @@ def _count(
     device: str,
     rows: NDArray[np.int64],
     times: Array,
-    counters: Counts,
+    counters: supply.Counts,
     lengths: Array | None,
     *,
     deltas: bool,
@@ -137,7 +126,7 @@ def _count(
             at = int(rows[use][np.argmin(seconds[use])])
             raise table.error(at, INTERVAL, "is 0: expected a time above 0")
     else:
-        step = steps_of(table, rows, (*BASE, *ALIAS), counted, length, SAY_DELTAS)
+        step = supply.steps_of(table, rows, (*BASE, *ALIAS), counted, length, SAY_DELTAS)
         counted, seconds = np.insert(step.counted, 0, 0, axis=1), np.concatenate([[0.0], length])
         use[1:] = ~step.restarted
         restarts = int(step.restarted.sum())

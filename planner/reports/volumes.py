@@ -379,25 +379,20 @@ def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
     if _is_units(table, plan):
         plan = _with_units(table, plan)
         table = replace(table, cells=table.cells.slice(1), line_numbers=table.line_numbers[1:])
-    cells, columns = table.cells, {}
-    changed, commas = False, table.separator == ";"  # of languages with decimal commas
+    columns, commas = {}, table.separator == ";"  # of languages with decimal commas
     for field in fields:
         index = table.names.index(plan.taken[field].heading.upper())
-        column = cells.to_series(index)
+        column = table.cells.to_series(index)
         if column.dtype != pl.String:
             continue
         nothing = column.str.to_lowercase().str.strip_chars().is_in(NOTHING) | column.str.contains(r"^\*+$")
-        if nothing.any():
-            column = column.set(nothing.fill_null(False), "")
-            changed = True
-        commas |= bool(column.str.contains(",", literal=True).any())
-        columns[index] = column
-    if not (changed or commas):
-        return table, plan
-    decimals = _decimals(table, columns) if commas else ""
-    for index, column in columns.items():
-        plain = _plain_numbers(column, decimals) if commas else column
-        cells = cells.with_columns(plain.alias(cells.columns[index]))
+        columns[index] = column.set(nothing.fill_null(False), "")
+        commas |= bool(columns[index].str.contains(",", literal=True).any())
+    if commas:
+        decimals = _decimals(table, columns)
+        columns = {index: _plain_numbers(column, decimals) for index, column in columns.items()}
+    names = table.cells.columns
+    cells = table.cells.with_columns(column.alias(names[index]) for index, column in columns.items())
     return replace(table, cells=cells), plan
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
@@ -332,63 +332,56 @@ def _interval(observed: Observed, fitted: Fitted | None) -> tuple[float, float]:
     return min(max(middle - half, 0.0), share), max(min(middle + half, 1.0), share)
 
 
-def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> tuple[str, ...]:
+def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> Iterator[str]:
     """What was left out and what the counters cannot tell."""
-    notes = []
     if supply.time.size == 0:
-        return ("one record only; two are needed to see what it counts.",)
+        yield "one record only; two are needed to see what it counts."
+        return
     if observed.tries == 0:
-        notes.append("no alias was asked for.")
+        yield "no alias was asked for."
     other = int((supply.aliases != supply.in_use).sum())
     if other:
-        notes.append(
-            f"{other} of {supply.time.size} intervals had another number of aliases and are left out."
-        )
+        yield f"{other} of {supply.time.size} intervals had another number of aliases and are left out."
     if restarts := int(supply.restarted.sum()):
-        notes.append(f"the counters started again {counted(restarts, 'time')}; what they lost is unknown.")
+        yield f"the counters started again {counted(restarts, 'time')}; what they lost is unknown."
     gaps = int((~supply.plain & ~supply.restarted).sum())
     if gaps:
-        notes.append(
+        yield (
             f"{counted(gaps, 'interval')} of another length than usual, or with a change of aliases, counted in the "
             "share of fails only."
         )
     if observed.contradicting:
-        notes.append(
+        yield (
             f"in {counted(observed.contradicting, 'interval')} {'MINCT' if supply.marked else 'the fewest free'} is 0 "
             "without a fail, or above 0 with one; their water marks are left out."
         )
     if observed.fail_fraction > BLIND:
-        notes.append(
-            "nearly every try failed: how many aliases are missing is a guess; measure again with more."
-        )
+        yield "nearly every try failed: how many aliases are missing is a guess; measure again with more."
     elif observed.tries and fitted is None:
-        notes.append("no interval of the usual length; aliases needed cannot be estimated.")
-    return tuple(notes)
+        yield "no interval of the usual length; aliases needed cannot be estimated."
 
 
 def _total(counts: Counts | None) -> int:
     return 0 if counts is None else int(counts.sum())
 
 
-def _shared_notes(supply: PoolSupply, no_alias: float) -> tuple[str, ...]:
+def _shared_notes(supply: PoolSupply, no_alias: float) -> Iterator[str]:
     """What SuperPAV did: aliases that a pool borrowed, and how many it would need alone; those that it lent."""
-    notes = []
     borrowed, loaned, tries = _total(supply.borrowed), _total(supply.loaned), int(supply.tries.sum())
     if borrowed and supply.borrowed is not None:
         alone = replace(supply, fails=np.minimum(supply.fails + supply.borrowed, supply.tries), marked=False)
         observed = observe(alone)
         needed = _needed(observed, fit(observed), no_alias)[0]
         count = f"more than {MOST_ALIASES}" if needed is None else f"{needed}"
-        notes.append(
+        yield (
             f"{percent(borrowed / tries)} of its requests were met by aliases of other control units (SuperPAV); "
             f"with its own alone it would need {count}."
         )
     if loaned:
-        notes.append(
+        yield (
             f"it lent aliases to other control units {loaned} times (SuperPAV): those taken away here are missing "
             "there."
         )
-    return tuple(notes)
 
 
 def _volume_notes(run: Run | None, whole: FittedVolumes | None) -> tuple[str, ...]:

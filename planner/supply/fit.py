@@ -341,18 +341,13 @@ def _square(expected: Array, seen: float, error: float) -> Array:
 
 def _start(observed: Observed) -> Array:
     """The best points of a grid, all levels of load taken as one, shape (points, 2)."""
-    grid = _grid(observed.aliases)
+    load = np.linspace(np.log(3e-3), np.log(max(3.0 * observed.aliases, 5.0)), 48)
+    peakedness = np.linspace(np.log(0.04), np.log(4.0), 20)
+    grid = np.stack(np.meshgrid(load, peakedness, indexing="ij"), axis=-1).reshape(-1, 2)
     merged = observed.merged()
     # of the grid: the smaller the load, the fewer states a part needs
     values = np.concatenate([_misfit(merged, part) for part in np.array_split(grid, 12)])
     return grid[np.argsort(values, kind="stable")[:12]]
-
-
-def _grid(aliases: int) -> Array:
-    """Logarithms of loads and peakednesses to begin with, shape (points, 2)."""
-    load = np.linspace(np.log(3e-3), np.log(max(3.0 * aliases, 5.0)), 48)
-    peakedness = np.linspace(np.log(0.04), np.log(4.0), 20)
-    return np.stack(np.meshgrid(load, peakedness, indexing="ij"), axis=-1).reshape(-1, 2)
 
 
 def _minimum(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,16 +13,14 @@ from planner.results import Array
 from planner.units import UNITS, percent
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from planner.supply.answer import PoolAnswer, SupplyAnswer
 
 
-def draw(answer: SupplyAnswer, axes: Axes | None = None) -> Axes:
+def draw(answer: SupplyAnswer, axes: style.Axes | None = None) -> style.Axes:
     """Share of tries that failed over time; below it the aliases of the pool where most is to be done."""
     pools = sorted(answer.pools, key=lambda each: -each.fail_fraction)[:6]
     axes, *below = style.begin(axes, answer.headline, panels=2)
-    clock = _clock(pools)
+    shown_at, along = _clock(pools)
     target, named = 100 * answer.no_alias, []
     # of the target: below, the scale is linear down to zero
     style.logarithmic(axes, "y", linear_below=0.1 * target)
@@ -32,7 +29,7 @@ def draw(answer: SupplyAnswer, axes: Axes | None = None) -> Axes:
         color, line = style.look(k)
         # of a day: ten minutes
         time, share = fail_shares(each.supply, 144)
-        axes.plot(clock.at(time), 100 * share, line, color=color, clip_on=False)
+        axes.plot(shown_at(time), 100 * share, line, color=color, clip_on=False)
         known = share[np.isfinite(share)]
         if known.size:
             top = max(top, 100 * float(known.max()))
@@ -41,36 +38,23 @@ def draw(answer: SupplyAnswer, axes: Axes | None = None) -> Axes:
     axes.set(ylabel="tries without alias [%]", ylim=(0, 1.3 * top))
     style.name_lines(axes, [*named, (target, f"target: {percent(target / 100)}", style.MEASURED)])
     for panel in below:
-        _free(panel, _worst(answer.pools), clock)
+        worst = _worst(answer.pools)
+        _free(panel, worst, shown_at(worst.supply.time))
     last = below[0] if below else axes
-    last.set_xlabel(clock.words)
-    if clock.start is not None:
+    last.set_xlabel(along)
+    if not along:
         style.dated(last)
     return axes
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """From seconds to the time of day, or since the `start` where no date is known: in so many `unit` [s]."""
-
-    start: np.datetime64 | None
-    unit: float
-    words: str
-
-    def at(self, seconds: Any) -> Any:
-        """What an axis shows."""
-        if self.start is None:
-            return seconds / self.unit
-        return self.start + np.round(np.asarray(seconds) * 1e6).astype("timedelta64[us]")
-
-
-def _clock(pools: Sequence[PoolAnswer]) -> Clock:
-    length = max(each.supply.length.sum() for each in pools)
-    name = "h" if length >= 2 * UNITS["h"].factor else "min"
+def _clock(pools: Sequence[PoolAnswer]) -> tuple[Callable[[Any], Any], str]:
+    """What an axis shows of seconds, and its name: the time of day, else hours or minutes where no date is known."""
     start = pools[0].supply.start
     if start is None:
-        return Clock(None, UNITS[name].factor, f"time [{name}]")
-    return Clock(np.datetime64(start.replace(tzinfo=None), "us"), 1.0, "")
+        name = "h" if max(each.supply.length.sum() for each in pools) >= 2 * UNITS["h"].factor else "min"
+        return lambda seconds: seconds / UNITS[name].factor, f"time [{name}]"
+    begin = np.datetime64(start.replace(tzinfo=None), "us")
+    return lambda seconds: begin + np.round(np.asarray(seconds) * 1e6).astype("timedelta64[us]"), ""
 
 
 def _worst(pools: Sequence[PoolAnswer]) -> PoolAnswer:
@@ -83,10 +67,9 @@ def _worst(pools: Sequence[PoolAnswer]) -> PoolAnswer:
     return max(pools, key=change)
 
 
-def _free(axes: Axes, pool: PoolAnswer, clock: Clock) -> None:
+def _free(axes: style.Axes, pool: PoolAnswer, time: Array) -> None:
     """Fewest and most free aliases that a try found, how many there are, and how many are needed."""
     supply, named = pool.supply, []
-    time = clock.at(supply.time)
     most = np.maximum(supply.most, supply.fewest)
     axes.fill_between(
         time, supply.fewest, most, color="0.85", step="pre", label="free, fewest to most a try found"

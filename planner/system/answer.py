@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, groupby
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from planner import render, style
 from planner.answer import Answer, tabled
@@ -15,9 +15,6 @@ from planner.system.description import System
 from planner.system.figures import COST_FACTOR, OUTSIDE, Found, Number, solve_all
 from planner.system.schema import TABLES
 from planner.units import GIB, MILLISECOND, ends, percent, readable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 PAGES_GIB: Final = GIB / 4096
 STATIONS: Final = {  # of a station: how people read a figure, its unit, SI units in one
@@ -194,7 +191,7 @@ class SystemAnswer(Answer):
             "notes": list(self.notes),
         }  # fmt: skip
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw the throughput with its 90 % interval beside what each part would allow."""
         return _bounds(self.headline, [(self.system.name, self.found)], self.unit, axes)
 
@@ -384,7 +381,7 @@ class SystemComparison(Answer):
             "notes": list(self.notes),
         }
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw the same of both systems."""
         pairs = [(name, each.found) for name, each in zip(self.names, (self.one, self.two), strict=True)]
         return _bounds(self.headline, pairs, self.one.unit, axes)
@@ -439,7 +436,9 @@ def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
     return SystemComparison(one=one, two=two, inputs=tuple(rows))
 
 
-def _bounds(headline: str, pairs: Sequence[tuple[str, Found]], unit: str, axes: Axes | None) -> Axes:
+def _bounds(
+    headline: str, pairs: Sequence[tuple[str, Found]], unit: str, axes: style.Axes | None
+) -> style.Axes:
     """Bounds as hollow points and the throughput as a full one with its interval, for one system or two."""
     names = [n for n in dict.fromkeys(n for _, f in pairs for n, _ in f.ranked())]
     labels, several = ["throughput", *names], len(pairs) > 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -441,7 +441,7 @@ def _rounding(entry: Entry, key: str) -> Direction:
     return Direction(name=f"{entry.label}.{key}", low={place: low - value}, high={place: high - value})
 
 
-def _axes(system: System, name: str, model: library.Model) -> list[Direction]:
+def _axes(system: System, name: str, model: library.Model) -> Iterator[Direction]:
     """Principal axes of the parameters that the system takes from a model."""
     users: dict[str, list[Place]] = {}
     for entry in system.entries:
@@ -451,7 +451,6 @@ def _axes(system: System, name: str, model: library.Model) -> list[Direction]:
         if model.kind == "paging" and entry.origin.get("cp_system") == name and entry.table == "paging":
             users.setdefault(PER_PAGE, []).append((entry.table, entry.name, "cp_system"))
     parameters, root, logs = _root(model)
-    found = []
     for column in range(root.shape[-1]):
         low: dict[Place, float] = {}
         high: dict[Place, float] = {}
@@ -467,8 +466,7 @@ def _axes(system: System, name: str, model: library.Model) -> list[Direction]:
                 low[table, entry_name, key] = max(ends[0], value * 0.01) - value
                 high[table, entry_name, key] = max(ends[1], value * 0.01) - value
         if any(low.values()):
-            found.append(Direction(name=f"model {name}", low=low, high=high))
-    return found
+            yield Direction(name=f"model {name}", low=low, high=high)
 
 
 def _root(model: library.Model) -> tuple[Sequence[str], Array, bool]:

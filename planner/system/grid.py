@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner import render, style
 from planner.answer import Answer, tabled
@@ -17,9 +17,6 @@ from planner.system.description import Entry, System
 from planner.system.figures import Found, solve_all
 from planner.system.reading import Selected, recheck
 from planner.units import EXACT, MICROSECOND, MILLISECOND, given, readable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +127,7 @@ class SystemGrid(Answer):
         return {"name": self.system.name, "over": [r.label for r in self.ranges], "scenarios": scenarios,
                 "notes": list(self.notes)}  # fmt: skip
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw the throughput over what varies, a line for each combination of the rest, with its band; mark most."""
         first = self.setting(0)
         words = [str(v) for v in first.values] if any(isinstance(v, str) for v in first.values) else None

@@ -57,15 +57,6 @@ class GuestNetwork:
         """Requesters in all, at most."""
         return int(self.full.sum(-1).max())
 
-    def groups(self, at: Rows, writes: Sequence[Array]) -> list[StationGroup]:
-        """The paging groups of some scenarios, page writes beside the reads."""
-        found = []
-        for group, load in zip(self.loop.groups, writes, strict=True):
-            demand = self.loop.visits(group) * group.service[:, None]
-            most = int(np.where((demand > 0).any(axis=0), self.full, 0.0).sum(-1).max(initial=1.0))
-            found.append(group.group(demand[at], load, most, at))
-        return found
-
     def shared(self, at: Rows, system: Array) -> StationGroup:
         """The processors that CP leaves."""
         demand = np.stack(
@@ -79,8 +70,13 @@ class GuestNetwork:
         return StationGroup(demand=demand, pace=pace, copies=np.ones(len(at)), load=nobody)
 
     def all_groups(self, at: Rows, loads: Sequence[Array]) -> list[StationGroup]:
-        """The processors, then the paging groups."""
-        return [self.shared(at, loads[0]), *self.groups(at, loads[1:])]
+        """The processors, then the paging groups of some scenarios, page writes beside the reads."""
+        found = [self.shared(at, loads[0])]
+        for group, load in zip(self.loop.groups, loads[1:], strict=True):
+            demand = self.loop.visits(group) * group.service[:, None]
+            most = int(np.where((demand > 0).any(axis=0), self.full, 0.0).sum(-1).max(initial=1.0))
+            found.append(group.group(demand[at], load, most, at))
+        return found
 
     def throughput(self, at: Rows, loads: Sequence[Array]) -> Array:
         """Rates of all classes for given loads, shape (scenarios asked, classes)."""

@@ -12,6 +12,7 @@ from typing import Any, Final
 from planner import measurements
 from planner.errors import InputError
 from planner.lazy import pl
+from planner.measurements.choose import means
 from planner.reports.schema import BASE, VOLUME
 from planner.system.schema import TABLES, TomlTable, one_of
 from planner.units import MILLISECOND
@@ -169,18 +170,16 @@ def _chosen(devices: pl.DataFrame, system: str | None) -> pl.DataFrame:
 
 def _tables(rows: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Pools, volumes and the guests that stand for their I/Os: means over intervals, one volume a device."""
-    each = rows.group_by("pool", "device", "label", maintain_order=True).agg(
-        pl.col("pool_aliases").drop_nulls().max(),
-        rate=pl.col("io_rate").mean(),
-        time=(pl.col("io_rate") * pl.col("service")).sum() / pl.col("io_rate").sum(),
-        queued=pl.col("queued").mean(),
-    )
-    groups = each.group_by("pool", maintain_order=True).agg(
-        pl.col("pool_aliases").max(),
-        count=pl.len(),
-        rate=pl.col("rate").sum(),
-        time=(pl.col("rate") * pl.col("time")).sum() / pl.col("rate").sum(),
-        queued=pl.col("queued").mean(),
+    groups = (
+        means(rows)
+        .group_by("pool", maintain_order=True)
+        .agg(
+            pl.col("pool_aliases").max(),
+            count=pl.len(),
+            rate=pl.col("io_rate").sum(),
+            time=(pl.col("io_rate") * pl.col("service")).sum() / pl.col("io_rate").sum(),
+            queued=pl.col("queued").mean(),
+        )
     )
     for group in groups.sort("pool", nulls_last=True).to_dicts():
         service = f"{group['time'] / MILLISECOND:.3g}"

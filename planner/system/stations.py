@@ -263,7 +263,9 @@ def solve_volumes(groups: Sequence[VolumeGroup]) -> None:
         pools[:, 0] = np.minimum(pools[:, 0], 1.0)
     own = np.stack([first.service, first.inflation, first.gap, first.aliases], axis=-1)
     rows = np.concatenate([pools, np.repeat(own, wide, axis=0)], axis=-1)
-    alike = np.nan_to_num(_significant(rows), nan=-1.0)
+    # those of one pool are the same to eleven significant digits
+    size = 10.0 ** (11 - np.ceil(np.log10(np.maximum(np.abs(rows), 1e-30))))
+    alike = np.nan_to_num(np.round(rows * size) / size, nan=-1.0)
     _, at, back = np.unique(alike, axis=0, return_index=True, return_inverse=True)
     busy = (rows[at, :width] > 0).any(axis=-1)
     found = np.zeros((4, len(at), width))
@@ -285,9 +287,3 @@ def solve_volumes(groups: Sequence[VolumeGroup]) -> None:
         service = np.where(flow > 0, served / some, group.service)
         group.solved = {"transfers": flow, "queued": queued, "served": served, "service": service,
                         "time": np.where(flow > 0, time / some, service)}  # fmt: skip
-
-
-def _significant(values: Array, digits: int = 11) -> Array:
-    """Numbers rounded to so many significant digits that those of one pool are the same."""
-    size = 10.0 ** (digits - np.ceil(np.log10(np.maximum(np.abs(values), 1e-30))))
-    return np.asarray(np.round(values * size) / size)

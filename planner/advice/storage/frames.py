@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from planner import render, style
 from planner.answer import Answer
@@ -15,9 +15,6 @@ from planner.devices import storage
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
 from planner.units import EXACT, FRAME, GIB, SEGMENT, given, percent, readable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 PTRM_SPACES_STATED: Final = 16  # of z/VM 5.3; the only number that a report states
 
@@ -97,12 +94,12 @@ class FrameBudget(Answer):
             for what, number in (("pages", pages), ("PGMBKs", pgmbks), ("together", pages + pgmbks))
         ]
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw what pages and PGMBKs take, beside the real storage that there is."""
         return _draw(self, self.headline, axes)
 
 
-def _draw(budget: FrameBudget, headline: str, axes: Axes | None) -> Axes:
+def _draw(budget: FrameBudget, headline: str, axes: style.Axes | None) -> style.Axes:
     """What pages and PGMBKs take, beside the real storage that there is."""
     (axes,) = style.begin(axes, headline, height=2.2)
     left, there = 0.0, (budget.real_storage or 0) / GIB
@@ -282,7 +279,7 @@ class StorageFit(Answer):
         """`count` with its range, and the budget of it."""
         return {**self.budget.to_dict(), **Answer.to_dict(self)}
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw the frames of what fits beside the real storage, under the headline of the question."""
         return _draw(self.budget, self.headline, axes)
 

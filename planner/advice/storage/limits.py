@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from planner import render, style
 from planner.answer import Answer, nested
 from planner.devices import storage
 from planner.quantity import column
 from planner.units import EXACT, FRAME, GIB, given, readable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 LIMIT: Final = (
     column("limit", of="name"), column("kind"),
@@ -24,7 +20,7 @@ LIMIT: Final = (
 FIGURES: Final = tuple(map(column, ("name", "kind", "in_use_virtual_bytes", "headroom_bytes", "used")))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, init=False)
+@dataclass(init=False)
 class StorageBudget:
     """A system whose limits are asked for.
 
@@ -69,7 +65,7 @@ class StorageBudget:
     resident_pages: Fraction
     in_use: int | None
     ptrm_spaces: int
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...]
 
     def __init__(
         self,
@@ -80,17 +76,12 @@ class StorageBudget:
         in_use: float | str | None = None,
         ptrm_spaces: int | None = None,
     ) -> None:
-        row = storage.release(release, ptrm_spaces)
-        given: dict[str, object] = {
-            "release": row,
-            "real_storage": storage.size("real_storage", real_storage),
-            "resident_pages": storage.pages_per_segment(resident_pages),
-            "in_use": None if in_use is None else storage.size("in_use", in_use),
-            "ptrm_spaces": spaces_of(row, ptrm_spaces),
-        }
-        for name, value in given.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "notes", tuple(self._notes(assumed=ptrm_spaces is None)))
+        self.release = storage.release(release, ptrm_spaces)
+        self.real_storage = storage.size("real_storage", real_storage)
+        self.resident_pages = storage.pages_per_segment(resident_pages)
+        self.in_use = None if in_use is None else storage.size("in_use", in_use)
+        self.ptrm_spaces = spaces_of(self.release, ptrm_spaces)
+        self.notes = tuple(self._notes(assumed=ptrm_spaces is None))
 
     def limits(self) -> StorageLimits:
         """Work out every limit."""
@@ -230,7 +221,7 @@ class StorageLimits(Answer):
             return "PTRM data spaces are met first however many pages are resident."
         return f"PTRM data spaces are met first below {pages} resident pages in each in-use segment."
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw in-use virtual storage against resident pages per segment, every limit as a line."""
         (axes,) = style.begin(axes, self.headline)
         pages = [2 ** (step / 8) for step in range(8 * storage.PAGES_PER_SEGMENT.bit_length() - 7)]

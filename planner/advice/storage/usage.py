@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -18,8 +18,6 @@ from planner.quantity import Quantity, column
 from planner.units import GIB, SEGMENT, ends, percent, readable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from planner.measurements import Measured
     from planner.reports.dspacesh import DataSpace, DataSpaceListing
 
@@ -153,7 +151,7 @@ class StorageUsage(Answer):
             for limit in self.limits
         ]  # fmt: skip
 
-    def plot(self, axes: Axes | None = None) -> Axes:
+    def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw how much of each limit is used, with what rounding leaves open; the one that is met first on top."""
         rows = sorted(self.limits, key=lambda limit: -self.used(limit).value)
         (axes,) = style.begin(axes, self.headline, height=1.6 + 0.6 * len(rows))
@@ -310,19 +308,18 @@ def _growth(snapshots: Sequence[Snapshot]) -> Interval:
     return slope
 
 
-def _remarks(listings: Sequence[DataSpaceListing], row: storage.Release, *, assumed: bool) -> list[str]:
+def _remarks(listings: Sequence[DataSpaceListing], row: storage.Release, *, assumed: bool) -> Iterator[str]:
     """What the listings show that a reader should know."""
     last = listings[-1]
-    notes = []
     shown = sorted({listing.release for listing in listings if listing.release})
     if shown and shown != [row.name]:
-        notes.append(f"The listings are of z/VM {' and '.join(shown)}; the limits are those of {row.name}.")
+        yield f"The listings are of z/VM {' and '.join(shown)}; the limits are those of {row.name}."
     for space in _ptrm_spaces(last):
         if (
             space.total is not None
             and not space.total.low <= storage.PAGES_PER_PTRM_SPACE <= space.total.high
         ):
-            notes.append(
+            yield (
                 f"{space.name} shows {space.total.value:,.0f} pages in total where a 4 GB data space has "
                 f"{readable(storage.PAGES_PER_PTRM_SPACE)}: CP monitor of z/VM 5.2 is known to report half. Not "
                 "corrected, and not used here."
@@ -333,15 +330,14 @@ def _remarks(listings: Sequence[DataSpaceListing], row: storage.Release, *, assu
         if s.resident is not None and s.resident.high >= storage.PAGES_PER_PTRM_SPACE
     ]
     if full:
-        notes.append(
+        yield (
             f"{len(full)} of the PTRM data spaces are full: {readable(storage.PAGES_PER_PTRM_SPACE)} pages each, shown "
             "rounded."
         )
     if assumed and row.ptrm_certainty == "default" and not row.pgmbks_below_2gb:
-        notes.append(
+        yield (
             f"{row.ptrm_spaces} PTRM data spaces are what z/VM 5.3 has; not verified for {row.name} (--ptrm-spaces)."
         )
-    return notes
 
 
 def _span(days: float) -> str:

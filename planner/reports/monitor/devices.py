@@ -254,19 +254,13 @@ SPACE_PAGES: Final = {
     "expanded": "ASCCTXBK",
     "dasd": "ASCCTPGS",
 }
-PAGING_RATES: Final = {
-    "page_read_rate": "EXPCTPRD", "page_write_rate": "EXPCTPWR", "spool_read_rate": "EXPCTSRD",
-    "spool_write_rate": "EXPCTSWR",
-}  # fmt: skip
+PAGING_RATES: Final = {"page_read_rate": "EXPCTPRD", "page_write_rate": "EXPCTPWR"}
 PAGING: Final = (
     *schema.WHEN,
     Quantity("device", "device number, four hexadecimal digits", dtype="String"),
-    Quantity("label", "volume label", dtype="String"),
-    *(Quantity(f"{of}_{done}_rate", f"pages {done}, {of} space", "1/s")
-      for of in ("page", "spool") for done in ("read", "write")),
-    Quantity("queued", "requests queued when the sample was taken"),
+    *(Quantity(name, "pages of page space", "1/s") for name in PAGING_RATES),
     *schema.WHERE,
-)  # fmt: skip
+)
 
 
 def above_aliases(rows: Records, pairs: Pairs) -> tuple[int, str] | None:
@@ -347,8 +341,6 @@ def spaces(rows: Records, pairs: Pairs, numbers: dict[str, Array], common: dict[
 
 
 def paging(rows: Records, pairs: Pairs, numbers: dict[str, Array], common: dict[str, Any]) -> pl.DataFrame:
-    """Rows of paging and spooling volumes."""
-    now = rows[pairs.now]
-    devices = [f"{number:04X}" for number in now["RDEVDEV"].tolist()]
-    data = common | numbers | {"device": devices, "label": text(now["CALVSER"])}
-    return schema.frame(PAGING, data | {"queued": now["EXPCURQC"].astype(float)}, now.size)
+    """Rows of paging volumes: to whom pages go, so whose I/Os come together."""
+    devices = [f"{number:04X}" for number in rows["RDEVDEV"][pairs.now].tolist()]
+    return schema.frame(PAGING, common | numbers | {"device": devices}, len(devices))
