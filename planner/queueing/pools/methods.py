@@ -122,7 +122,9 @@ def _by_chains_of_one(asked: Asked) -> Mask:
     full = load * (1.0 + elements.inflation * elements.aliases) > NEARLY_FULL * (elements.aliases + 1.0)
     gap = elements.redrive_time > 0.0
     some = gap & (elements.aliases < elements.most_beyond) | single & full
-    some &= elements.independent & ~elements.ample  # with ample aliases both agree to 1e-11 of the response time
+    some &= (
+        elements.independent & ~elements.ample
+    )  # with ample aliases both agree to 1e-11 of the response time
     for element in np.flatnonzero(some & single).tolist():
         pool, aliases = asked.pool(element)
         some[element] = not pool.closed[0] or states_of_one(pool, aliases) <= MAX_STATES

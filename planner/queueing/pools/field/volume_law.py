@@ -75,7 +75,13 @@ def tilted(log_law: Array, log_tilt: Array) -> Array:
 
 
 def fitted_tilts(
-    elements: Elements, state: State, log_law: Array, *, first_steps: int = 14, later_steps: int = 2
+    elements: Elements,
+    state: State,
+    log_law: Array,
+    *,
+    first_steps: int = 14,
+    later_steps: int = 2,
+    near: float = 1e-9,
 ) -> Array:
     """Logarithms of the tilts with which the mean of all d is what is wanted: Newton's method within a bracket."""
     tilts = state.log_tilt.shape[-1]
@@ -89,10 +95,10 @@ def fitted_tilts(
     edge, steepest = 0.02, 60.0  # share of all I/Os, or number of them, that a mean keeps from the ends
     wanted = np.clip(wanted, edge, np.maximum(np.where(np.isfinite(most), most * (1.0 - edge), wanted), edge))
     tilt = state.log_tilt
-    powers = np.arange(float(log_law.shape[-1]))[:, None] ** [0.0, 1.0, 2.0]
+    powers = np.arange(float(log_law.shape[-1]))[:, None] ** np.arange(3.0)
     low, high = np.full(tilt.shape, -steepest), np.full(tilt.shape, steepest)
-    begins = state.passes[:, None] == 0
-    for step in range(first_steps if begins.any() else later_steps):
+    moves = np.full(tilt.shape, True)
+    for step in range(first_steps):
         whole, first, second = (tilted(log_law, tilt) @ powers).transpose(3, 0, 1, 2)
         each = first / whole
         variance = second / whole - each**2
@@ -100,9 +106,12 @@ def fitted_tilts(
         slope = np.maximum((elements.volumes[:, None] * variance).sum(axis=-1), 1e-9)
         below = mean < wanted
         low, high = np.where(below, tilt, low), np.where(below, high, tilt)
-        newton = tilt + np.clip((wanted - mean) / slope, -1.0, 1.0)
+        newton = tilt + np.minimum(np.maximum((wanted - mean) / slope, -1.0), 1.0)
         found = np.where((low <= newton) & (newton <= high), newton, 0.5 * (low + high))
-        tilt = np.where(begins | (step < later_steps), found, tilt)
+        tilt, change = np.where(moves, found, tilt), np.abs(found - tilt)
+        moves &= (state.passes[:, None] == 0) & (change > near) | (step + 1 < later_steps)
+        if not moves.any():
+            break
     return tilt
 
 
