@@ -83,6 +83,7 @@ DEPTH: Final = 5.4
 what `python -m tests.queueing.alias_pool.accuracy` prints for open pools with a redrive time."""
 
 
+@np.errstate(all="ignore")  # ratios of nothing
 def with_gap_wait(elements: Elements, outcome: Outcome) -> Outcome:
     """Wait of the two-moment law in pools of open classes alone.
 
@@ -95,12 +96,6 @@ def with_gap_wait(elements: Elements, outcome: Outcome) -> Outcome:
     if not opened.any():
         return outcome
 
-    with np.errstate(all="ignore"):  # volumes without I/Os
-        return replace(outcome, queue=_queue_with_gaps(elements, outcome, opened))
-
-
-def _queue_with_gaps(elements: Elements, outcome: Outcome, opened: NDArray[np.bool_]) -> Array:
-    """Mean number in queue with the wait of the two-moment law, shape (elements, classes)."""
     whole = elements.over_volumes
     every = whole(outcome.throughput)
     service = ratio(whole(outcome.throughput * elements.service), every, 1.0)
@@ -115,4 +110,4 @@ def _queue_with_gaps(elements: Elements, outcome: Outcome, opened: NDArray[np.bo
     constant = 0.5 + 0.5 * elements.aliases / one / (1.0 + DEPTH * np.sqrt(np.maximum(depth, 0.0)))
     factor = np.where(opened, (1.0 + scv) / ((1.0 - scv) / constant + 2.0 * scv), 1.0)[:, None]
     in_gap = outcome.in_gap(elements)
-    return np.asarray(factor * (outcome.queue + in_gap) - in_gap)
+    return replace(outcome, queue=factor * (outcome.queue + in_gap) - in_gap)
