@@ -124,8 +124,8 @@ def _by_chains_of_one(asked: Asked) -> Mask:
     load = (elements.volumes * elements.arrival_rate * elements.service).sum(axis=-1)
     full = load * (1.0 + elements.inflation * elements.aliases) > NEARLY_FULL * (elements.aliases + 1.0)
     gap = elements.redrive_time > 0.0
-    some = gap & (elements.aliases < elements.most_beyond) | single & full
-    some &= elements.independent & ~elements.ample
+    some = elements.independent & (gap & (elements.aliases < elements.most_beyond) | single & full)
+    some[some] = ~elements.take(some).ample
     for element in np.flatnonzero(some & single).tolist():
         pool, aliases = asked.pool(element)
         some[element] = not pool.closed[0] or states_of_one(pool, aliases) <= MAX_STATES

@@ -75,13 +75,7 @@ def tilted(log_law: Array, log_tilt: Array) -> Array:
 
 
 def fitted_tilts(
-    elements: Elements,
-    state: State,
-    log_law: Array,
-    *,
-    first_steps: int = 14,
-    later_steps: int = 2,
-    near: float = 1e-9,
+    elements: Elements, state: State, log_law: Array, *, first_steps: int = 14, later_steps: int = 2
 ) -> Array:
     """Logarithms of the tilts with which the mean of all d is what is wanted: Newton's method within a bracket."""
     tilts = state.log_tilt.shape[-1]
@@ -97,8 +91,8 @@ def fitted_tilts(
     tilt = state.log_tilt
     powers = np.arange(float(log_law.shape[-1]))[:, None] ** np.arange(3.0)
     low, high = np.full(tilt.shape, -steepest), np.full(tilt.shape, steepest)
-    moves = np.full(tilt.shape, True)
-    for step in range(first_steps):
+    begins = state.passes[:, None] == 0
+    for step in range(first_steps if begins.any() else later_steps):
         whole, first, second = (tilted(log_law, tilt) @ powers).transpose(3, 0, 1, 2)
         each = first / whole
         variance = second / whole - each**2
@@ -108,10 +102,10 @@ def fitted_tilts(
         low, high = np.where(below, tilt, low), np.where(below, high, tilt)
         newton = tilt + np.minimum(np.maximum((wanted - mean) / slope, -1.0), 1.0)
         found = np.where((low <= newton) & (newton <= high), newton, 0.5 * (low + high))
-        tilt, change = np.where(moves, found, tilt), np.abs(found - tilt)
-        moves &= (state.passes[:, None] == 0) & (change > near) | (step + 1 < later_steps)
-        if not moves.any():
+        found = np.where(begins | (step < later_steps), found, tilt)
+        if (found == tilt).all():
             break
+        tilt = found
     return tilt
 
 
