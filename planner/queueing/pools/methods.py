@@ -115,10 +115,7 @@ def _field(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
 
 
 def _by_chains_of_one(asked: Asked) -> Mask:
-    """Volumes that do not meet and wait, with a gap or nearly saturated, and few enough states.
-
-    With ample aliases the field agrees with the chain to 1e-11 of the response time.
-    """
+    """Volumes that do not meet, with a gap or nearly saturated, fewer aliases than ample and few enough states."""
     elements = asked.elements
     single = elements.volumes.sum(axis=-1) == 1.0
     load = (elements.volumes * elements.arrival_rate * elements.service).sum(axis=-1)
