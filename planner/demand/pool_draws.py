@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -85,10 +86,16 @@ def _picked(asks: AliasUse, many: int, same: int) -> Iterator[Indices]:
     return (np.concatenate(every) for every in zip(usual, *alike, strict=True))
 
 
+@lru_cache(maxsize=64)
+def _places(volumes: int, many: int) -> Array:
+    """Of each volume the middles of equal parts of its weight in an order of their own, the same ones every time."""
+    order = np.random.default_rng(many).permuted(np.tile(np.arange(many), (volumes, 1)), axis=1)
+    return np.asarray((order + 0.5) / many)
+
+
 def _by_weight(asks: AliasUse, many: int) -> Iterator[Indices]:
     """Candidate of each volume in turn, (draws,), by weight."""
-    rng = np.random.default_rng(many)  # the same ones every time
-    places = (rng.permuted(np.tile(np.arange(many), (asks.volumes, 1)), axis=1) + 0.5) / many
+    places = _places(asks.volumes, many)
     ends = np.searchsorted(asks.volume, np.arange(asks.volumes + 1))
     for volume, (first, last) in enumerate(pairwise(ends.tolist())):
         which = np.searchsorted(np.cumsum(asks.weight[first:last]), places[volume])

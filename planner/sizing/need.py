@@ -207,18 +207,14 @@ def _size(
 
 def ordered(run: Run) -> Run:
     """The volumes in the order of what was measured of them, so that no answer depends on that of a file."""
-    numbers = [
-        np.broadcast_to(end, run.io_rate.value.shape)
-        for each in (run.io_rate, run.service, run.queued, (run.together,))
-        for end in each
-    ]
-    order = np.lexsort([run.queue_shown, *(-each for each in numbers[::-1])])
+    columns = (*run.io_rate, *run.service, *run.queued, run.together)
+    numbers = np.empty((len(columns), run.io_rate.value.size))
+    for row, column in zip(numbers, columns, strict=True):
+        row[:] = column
+    order = np.lexsort([run.queue_shown, *-numbers[::-1]])
     if (order == np.arange(order.size)).all():
         return run
-    rate, service, queued = (
-        Interval(*(np.broadcast_to(end, order.shape)[order] for end in each))
-        for each in (run.io_rate, run.service, run.queued)
-    )
+    rate, service, queued = (Interval(*numbers[k : k + 3, order]) for k in (0, 3, 6))
     return replace(
         run, volumes=tuple(run.volumes[k] for k in order), io_rate=rate, service=service, queued=queued,
         queue_shown=run.queue_shown[order],

@@ -115,13 +115,14 @@ def _field(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
 
 
 def _by_chains_of_one(asked: Asked) -> Mask:
-    """Volumes that do not meet, of which some waits for a gap or one is nearly saturated, and few enough states."""
+    """Volumes that do not meet, with a gap or nearly saturated, fewer aliases than ample and few enough states."""
     elements = asked.elements
     single = elements.volumes.sum(axis=-1) == 1.0
     load = (elements.volumes * elements.arrival_rate * elements.service).sum(axis=-1)
     full = load * (1.0 + elements.inflation * elements.aliases) > NEARLY_FULL * (elements.aliases + 1.0)
     gap = elements.redrive_time > 0.0
     some = elements.independent & (gap & (elements.aliases < elements.most_beyond) | single & full)
+    some[some] = ~elements.take(some).ample
     for element in np.flatnonzero(some & single).tolist():
         pool, aliases = asked.pool(element)
         some[element] = not pool.closed[0] or states_of_one(pool, aliases) <= MAX_STATES

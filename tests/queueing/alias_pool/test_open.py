@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 from planner.errors import InputError
 from planner.queueing import finite_source, mmc
 from planner.queueing.pools import alias_pool
+from planner.queueing.pools.exact.lumped import solve_single_open
+from planner.queueing.pools.field.elements import Elements
+from planner.queueing.pools.pool import check_pools
 
 
 def test_one_open_volume_equals_mmc():
@@ -28,6 +31,20 @@ def test_one_open_volume_is_the_limit_of_many_requesters(law):
     closed = finite_source(requesters, requesters / rate, 1.0, 3, **law)
     limit = 2.0 * closed.wait_time[1] - closed.wait_time[0]  # the difference falls as one over the requesters
     np.testing.assert_allclose(pool.wait_time, [limit], rtol=1e-4)
+
+
+@pytest.mark.parametrize(("load", "inflation", "gap", "aliases"), [(0.3, 0.0, 0.06, 26), (1.5, 0.16, 1, 36)])
+def test_one_volume_with_ample_aliases_agrees_with_its_chain(load, inflation, gap, aliases):
+    law = {
+        "volumes": 1, "arrival_rate": load, "service_time": 1.0, "inflation": inflation, "redrive_time": gap,
+    }  # fmt: skip
+    scenario = check_pools(**law)
+    assert Elements.of(scenario, np.array([0]), np.array([aliases * 1.0])).ample
+    pool, chain = alias_pool(aliases, **law), solve_single_open(scenario.pool(0), aliases)
+    present = chain.base_in_service + chain.alias_in_service + chain.queue + chain.in_gap(scenario.pool(0))
+    np.testing.assert_allclose(pool.response_time, present / load, rtol=1e-10)
+    np.testing.assert_allclose(pool.tries_rate, chain.tries, rtol=1e-10)
+    np.testing.assert_allclose(pool.base_in_service, chain.base_in_service, rtol=1e-10)
 
 
 @pytest.mark.parametrize(("aliases", "volumes"), [(0, [3, 2]), (0, [1, 1])])

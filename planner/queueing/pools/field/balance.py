@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import Elements, State
-from planner.queueing.pools.field.given_total import FOLLOWED, GivenTotal, Split, ratio
+from planner.queueing.pools.field.given_total import GivenTotal, Split, ratio
 from planner.results import Array
 
 
@@ -56,7 +56,7 @@ def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Arr
     elements stand in one, with nothing between the last D of one and the first of the next. Volumes that do not meet
     need none: they are independent but for their sum.
     """
-    balanced = (state.passes >= FOLLOWED) & ~elements.independent & ~state.nobody_waits
+    balanced = state.meet(elements)
     if not balanced.any():
         return given.busy_share
     count = elements.volumes[..., None]
@@ -71,8 +71,8 @@ def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Arr
     falls = ends + pickups
     idle = _over_totals(
         state.arrivals_given + state.idles_given + others_try + falls_while_idle,
-        falls[..., 1:] * ratio(others_try, np.broadcast_to(tries, others_try.shape))[..., :-1],
-        tries[..., :-1] * ratio(falls_while_idle, np.broadcast_to(falls, falls_while_idle.shape))[..., 1:],
+        falls[..., 1:] * ratio(others_try, tries)[..., :-1],
+        tries[..., :-1] * ratio(falls_while_idle, falls)[..., 1:],
         state.idles_given,
         given.known[:, None],
     )
@@ -82,9 +82,11 @@ def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Arr
 
 
 def waiting_and_held(
-    elements: Elements, given: GivenTotal, parts: Split, flows: Flows
+    elements: Elements, given: GivenTotal, parts: Split, flows: Flows, meet: NDArray[np.bool_]
 ) -> tuple[Array, Array]:
     """I/Os of one volume that wait, and that hold an alias, given D, shape (elements, classes, D) each.
+
+    Whose volumes do not `meet` in the next pass, they follow their laws.
 
     Of what one volume has, q(D) on average, some is lost when D falls, and some more comes when D rises; what happens
     elsewhere only carries it to D + 1, D - 1. With p the law of D, ``T`` its rises and ``F`` its falls as q sees them,
@@ -101,17 +103,17 @@ def waiting_and_held(
     volumes, total = elements.volumes[..., None], np.arange(flows.pool_tries.shape[-1])
     count = np.maximum(volumes, 1.0)
     queue, held = parts.waiting / count, parts.held / count
-    if volumes.shape[1] == 1:  # all alike
+    if volumes.shape[1] == 1 or not meet.any():  # all alike, or nobody asks
         return queue, held
     bounded = np.asarray(elements.closed.all(axis=-1))[:, None, None]
-    waits, holds = (each[:, None] for each in elements.waits_and_holds(total.size))
+    waits, holds = given.waits[:, None], given.holds[:, None]
     below = total < elements.aliases[:, None, None]
     tries, pickups, ends = (each[:, None] for each in (flows.pool_tries, flows.pool_pickups, flows.pool_ends))
     most = np.minimum(elements.most_beyond, total.size - 1.0)[:, None, None]
     rising = (tries > 0.0) & np.asarray(total < most)
 
     def over_volumes(values: Array) -> Array:
-        return np.asarray((volumes * values).sum(axis=1, keepdims=True))
+        return np.asarray((volumes * values).sum(axis=-2, keepdims=True))
 
     def seen(own: Array, others: Array, whole: Array, weight: Array) -> Array:
         """What its own volume does, and of what the others do so much that the pool's volumes see the whole."""
@@ -128,31 +130,40 @@ def waiting_and_held(
     longer = np.maximum(ratio(over_volumes(longer) - longer, others_pick), 0.0)
     fewer = ratio(np.maximum(waits - 1.0, 0.0), waits)
     shorter = others_pick * fewer * (1.0 + longer) / (1.0 + longer * fewer)
-    picks = seen(np.where(waits == 1.0, each, flows.ends_beside), shorter, pickups, queue)
     present = held + queue
     think_rate = np.where(elements.closed, elements.trusted / elements.think_time, 0.0)[..., None]
     others = over_volumes(present) - present
     more = np.where(bounded, np.minimum(np.maximum(1.0 + given.beside - present, 0.0), others), 0.0)
     think_rate_of_others = ratio(over_volumes(think_rate * present) - think_rate * present, others)
     others_try = np.maximum(tries - flows.tries, 0.0) + more * think_rate_of_others
-    ups_and_downs = tuple(np.exp(np.clip(sign * flows.steps, -300.0, 300.0))[:, None] for sign in (1.0, -1.0))
+    at_busy = ratio(parts.held - parts.held_idle, parts.held)
+    own = at_busy * flows.ends_beside * np.minimum(given.beside * (1.0 - parts.alias_share), 1.0)
+    tries_seen, picks_seen, tries_held, picks_held = seen(
+        np.array([
+            flows.arrivals_beside, np.where(waits == 1.0, each, flows.ends_beside),
+            at_busy * flows.arrivals_beside, own,
+        ]),
+        np.array([others_try, shorter, others_try, others_pick]),
+        np.array([tries, pickups, tries, pickups]),
+        np.array([queue, queue, held, held]),
+    )  # fmt: skip
+    steps = np.minimum(np.maximum(flows.steps, -300.0), 300.0)[:, None]
+    ups_and_downs = np.exp(steps), np.exp(-steps)
     waiting = _carried(
         ups_and_downs,
-        (np.where(rising, seen(flows.arrivals_beside, others_try, tries, queue), 0.0), picks + ends),
+        (np.where(rising, tries_seen, 0.0), picks_seen + ends),
         (flows.tries, np.where(rising, think_rate, 0.0), queue),
         each + ratio(ends, waits),
         np.zeros_like(queue),
         given.known[:, None] & (volumes > 0.0) & (waits > 0.0),
     )
     waiting = np.minimum(waiting, elements.most_of_one[..., None] - 1.0)
-    at_busy = ratio(parts.held - parts.held_idle, parts.held)
-    own = at_busy * flows.ends_beside * np.minimum(given.beside * (1.0 - parts.alias_share), 1.0)
-    picks = np.where(bounded, seen(own, others_pick, pickups, held), pickups)
+    picks = np.where(bounded, picks_held, pickups)
     pace = ratio(flows.alias_ends, held, 1.0 / elements.service[..., None])
     holding = _carried(
         ups_and_downs,
         (
-            np.where(rising, seen(at_busy * flows.arrivals_beside, others_try, tries, held), 0.0),
+            np.where(rising, tries_held, 0.0),
             picks + np.maximum(ends - ratio(ends, holds), 0.0) + pace,
         ),
         (np.where(below, flows.tries, 0.0), np.where(below & rising, think_rate, 0.0), held),
@@ -177,7 +188,7 @@ def _carried(
     ``p(D+1) / p(D)`` and ``p(D) / p(D+1)``.
     """
     (up, down), (rises, falls), (gain, fewer, before) = ups_and_downs, moves, gains
-    right = np.zeros_like(rises)
+    right = np.zeros(rises.shape)
     right[..., 1:] = down * (gain + fewer * before)[..., :-1]
     right[..., :-1] += up * found[..., 1:]
     from_below, from_above = down * (rises - fewer)[..., :-1], up * np.maximum(falls - loss, 0.0)[..., 1:]
@@ -193,7 +204,7 @@ def _over_totals(
     here = here & (diagonal > TINY)
     right, diagonal = np.where(here, right, 0.0), np.where(here, diagonal, 1.0)
     pair = here[..., 1:] & here[..., :-1]
-    below, above = np.zeros_like(diagonal), np.zeros_like(diagonal)
+    below, above = np.zeros(diagonal.shape), np.zeros(diagonal.shape)
     below[..., 1:], above[..., :-1] = np.where(pair, -from_below, 0.0), np.where(pair, -from_above, 0.0)
     if diagonal.shape[-1] == 1:
         return right / diagonal

@@ -83,6 +83,7 @@ DEPTH: Final = 5.4
 what `python -m tests.queueing.alias_pool.accuracy` prints for open pools with a redrive time."""
 
 
+@np.errstate(all="ignore")  # ratios of nothing
 def with_gap_wait(elements: Elements, outcome: Outcome) -> Outcome:
     """Wait of the two-moment law in pools of open classes alone.
 

@@ -25,6 +25,8 @@ CAREFUL: Final = 0.3
 failed: of 250 random pools as of `FIRST_PASSES` 46 have no answer, 88 where the second attempt takes whole steps."""
 CREEPING: Final = 0.1
 """The least share after it has failed."""
+FOLLOWED: Final = 2
+"""Passes in which volumes follow their laws alone: flows are not known yet."""
 
 
 @dataclass(eq=False)
@@ -153,13 +155,11 @@ class Elements(ElementArrays):
 
     def arrivals(self, size: int) -> tuple[Array, Array]:
         """Arrival rates at one volume by d with the base idle, busy, shape (elements, classes, d) [1/service time]."""
-        thinking = self.population[..., None] - np.arange(float(size))
-        closed, rate = self.closed[..., None], self.arrival_rate[..., None]
-        idle, busy = (
-            np.where(closed, np.maximum(each, 0.0) / self.think_time[..., None], rate)
-            for each in (thinking, thinking - 1.0)
+        thinking = np.maximum(self.population[..., None] - np.arange(size + 1.0), 0.0)
+        rate = np.where(
+            self.closed[..., None], thinking / self.think_time[..., None], self.arrival_rate[..., None]
         )
-        return idle, busy
+        return rate[..., :-1], rate[..., 1:]
 
 
 @dataclass(frozen=True, order=True)
@@ -274,6 +274,10 @@ class State(ElementArrays):
             held_given=given[6],
             ends_given=np.zeros((count, size.totals)),
         )
+
+    def meet(self, elements: Elements) -> NDArray[np.bool_]:
+        """Whose volumes meet, once their flows are known, shape (elements,)."""
+        return (self.passes >= FOLLOWED) & ~elements.independent & ~self.nobody_waits
 
     def resized(self, size: Size) -> State:
         """Go on with more D, d or tilts; rates go on as they ended, those of aliases as they rose."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
@@ -16,14 +16,11 @@ from planner.results import Array
 
 CLOSE: Final = 1e-12
 """Share that is taken for 0, and for all."""
-FOLLOWED: Final = 2
-"""Passes in which volumes follow their laws alone: flows are not known yet."""
 
 
 def ratio(part: Array | float, whole: Array, otherwise: float | Array = 0.0) -> Array:
-    """Quotient, and what to take where there is nothing to divide by."""
-    some = whole > TINY
-    return np.where(some, part / np.where(some, whole, 1.0), otherwise)
+    """Quotient, and what to take where there is nothing to divide by; callers ignore what that raises."""
+    return np.where(whole > TINY, part / whole, otherwise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +39,8 @@ class GivenTotal:
     ends_idle: Array  # Mean rate at which aliases end with the base idle [1/service time]
     never_idle: NDArray[np.bool_]  # Where a base cannot be idle
     known: NDArray[np.bool_]  # D that rounding does not hide, shape (elements, D)
+    waits: Array  # I/Os of the pool that wait, shape (elements, D) [1]
+    holds: Array  # Aliases that are busy, shape (elements, D) [1]
     log_tilt: Array  # Logarithms of the tilts, shape (elements, tilts) [1]
     tail: Array  # Largest probability of the last d of a volume that may have more, shape (elements,) [1]
 
@@ -57,7 +56,8 @@ def given_total(
     others = of_the_others(elements, log_law, log_tilt, totals)
     own = tilted(log_busy, log_tilt[:, log_tilt.shape[-1] // 2, None])[:, 0]
     idle, beyond = own * idle_to_busy, np.arange(float(size))
-    rest = np.array(sliding_window_view(others, size, axis=-1)[..., ::-1], order="C")  # of D - d
+    windows = (*others.shape[:-1], totals, size), (*others.strides, -others.strides[-1])
+    rest = as_strided(others[..., size - 1 :], *windows).copy()  # of D - d
     wanted = [idle, idle * beyond, idle * arrivals[0], idle * idle_ends, own, own * beyond, own * arrivals[1]]
     wanted += [wanted[-1] * beyond, own * beyond * np.maximum(beyond - 1.0, 0.0)]
     sums = (rest @ np.stack(wanted, axis=-1)).transpose(3, 0, 1, 2)
@@ -67,6 +67,7 @@ def given_total(
     law = np.exp(log_busy) * (1.0 + idle_to_busy)
     longer = (elements.most_of_one > size) & (elements.volumes > 0.0)
     rest *= own[:, :, None]
+    waits, holds = elements.waits_and_holds(totals)
     return GivenTotal(
         busy=rest,
         per_busy=per_busy,
@@ -80,6 +81,8 @@ def given_total(
         ends_idle=sums[3] * per_idle,
         never_idle=sums[0] <= 0.0,
         known=_around_the_mean(known, state.mean_total),
+        waits=waits,
+        holds=holds,
         log_tilt=log_tilt,
         tail=np.where(longer, law[..., -1] / law.sum(axis=-1), 0.0).max(axis=-1),
     )
@@ -87,6 +90,8 @@ def given_total(
 
 def _around_the_mean(known: NDArray[np.bool_], mean: Array) -> NDArray[np.bool_]:
     """Of what is known the stretch around the mean."""
+    if known.all():
+        return known
     at = np.clip(np.rint(mean), 0, known.shape[-1] - 1).astype(np.int64)[:, None]
     gaps = np.cumsum(~known, axis=-1)
     return np.asarray(known & (gaps == np.take_along_axis(gaps, at, axis=-1)))
@@ -109,11 +114,11 @@ def split(elements: Elements, state: State, given: GivenTotal, busy: Array) -> S
     Before, and for volumes that do not meet, as their laws say, whoever waits.
     """
     count, total = elements.volumes[..., None], np.arange(float(busy.shape[-1]))
-    waits, holds = elements.waits_and_holds(total.size)
+    waits, holds = given.waits, given.holds
     idle, at_busy = count * (1.0 - busy) * given.beyond_idle, count * busy * given.beyond_busy
-    idle, at_busy = np.stack([idle, at_busy]) * ratio(total, (idle + at_busy).sum(axis=1), 1.0)[:, None]
+    idle, at_busy = np.array([idle, at_busy]) * ratio(total, (idle + at_busy).sum(axis=1), 1.0)[:, None]
     share = np.minimum(ratio(waits, at_busy.sum(axis=1)), 1.0 - CLOSE)[:, None]
-    meet = (state.passes >= FOLLOWED) & ~elements.independent & ~state.nobody_waits
+    meet = state.meet(elements)
     held, waiting = (
         _normalized(np.where(_some(count * balance, whole, meet), count * balance, by_law), whole)
         for balance, by_law, whole in (

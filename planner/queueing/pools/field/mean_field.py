@@ -30,6 +30,7 @@ from planner.queueing.pools.field.device_rates import busy_base_ends, idle_base_
 from planner.queueing.pools.field.elements import (
     CAREFUL,
     CREEPING,
+    FOLLOWED,
     Elements,
     Size,
     State,
@@ -37,7 +38,6 @@ from planner.queueing.pools.field.elements import (
     rounded,
 )
 from planner.queueing.pools.field.given_total import (
-    FOLLOWED,
     GivenTotal,
     Split,
     given_total,
@@ -67,6 +67,9 @@ MOST_WORK: Final = 60_000_000
 """Passes times numbers of D by d of one element, after which it is not solved: several seconds."""
 LITTLE_WORK: Final = 15_000_000
 """The same of a nearly critical pool, whose law of D may have two peaks far apart: a second."""
+KEPT: Final = 30 * 2**20
+"""Bytes of a block that, once given back, lets the C library keep as much and more of what arrays free: without, each
+array of a pass has its pages faulted in again, a seventh of the time of many pools."""
 STEERED: Final = (
     "alias_ends", "base_picks", "base_idles", "arrivals_given", "idles_given", "tries_given", "picks_given",
     "ends_idle_given", "ends_given", "base_gap", "alias_gap",
@@ -87,6 +90,7 @@ class Pass:
 
 def solve_field(elements: Elements, cells: int = 240_000) -> tuple[Outcome, NDArray[np.bool_]]:
     """Solve every element, `cells` numbers of D by d together: outcome, and which ones converged."""
+    np.empty(KEPT, dtype=np.uint8)
     count, classes = elements.volumes.shape
     outcome = Outcome.empty(elements)
     converged = np.zeros(count, dtype=bool)
@@ -195,8 +199,7 @@ def one_pass(elements: Elements, state: State) -> Pass:
         given = given_total(elements, state, arrivals, idle_ends)
         busy = busy_given_total(elements, state, given)
         parts = split(elements, state, given, busy)
-        waiting, _ = elements.waits_and_holds(busy.shape[-1])
-        empty = own_queue_empty(parts.alias_share, parts.at_busy, waiting, size)
+        empty = own_queue_empty(parts.alias_share, parts.at_busy, given.waits, size)
         base_ends, alias_ends = busy_base_ends(elements, state, parts, empty)
         idles = base_ends * empty
         rates = alias_ends, base_ends - idles, idles
@@ -204,7 +207,7 @@ def one_pass(elements: Elements, state: State) -> Pass:
         law = flows.law(given, elements.most_beyond)
         outcome, following = _averages(elements, state, parts, busy, flows, law)
         seen = _seen_by_volume(state, given.busy, law[:, None] * busy * given.per_busy, rates)
-        queue, held = waiting_and_held(elements, given, parts, flows)
+        queue, held = waiting_and_held(elements, given, parts, flows, following.meet(elements))
         following = replace(following, **seen, log_tilt=given.log_tilt, queue_given=queue, held_given=held)
         following = _steered(state, following)
     return Pass(outcome, following, *_edges(elements, given, law), given.tail)
@@ -230,8 +233,7 @@ def _flows(
 
     queue_by_law = busy * given.beyond_busy * (1.0 - parts.alias_share)
     longer = ratio(beside * queue_by_law, busy * (base_ends - idles), 1.0) - 1.0
-    waits, _ = elements.waits_and_holds(busy.shape[-1])
-    longer = np.maximum(np.minimum(longer, waits[:, None] - 1.0), 0.0)
+    longer = np.maximum(np.minimum(longer, given.waits[:, None] - 1.0), 0.0)
     queued = queue / (1.0 + longer * ratio(queue, queue_by_law, 1.0))
     pickups = np.minimum(beside * queued, busy * base_ends)
     idles = ratio(busy * base_ends - pickups, busy, idles)
@@ -271,27 +273,27 @@ def _averages(
     count = np.maximum(elements.volumes, 1.0)
     total = np.arange(float(law.shape[-1]))
     full = total >= elements.aliases[:, None]
-
-    def mean(values: Array) -> Array:
-        return np.asarray((values * law[:, None]).sum(axis=-1))
-
-    tries, base_pickups = mean(flows.tries), mean(flows.pickups)
-    fails = mean(np.where(full[:, None], flows.tries, 0.0))
     part = parts.waiting / np.maximum(total - elements.aliases[:, None], 1.0)[:, None]
-    alias_pickups = mean(part * flows.pool_ends[:, None]) / count
-    throughput = np.where(elements.closed, mean((1.0 - busy) * flows.arrivals) + tries, elements.arrival_rate)
-    held, ended = mean(parts.held) / count, mean(flows.alias_ends)
-    each = ratio(held, ended, elements.service)
+    by_total = np.array([
+        flows.tries, np.where(full[:, None], flows.tries, 0.0), flows.pickups, part * flows.pool_ends[:, None],
+        (1.0 - busy) * flows.arrivals, parts.held, parts.waiting, flows.alias_ends, busy,
+    ])  # fmt: skip
+    tries, fails, base_pickups, alias_pickups, unhindered, held, waiting, ended, in_use = (
+        by_total * law[:, None]
+    ).sum(axis=-1)
+    alias_pickups = alias_pickups / count
+    throughput = np.where(elements.closed, unhindered + tries, elements.arrival_rate)
+    each = ratio(held / count, ended, elements.service)
     gap = elements.redrive_time[:, None]
     served = tries - fails + alias_pickups
     outcome = Outcome(
         throughput=throughput,
         tries=tries,
         fails=fails,
-        queue=mean(parts.waiting) / count,
+        queue=waiting / count,
         base_pickups=base_pickups,
         alias_pickups=alias_pickups,
-        base_in_service=mean(busy) - gap * base_pickups,
+        base_in_service=in_use - gap * base_pickups,
         alias_in_service=served * each - gap * alias_pickups,
         free_law=law,
         residual=np.full(law.shape[0], np.inf),
@@ -374,14 +376,14 @@ def _seen_by_volume(
     weight = busy * chance[..., None]
     known = weight.sum(axis=2)
     some = known > TINY
-    per = ratio(np.ones_like(known), known)
+    per = ratio(1.0, known)
     beyond = np.arange(known.shape[-1])
-    first, last = some.argmax(axis=-1), beyond[-1] - some[..., ::-1].argmax(axis=-1)
-    nearest = np.clip(beyond, first[..., None], last[..., None])
-    before = np.stack([state.alias_ends, state.base_picks, state.base_idles])
-    now = np.stack([np.einsum("ekij,ekij->ekj", weight, rate) for rate in rates]) * per
-    now = np.take_along_axis(now, nearest[None], axis=-1)
-    now = np.where(some.any(axis=-1)[..., None], now, before)
+    now = np.array([np.einsum("ekij,ekij->ekj", weight, rate) for rate in rates]) * per
+    if not some.all():
+        first, last = some.argmax(axis=-1), beyond[-1] - some[..., ::-1].argmax(axis=-1)
+        nearest = np.clip(beyond, first[..., None], last[..., None])
+        before = np.stack([state.alias_ends, state.base_picks, state.base_idles])
+        now = np.where(some.any(axis=-1)[..., None], np.take_along_axis(now, nearest[None], axis=-1), before)
     return dict(zip(("alias_ends", "base_picks", "base_idles"), now, strict=True))
 
 

@@ -89,7 +89,7 @@ def fitted_tilts(
     edge, steepest = 0.02, 60.0  # share of all I/Os, or number of them, that a mean keeps from the ends
     wanted = np.clip(wanted, edge, np.maximum(np.where(np.isfinite(most), most * (1.0 - edge), wanted), edge))
     tilt = state.log_tilt
-    powers = np.arange(float(log_law.shape[-1]))[:, None] ** [0.0, 1.0, 2.0]
+    powers = np.arange(float(log_law.shape[-1]))[:, None] ** np.arange(3.0)
     low, high = np.full(tilt.shape, -steepest), np.full(tilt.shape, steepest)
     begins = state.passes[:, None] == 0
     for step in range(first_steps if begins.any() else later_steps):
@@ -100,9 +100,12 @@ def fitted_tilts(
         slope = np.maximum((elements.volumes[:, None] * variance).sum(axis=-1), 1e-9)
         below = mean < wanted
         low, high = np.where(below, tilt, low), np.where(below, high, tilt)
-        newton = tilt + np.clip((wanted - mean) / slope, -1.0, 1.0)
+        newton = tilt + np.minimum(np.maximum((wanted - mean) / slope, -1.0), 1.0)
         found = np.where((low <= newton) & (newton <= high), newton, 0.5 * (low + high))
-        tilt = np.where(begins | (step < later_steps), found, tilt)
+        found = np.where(begins | (step < later_steps), found, tilt)
+        if (found == tilt).all():
+            break
+        tilt = found
     return tilt
 
 
