@@ -501,9 +501,7 @@ def words_of(law: Law | None) -> tuple[str, ...]:
 
 def unmeasured(sentences: Iterable[str]) -> str:
     """Say in the first line of many answers that service times were not measured; nothing where they were."""
-    return (
-        " Service times were not measured, but taken from the other figures." if any(sentences) else ""
-    )
+    return " Service times were not measured, but taken from the other figures." if any(sentences) else ""
 
 
 def _aliases(count: int) -> str:

@@ -20,7 +20,7 @@ LIMIT: Final = (
 FIGURES: Final = tuple(map(column, ("name", "kind", "in_use_virtual_bytes", "headroom_bytes", "used")))
 
 
-@dataclass(init=False)
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class StorageBudget:
     """A system whose limits are asked for.
 
@@ -76,12 +76,17 @@ class StorageBudget:
         in_use: float | str | None = None,
         ptrm_spaces: int | None = None,
     ) -> None:
-        self.release = storage.release(release, ptrm_spaces)
-        self.real_storage = storage.size("real_storage", real_storage)
-        self.resident_pages = storage.pages_per_segment(resident_pages)
-        self.in_use = None if in_use is None else storage.size("in_use", in_use)
-        self.ptrm_spaces = spaces_of(self.release, ptrm_spaces)
-        self.notes = tuple(self._notes(assumed=ptrm_spaces is None))
+        row = storage.release(release, ptrm_spaces)
+        given: dict[str, object] = {
+            "release": row,
+            "real_storage": storage.size("real_storage", real_storage),
+            "resident_pages": storage.pages_per_segment(resident_pages),
+            "in_use": None if in_use is None else storage.size("in_use", in_use),
+            "ptrm_spaces": spaces_of(row, ptrm_spaces),
+        }
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "notes", tuple(self._notes(assumed=ptrm_spaces is None)))
 
     def limits(self) -> StorageLimits:
         """Work out every limit."""

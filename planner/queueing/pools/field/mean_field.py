@@ -67,9 +67,6 @@ MOST_WORK: Final = 60_000_000
 """Passes times numbers of D by d of one element, after which it is not solved: several seconds."""
 LITTLE_WORK: Final = 15_000_000
 """The same of a nearly critical pool, whose law of D may have two peaks far apart: a second."""
-KEPT: Final = 30 * 2**20
-"""Bytes of a block that, once given back, lets the C library keep as much and more of what arrays free: without, each
-array of a pass has its pages faulted in again, a seventh of the time of many pools."""
 STEERED: Final = (
     "alias_ends", "base_picks", "base_idles", "arrivals_given", "idles_given", "tries_given", "picks_given",
     "ends_idle_given", "ends_given", "base_gap", "alias_gap",
@@ -90,7 +87,6 @@ class Pass:
 
 def solve_field(elements: Elements, cells: int = 240_000) -> tuple[Outcome, NDArray[np.bool_]]:
     """Solve every element, `cells` numbers of D by d together: outcome, and which ones converged."""
-    np.empty(KEPT, dtype=np.uint8)
     count, classes = elements.volumes.shape
     outcome = Outcome.empty(elements)
     converged = np.zeros(count, dtype=bool)
