@@ -41,7 +41,7 @@ def count(name: str, values: ArrayLike, *, least: int = 1) -> Array:
     """Check for whole numbers, `least` or more and up to 2**53."""
     return _require(
         name, values, "", lambda v: (v >= least) & (v <= 2**53) & (np.rint(v) == v),
-        f"whole numbers from {least} to 2**53",
+        f"a whole number of at least {least}, at most 2**53",
     )  # fmt: skip
 
 

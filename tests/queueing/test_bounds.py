@@ -47,7 +47,7 @@ def test_a_server_for_everybody_is_a_delay():
     many = mva([0.2, 0.1], 4, 1.0, servers=10**9)
     np.testing.assert_allclose(many.throughput, np.arange(1, 5) / 1.3, rtol=1e-12)
     np.testing.assert_allclose(many.utilization, many.throughput[:, None] * [0.2, 0.1] / 1e9, rtol=1e-12)
-    with pytest.raises(InputError, match="5000000"):
+    with pytest.raises(InputError, match="100000 requesters"):
         mva([0.2, 0.1], 10**6, 1.0, servers=10**5)
 
 
