@@ -12,7 +12,7 @@ import numpy as np
 
 from planner import library
 from planner.calibrate.error_bar import stretch
-from planner.errors import InfeasibleError
+from planner.errors import ConvergenceError, InfeasibleError
 from planner.interval import Interval
 from planner.results import Array
 from planner.system.description import BROUGHT, PER_PAGE, Entry, System
@@ -200,13 +200,18 @@ def solve_all(systems: Sequence[System], block: int = 512) -> list[Found | str]:
     return found
 
 
+UNSOLVED: Final = (
+    "its pools could not be solved, though it may run: ask for a guest, volume or alias more or fewer"
+)
+
+
 def _together(systems: Sequence[System]) -> list[Found | str]:
-    """All at once; one that cannot run parts them until it stands alone."""
+    """All at once; one that cannot run or be solved parts them until it stands alone."""
     try:
         return list(figures(systems, elastic=False))
-    except InfeasibleError as error:
+    except (InfeasibleError, ConvergenceError) as error:
         if len(systems) == 1:
-            return [str(error)]
+            return [str(error) if isinstance(error, InfeasibleError) else UNSOLVED]
     half = len(systems) // 2
     return _together(systems[:half]) + _together(systems[half:])
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from planner import InfeasibleError, InputError, PlannerError, ReportError
 from planner import system as model
+from planner.errors import ConvergenceError
+from planner.system.description import System
+from planner.system.figures import Found, figures
 from planner.system.measured import TEMPLATES
 from planner.system.reading import parse_system
 from planner.system.schema import TABLES
@@ -249,6 +254,20 @@ def test_a_grid_crosses_what_cannot_run() -> None:
     assert "cannot run" in grid.text()
     assert grid.to_dict()["scenarios"][0]["cannot_run"]
     assert model.whatif(XIV, ["storage.real=5GiB:6GiB:1GiB"]).exit_code == 1
+
+
+def test_a_grid_crosses_what_could_not_be_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One scenario does not stop the others, and is told without a residual."""
+
+    def lacking(systems: Sequence[System], *, elastic: bool) -> list[Found]:
+        if any(system.of("guests")[0].numbers["count"] == 2.0 for system in systems):
+            raise ConvergenceError("alias pool with 8 aliases", 2.8e-7, 200)
+        return figures(systems, elastic=elastic)
+
+    monkeypatch.setattr(sys.modules["planner.system.figures"], "figures", lacking)
+    grid = model.whatif(XIV, ["guests.count=1:3"])
+    assert [isinstance(each, str) for each in grid.found] == [False, True, False]
+    assert "could not be solved" in grid.text() and "residual" not in grid.text()
 
 
 def test_words_vary_as_well() -> None:
