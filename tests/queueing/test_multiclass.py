@@ -334,7 +334,7 @@ def test_many_requesters_go_to_the_linearizer_and_the_largest_exact_ones_do_not_
     [
         ({"demands": [0.1], "population": [1]}, "classes, stations"),
         ({"demands": [[0.1]], "population": [1, 2]}, "as many classes"),
-        ({"demands": [[0.1]], "population": [1.5]}, "whole numbers"),
+        ({"demands": [[0.1]], "population": [1.5]}, "a whole number"),
         ({"demands": [[-0.1]], "population": [1]}, "zero or above"),
         ({"demands": [[0.0]], "population": [1]}, "some demand"),
         ({"demands": [[0.1]], "population": [1], "servers": [0.5]}, "at least 1"),
