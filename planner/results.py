@@ -89,8 +89,7 @@ class Result(Tabular):
         if y is None:
             y = "response_time" if "response_time" in columns and x != "response_time" else second
         for argument, name in (("x", x), ("y", y)):
-            if name not in columns:
-                raise InputError(argument, name, f"one of {', '.join(columns)}")
+            InputError.unless_one_of(argument, name, columns)
         axes = axes or style.new_axes()
         axes.plot(columns[x].values, columns[y].values, marker="o", color="black", linewidth=1)
         if all(float(value).is_integer() for value in columns[x].values):

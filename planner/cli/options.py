@@ -241,9 +241,8 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
 
         def as_options(text: str) -> str:
             def option(word: re.Match[str]) -> str:
-                return typed_as.get(
-                    word[1], typed_as.get(spelled(word[1]), (SPELLED.get(word[1], word[0]), ""))
-                )[0]
+                found = _option_of(word[1], typed_as)
+                return found[0] if found else SPELLED.get(word[1], word[0])
 
             return re.sub(r"`(\w+)`", option, text)
 
@@ -253,12 +252,13 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
                     for name, (kind, fields) in reversed(groups.items())}  # fmt: skip
             command(**made, **{name: said(name) for name in list(values)})
         except InputError as error:
-            names = [name if name in typed_as else spelled(name) for name in error.argument.split(", ")]
+            names = error.argument.split(", ")
+            typed = [found for name in names if (found := _option_of(name, typed_as))]
             expected = as_options(error.expected)
-            if not typed_as.keys() >= set(names):
+            if len(typed) < len(names):
                 raise InputError(error.argument, error.value, expected, error.unit) from None
-            options = ", ".join(typed_as[name][0] for name in names)
-            if (name := typed_as[names[0]][1]) in readers and len(names) == 1:
+            options = ", ".join(option for option, _ in typed)
+            if (name := typed[0][1]) in readers and len(names) == 1:
                 raise InputError(options, as_typed(name), expected) from None
             raise InputError(options, error.value, expected, error.unit) from None
         except ReportError as error:
@@ -268,6 +268,11 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _option_of(name: str, typed_as: Mapping[str, tuple[str, str]]) -> tuple[str, str] | None:
+    """An option of a command and its parameter, by either name; None for what is no option of it."""
+    return typed_as.get(name) or typed_as.get(spelled(name))
 
 
 def spelled(name: str) -> str:

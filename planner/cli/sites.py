@@ -53,6 +53,7 @@ def site(
     Example: planner site SITE.csv --pool P1 --meet 95% --plot need.png
     """
     from planner.demand import Target
+    from planner.site.parts import DEFAULT_MEET
     from planner.site.question import site as ask
     from planner.site.track import track_record
 
@@ -68,7 +69,9 @@ def site(
             options.exclusive(unasked, "intervals before and since are compared one by one")
             options.show(track_record(list(files), since, **asked), form)
             return
-        answer = ask(list(files), meet="99%" if meet is None else meet, allow_missing=allow_missing, **asked)
+        answer = ask(
+            list(files), meet=DEFAULT_MEET if meet is None else meet, allow_missing=allow_missing, **asked
+        )
     options.show(answer, form)
 
 
@@ -186,12 +189,12 @@ def report(
     Example: planner report COUNTERS.csv -o report.html
     """
     from planner import render, units
-    from planner.measurements.formats import is_pipe
+    from planner.measurements.formats import is_read_once
     from planner.page import growths
     from planner.page import report as ask
 
     options.Form(output=output, force=force)  # refuses a file that cannot be written
-    if once := [str(path) for path in sources if str(path) == "-" or is_pipe(path)]:
+    if once := [str(path) for path in sources if is_read_once(path)]:
         raise InputError("FILE", once[0], "a file or an archive: a page reads its sources more than once")
     found = ask(
         sources, command=options.said(), title=title, members=pools, **asdict(rows),

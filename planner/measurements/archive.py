@@ -242,8 +242,7 @@ class Archive:
         end: datetime | None = None,
     ) -> pl.LazyFrame:
         """Scan a table lazily."""
-        if table not in TABLES:
-            raise InputError("table", table, f"one of {', '.join(TABLES)}")
+        InputError.unless_one_of("table", table, TABLES)
         for system in systems or ():
             if system not in self.systems:
                 known = ", ".join(self.systems) or "none: the archive is empty"

@@ -45,6 +45,7 @@ NEARLY: Final = (  # how what is no measurement begins, and the way out
     (rb"\s*\d+ +\d+ \S+(?: \d+){11}", "counters of /proc/diskstats: expected what iostat -x -t 60 prints"),
 )  # fmt: skip
 LISTING: Final = re.compile(rb"FCX\d|Label/ID|Data Space|^ ?[0-9A-F]{4} +(?:33[89]0|->)", re.MULTILINE)
+STANDARD_INPUT: Final = "-"
 HEAD: Final = 65_536  # bytes that tell what a file is
 
 
@@ -279,10 +280,10 @@ def is_folder(path: Path) -> bool:
         return False
 
 
-def is_pipe(path: Path) -> bool:
-    """Tell what can be read once only, such as ``<(zcat FILE)`` of a shell."""
+def is_read_once(path: Path | str) -> bool:
+    """Tell what can be read once only: standard input, or a pipe such as ``<(zcat FILE)`` of a shell."""
     try:
-        return path.is_fifo()
+        return str(path) == STANDARD_INPUT or Path(path).is_fifo()
     except (OSError, ValueError):
         return False
 

@@ -23,7 +23,7 @@ from planner.measurements.ends import (
     service_bracket,
 )
 from planner.measurements.rows import Rows
-from planner.measurements.run import Run, joined_words
+from planner.measurements.run import Run, joined_note
 from planner.render import counted
 from planner.reports.schema import PARTS, VOLUME
 from planner.results import Array
@@ -239,9 +239,9 @@ def joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, abse
 
 def _notes(rows: Rows, idle: int) -> tuple[str, ...]:
     """Notes on bases without I/O and on joined intervals, where there are any."""
-    bases = f"{counted(idle, 'base')} without I/O {'need' if idle > 1 else 'needs'} no alias."
-    few = f"{joined_words(rows.joined).capitalize()}."
-    return (*([bases] if idle else []), *([few] if rows.joined > 1 else []))
+    bases = f"{counted(idle, 'base')} without I/O {'need' if idle > 1 else 'needs'} no alias." if idle else ""
+    few = f"{joined_note(many).capitalize()}." if (many := rows.joined) > 1 else ""
+    return tuple(filter(None, (bases, few)))
 
 
 def _rate(rows: Rows) -> Interval:

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from planner.errors import InputError
 from planner.lazy import pl
 from planner.measurements import choose, formats
 from planner.measurements.columnar import is_columnar, read_columnar
-from planner.measurements.formats import Options, Source, is_folder, is_pipe
+from planner.measurements.formats import STANDARD_INPUT, Options, Source, is_folder, is_read_once
 from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.lines import read_bytes
@@ -22,7 +22,6 @@ from planner.reports.membership import Membership, is_lsdasd, read_lsdasd, read_
 if TYPE_CHECKING:
     import pandas as pd
 
-STANDARD_INPUT: Final = "-"
 Data = Any
 """A path, ``-`` for standard input, a file object, bytes, a data frame of polars or pandas, or several of these."""
 
@@ -59,7 +58,7 @@ def opened(path: Path | str) -> Source:
     if str(path) == STANDARD_INPUT:
         return Source(Path("standard input"), content=sys.stdin.buffer.read())
     source = Source(Path(path))
-    return Source(source.path, content=source.data) if is_pipe(source.path) else source
+    return Source(source.path, content=source.data) if is_read_once(path) else source
 
 
 def read(
@@ -133,8 +132,8 @@ def read(
     missing = tuple(each for part in parts for each in part.missing)
     if system is not None:
         named = {name for frame in frames.values() for name in frame["system"].unique()}
-        if named and not named & {None, system}:
-            raise InputError("system", system, f"one of {', '.join(sorted(named))}")
+        if named and None not in named:
+            InputError.unless_one_of("system", system, sorted(named))
         frames, missing = choose.of_system(frames, missing, system)
     if frames["supply"]["aliases"].null_count():
         from planner.reports.zos import with_aliases
@@ -226,7 +225,7 @@ def _sources(source: Data) -> Iterator[Source]:
             return
         source = source.path
     if isinstance(source, str | Path):
-        if str(source) == STANDARD_INPUT or is_pipe(Path(source)):
+        if is_read_once(source):
             yield opened(source)
             return
         path = Path(source)

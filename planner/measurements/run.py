@@ -171,6 +171,6 @@ BY_CHANCE: Final = (
 )
 
 
-def joined_words(intervals: int) -> str:
+def joined_note(intervals: int) -> str:
     """Say that a row is of several intervals (`planner.measurements.choose.joined_intervals`)."""
     return f"up to {intervals} intervals are joined to one, so that its queue is the mean of some {SAMPLES} samples"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import polars as pl
 
@@ -21,9 +21,6 @@ from planner.render.text import counted, listed
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
 from planner.units import MILLISECOND, readable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MOST_ROWS: Final = 60  # that people see; programs get all
 ROWS: Final = {"devices": "rows", "supply": "supply", "storage": "data_spaces"}  # what --json calls them
@@ -241,7 +238,7 @@ def _iso(moment: Any) -> str:
     return moment.isoformat(sep=" ", timespec="seconds") if isinstance(moment, datetime) else ""
 
 
-def draw(found: MeasuredAnswer, axes: Axes | None) -> Axes:
+def draw(found: MeasuredAnswer, axes: style.Axes | None) -> style.Axes:
     """The first table that has rows; of several intervals the mean of each device."""
     table, kind = getattr(found.measured, found.kind), found.kind
     if not table.height:
@@ -263,7 +260,7 @@ def _named(table: pl.DataFrame, name: pl.Expr) -> pl.Expr:
     return name.alias("name")
 
 
-def _devices(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
+def _devices(headline: str, table: pl.DataFrame, axes: style.Axes | None) -> style.Axes:
     """Of what the response time of each device consists, from below; of many devices the longest."""
     wait = (pl.col("response") - pl.col("service")).clip(lower_bound=0.0)
     wait = pl.coalesce(wait, pl.col("queued") / pl.col("io_rate")).fill_nan(None)
@@ -287,14 +284,16 @@ def _devices(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
     return axes
 
 
-def _supply(headline: str, table: pl.DataFrame, axes: Axes | None) -> Axes:
+def _supply(headline: str, table: pl.DataFrame, axes: style.Axes | None) -> style.Axes:
     pools = table.group_by(_named(table, pl.col("pool")), maintain_order=True)
     sums = pools.agg(pl.col("tries").sum(), pl.col("fails").sum())
     rows = [(f"{pool}", 100 * fails / tries if tries else 0.0) for pool, tries, fails in sums.rows()]
     return _bars(headline, rows, "tries without alias [%]", "pool", axes)
 
 
-def _bars(headline: str, rows: Sequence[tuple[str, float]], what: str, of: str, axes: Axes | None) -> Axes:
+def _bars(
+    headline: str, rows: Sequence[tuple[str, float]], what: str, of: str, axes: style.Axes | None
+) -> style.Axes:
     """Draw one number of each row as a bar across, the first on top; `what` and `of` say what numbers and names are."""
     shown = rows[:MOST_BARS]
     if len(rows) > len(shown):

@@ -255,8 +255,7 @@ def mgc(
     >>> steady.method.tolist()[:2]
     ['exact', 'takahashi_1977']
     """
-    if method not in METHODS:
-        raise InputError("method", method, f"one of {', '.join(METHODS)}")
+    InputError.unless_one_of("method", method, METHODS)
     rate, s, c, v = checks.arguments(
         arrival_rate=arrival_rate, service_time=service_time, servers=servers, scv=scv
     )

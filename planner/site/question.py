@@ -18,7 +18,7 @@ from planner.lazy import pl
 from planner.measurements.choose import POOL, VOLUME, Group
 from planner.measurements.over_time import RunsOverTime, over_time, pool_supplies
 from planner.measurements.read import Data
-from planner.measurements.run import BY_CHANCE, Run, joined_words
+from planner.measurements.run import BY_CHANCE, Run, joined_note
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.pool_need import (
     VERDICTS,
@@ -121,7 +121,7 @@ def _notes(
     if np.isnan(pool.queued[working]).any():
         notes += [QUEUE_UNKNOWN, *([NO_EFFECT[:-1]] if together else [])]
     if pool.joined > 1:
-        notes.append(joined_words(pool.joined))
+        notes.append(joined_note(pool.joined))
     if any(isinstance(run := pool.runs[k], Run) and run.by_samples for k in working) and len(working) > 1:
         notes.append(BY_CHANCE)
     if problems and pool.start.size > 1:

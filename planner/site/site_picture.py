@@ -12,8 +12,6 @@ from planner.sizing.picture import CountRow, draw_many
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from planner.site.pool_need import NeedSeries, PoolNeed
     from planner.site.site_answer import SiteAnswer
     from planner.site.track import TrackRecord
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 LEVELS: Final = ("not measured", "up to half of those in use", "up to all of them", "more: short")
 
 
-def draw(answer: SiteAnswer, axes: Axes | None) -> Axes:
+def draw(answer: SiteAnswer, axes: style.Axes | None) -> style.Axes:
     """One pool over time; of many the counts with their ranges."""
     if len(answer.pools) == 1 and answer.pools[0].intervals:
         return _over_time(answer, axes)
@@ -37,7 +35,7 @@ def levels(needed: Array, in_use: Array | float) -> Array:
     return np.where(np.isnan(needed), 0.0, known)
 
 
-def _over_time(answer: SiteAnswer, axes: Axes | None) -> Axes:
+def _over_time(answer: SiteAnswer, axes: style.Axes | None) -> style.Axes:
     (need,) = answer.pools
     (axes,) = style.begin(axes, answer.headline)
     series = need.series
@@ -75,7 +73,7 @@ def calendar(series: NeedSeries) -> tuple[Array, np.datetime64]:
     return found.T, np.datetime64(first, "D")
 
 
-def _calendar(need: PoolNeed, axes: Axes) -> Axes:
+def _calendar(need: PoolNeed, axes: style.Axes) -> style.Axes:
     """A column a day, a row an hour, in three fixed shades."""
     from matplotlib.colors import ListedColormap
     from matplotlib.dates import date2num
@@ -101,7 +99,7 @@ def _calendar(need: PoolNeed, axes: Axes) -> Axes:
     return axes
 
 
-def draw_track(record: TrackRecord, axes: Axes | None) -> Axes:
+def draw_track(record: TrackRecord, axes: style.Axes | None) -> style.Axes:
     """Response times predicted, with their ranges, and measured."""
     (axes,) = style.begin(axes, record.headline)
     pairs = record.compared

@@ -97,8 +97,8 @@ def _change(platform: str, name: str, change: int, devices: Sequence[int] | None
 
 def to_take(platform: str | None, free: str | None) -> list[int] | None:
     """Device numbers that may be taken, None for any; refuses what no platform has, before anything is counted."""
-    if platform not in (None, *PLATFORMS):
-        raise InputError("commands", platform, f"one of {', '.join(PLATFORMS)}")
+    if platform is not None:
+        InputError.unless_one_of("commands", platform, PLATFORMS)
     if platform is None and free is not None:
         raise InputError("free", free, "--commands with it")
     return None if free is None else expanded(free)

@@ -16,8 +16,6 @@ from planner.sizing.comparison import Count
 from planner.units import MILLISECOND, percent
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from planner.sizing.answer import AliasAnswer
     from planner.sizing.many_pools import Subsystem
     from planner.sizing.many_volumes import VolumesAnswer
@@ -26,7 +24,7 @@ MOST_NAMED: Final = 40  # rows of a picture
 LONG: Final = 30  # characters of a name
 
 
-def draw(answer: AliasAnswer, axes: Axes | None) -> Axes:
+def draw(answer: AliasAnswer, axes: style.Axes | None) -> style.Axes:
     """Rate above, response time below; the range of the count is a strip, measurements are diamonds."""
     axes, *below = style.begin(axes, answer.headline, panels=2)
     _panel(answer, axes, answer.rows.io_rate, answer.rate, 1.0)
@@ -42,7 +40,7 @@ def draw(answer: AliasAnswer, axes: Axes | None) -> Axes:
     return axes
 
 
-def _panel(answer: AliasAnswer, panel: Axes, values: Array, band: Interval, unit: float) -> None:
+def _panel(answer: AliasAnswer, panel: style.Axes, values: Array, band: Interval, unit: float) -> None:
     """One figure over the counts: strip of the range, band, line, recommended count, measurements."""
     counts, (low, high) = answer.rows.aliases, answer.range
     panel.axvspan(low - 0.5, high + 0.5, color=style.RANGE, zorder=0, label="range of the count")
@@ -69,7 +67,7 @@ def _panel(answer: AliasAnswer, panel: Axes, values: Array, band: Interval, unit
     style.whole_numbers(panel)
 
 
-def _targets(answer: AliasAnswer, panel: Axes) -> None:
+def _targets(answer: AliasAnswer, panel: style.Axes) -> None:
     """The longest response time that was asked for: itself, or service and the wait that is allowed."""
     target, counts = answer.target, answer.rows.aliases
     limits = []
@@ -81,7 +79,7 @@ def _targets(answer: AliasAnswer, panel: Axes) -> None:
         panel.plot(counts, values / MILLISECOND, ":", color=style.COLORS[1], label="target")
 
 
-def _removed(answer: AliasAnswer, panel: Axes) -> None:
+def _removed(answer: AliasAnswer, panel: style.Axes) -> None:
     """The counts that remove half and 90 % of the wait, on the way to the target."""
     if answer.recommended <= answer.in_use:
         return
@@ -117,19 +115,19 @@ class CountRow(NamedTuple):
         return cls(name, needed, low, high, count.in_use)
 
 
-def draw_volumes(answer: VolumesAnswer, axes: Axes | None) -> Axes:
+def draw_volumes(answer: VolumesAnswer, axes: style.Axes | None) -> style.Axes:
     """Many volumes with aliases of their own."""
     rows = [CountRow.of(row.name, row.count) for row in answer.listed]
     return draw_many(answer.headline, rows, "volume", axes)
 
 
-def draw_pools(answer: Subsystem, axes: Axes | None) -> Axes:
+def draw_pools(answer: Subsystem, axes: style.Axes | None) -> style.Axes:
     """Many pools, those with an answer."""
     rows = [CountRow.of(row.name, row.count) for row in answer.answered]
     return draw_many(answer.headline, rows, "pool", axes)
 
 
-def draw_many(headline: str, rows: Iterable[CountRow], what: str, axes: Axes | None) -> Axes:
+def draw_many(headline: str, rows: Iterable[CountRow], what: str, axes: style.Axes | None) -> style.Axes:
     """A row each, those that lack most first: aliases in use and needed, with range, in the color of the verdict."""
     order = sorted(
         rows,

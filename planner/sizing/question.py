@@ -568,8 +568,8 @@ def _pools(
             pools[each.name] = MeasuredPool(name=each.name, volumes=volumes, aliases=each.aliases, runs=())
             declared = None if run is None else asked.declared(run)
             measured.setdefault(each.name, []).append((asked.source(rows), declared, each.volumes))
-    if name is not None and name not in list(pools):
-        raise InputError("pool", name, f"one of {', '.join(pools)}")
+    if name is not None:
+        InputError.unless_one_of("pool", name, list(pools))
     wanted: dict[str, list[tuple[str, Run]]] = {}
     for pool, over_time in measured.items():
         if name in (None, pool):

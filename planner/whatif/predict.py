@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -24,17 +24,13 @@ from planner.quantity import LARGEST_GRID, Quantity, Value, listed, span
 from planner.results import Array
 from planner.units import given, readable
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 BELOW: Final = "response"  # the second figure, where the kind has it
 LEGEND: Final = 8  # lines that are named at their ends
 
 
 def keys_of(kind: str) -> dict[str, Quantity]:
     """What can be set of a kind of device."""
-    if kind not in KINDS:
-        raise InputError("kind of the model", kind, f"one of {', '.join(KINDS)}")
+    InputError.unless_one_of("kind of the model", kind, KINDS)
     asked, fitted = (
         {each.key: each for each in part} for part in (KINDS[kind].QUESTIONS, KINDS[kind].PARAMETERS)
     )
@@ -216,7 +212,7 @@ class Prediction(Answer):
         records = self.table().records()
         return records[0] if not self.keys else {"rows": records}
 
-    def plot(self, axes: Axes | None = None, figure: str | None = None) -> Axes:
+    def plot(self, axes: style.Axes | None = None, figure: str | None = None) -> style.Axes:
         """Draw figures with their bands over what was varied first, one line for each value of the others."""
         return _draw(self, axes, figure)
 
@@ -405,7 +401,7 @@ def _around(question: Quantity, value: float, measured: tuple[float, float] | No
     return [float(each) for each in np.linspace(low, high, 25)]  # of what is no count
 
 
-def _draw(found: Prediction, axes: Axes | None, figure: str | None = None) -> Axes:
+def _draw(found: Prediction, axes: style.Axes | None, figure: str | None = None) -> style.Axes:
     """A grid over what was varied first; a single scenario within a line through it."""
     around = None if found.keys else found.around()
     shown = around or found
@@ -429,7 +425,7 @@ def _varied(found: Prediction) -> tuple[str, ...]:
     return found.keys or tuple(found.known)
 
 
-def _panel(found: Prediction, shown: Quantity, axes: Axes) -> None:
+def _panel(found: Prediction, shown: Quantity, axes: style.Axes) -> None:
     """One figure with its band, a line for each value of what was varied besides."""
     first, *others = _varied(found)
     columns = {column.name: column for column in found.table().columns}
@@ -466,7 +462,7 @@ def _panel(found: Prediction, shown: Quantity, axes: Axes) -> None:
         style.name_lines(axes, named)
 
 
-def _measured_range(found: Prediction, key: str, x: Sequence[Any], axes: Axes) -> None:
+def _measured_range(found: Prediction, key: str, x: Sequence[Any], axes: style.Axes) -> None:
     """Gray strip over what was measured, where the picture leaves it."""
     if key not in found.model.validity:
         return
@@ -478,7 +474,7 @@ def _measured_range(found: Prediction, key: str, x: Sequence[Any], axes: Axes) -
             axes.axvspan(*inside, color=style.RANGE, zorder=0, label="measured range")
 
 
-def _mark(found: Prediction, around: Prediction, shown: Quantity, axes: Axes) -> None:
+def _mark(found: Prediction, around: Prediction, shown: Quantity, axes: style.Axes) -> None:
     """The scenario that was asked for, with its interval."""
     first = _varied(around)[0]
     within = found.values[shown.key][0] / shown.factor

@@ -139,12 +139,10 @@ def _basis(pools: Sequence[PoolQuestion], series: Sequence[GrowingLoad]) -> str:
 
 def _of_one_clock(series: Sequence[GrowingLoad]) -> tuple[list[GrowingLoad], list[str]]:
     """Loads with a busy hour, without a leap over more days than were measured; the others are named and left out."""
-    kept, notes = [], []
-    short = [each.measured.name for each in series if not np.isfinite(each.levels).any()]
-    if short:
-        notes.append(f"{listed(short, NAMED)}: {TOO_SHORT}.")
+    kept, short, notes = [], [], []
     for each in series:
         if not np.isfinite(each.levels).any():
+            short.append(each.measured.name)
             continue
         found = leap(each.levels)
         if found is None:
@@ -155,7 +153,7 @@ def _of_one_clock(series: Sequence[GrowingLoad]) -> tuple[list[GrowingLoad], lis
             f"{each.measured.name} leaps {found[1]} days to {day}, more than were measured: left out; correct its "
             "clock, or ask from there on (--from)."
         )
-    return kept, notes
+    return kept, [*([f"{listed(short, NAMED)}: {TOO_SHORT}."] if short else []), *notes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

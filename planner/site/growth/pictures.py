@@ -11,18 +11,16 @@ from planner import style
 from planner.site.growth.answer import MANY, amount
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from planner.site.growth.answer import Growth
     from planner.site.growth.dates import Limit
 
 
-def draw(answer: Growth, axes: Axes | None) -> Axes:
+def draw(answer: Growth, axes: style.Axes | None) -> style.Axes:
     """A series with trend, band, limit and date; of several limits, all in order of date."""
     return _limits(answer, axes) if len(answer.limits) > 1 else _series(answer, axes)
 
 
-def _series(answer: Growth, axes: Axes | None) -> Axes:
+def _series(answer: Growth, axes: style.Axes | None) -> style.Axes:
     """Measured days, the busy-day level with its 90 % band, the limit and the date it is reached."""
     limit, series, daily, fit = answer.limits[0], answer.order[0], answer.daily, answer.fit
     what = f"Busy hour of each day, its level and trend, {style.NINETY} bands."
@@ -66,7 +64,7 @@ def _end(reached: date | None, last: date) -> int:
 
 
 def _mark_date(
-    axes: Axes, reached: date | None, low: date | None, high: date | None, limit: float, end: date
+    axes: style.Axes, reached: date | None, low: date | None, high: date | None, limit: float, end: date
 ) -> None:
     """The range of the date as a bar on the limit, the date as a mark that is named."""
     points: Any = axes
@@ -106,7 +104,7 @@ def _ends(limit: Limit) -> str:
     return f"{style.NINETY}: {limit.reached_low:%B %Y} {high}. "
 
 
-def _limits(answer: Growth, axes: Axes | None) -> Axes:
+def _limits(answer: Growth, axes: style.Axes | None) -> style.Axes:
     """What breaks first: one row a limit, its date as a mark and the 90 % range as a bar."""
     limits = answer.limits
     dated = [limit for limit in limits if limit.reached_low is not None or limit.reached is not None]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
@@ -56,8 +56,7 @@ def given_total(
     others = of_the_others(elements, log_law, log_tilt, totals)
     own = tilted(log_busy, log_tilt[:, log_tilt.shape[-1] // 2, None])[:, 0]
     idle, beyond = own * idle_to_busy, np.arange(float(size))
-    windows = (*others.shape[:-1], totals, size), (*others.strides, -others.strides[-1])
-    rest = as_strided(others[..., size - 1 :], *windows).copy()  # of D - d
+    rest = np.array(sliding_window_view(others, size, axis=-1)[..., ::-1], order="C")  # of D - d
     wanted = [idle, idle * beyond, idle * arrivals[0], idle * idle_ends, own, own * beyond, own * arrivals[1]]
     wanted += [wanted[-1] * beyond, own * beyond * np.maximum(beyond - 1.0, 0.0)]
     sums = (rest @ np.stack(wanted, axis=-1)).transpose(3, 0, 1, 2)
