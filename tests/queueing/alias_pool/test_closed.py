@@ -178,6 +178,29 @@ def test_bad_input_is_named(change, argument):
     assert caught.value.argument == argument
 
 
+def test_whoever_fails_is_picked_up_once_so_that_service_is_what_it_is_alone():
+    """Without inflation no I/O is served for longer; where classes lacked pickups it was up to 9 % off here."""
+    service = np.array([1.57, 0.5, 1.1])
+    found = alias_pool(
+        [2, 4, 8], volumes=[2, 1, 3], population=[4, 3, np.nan], think_time=[0.3, 0.8, np.nan],
+        arrival_rate=[np.nan, np.nan, 0.5], service_time=service,
+    )  # fmt: skip
+    np.testing.assert_allclose(found.alias_service_time, np.broadcast_to(service, (3, 3)), rtol=1e-9)
+    np.testing.assert_allclose(found.base_throughput + found.alias_throughput, found.throughput, rtol=1e-9)
+    assert (found.fails_rate[:2] > 0.2).all()
+
+
+def test_requesters_of_a_volume_with_one_more_than_the_others():
+    """They think, wait or are served; with 8 aliases 1.0 % of them were missing, and the pool had no answer."""
+    people, think_time = np.array([3.0, 2.0]), np.full(2, 0.13724e-3)
+    found = alias_pool(
+        np.arange(9), volumes=[1, 7], population=people, think_time=think_time, service_time=1.26443e-3,
+        inflation=0.1275, redrive_time=4.22e-5,
+    )  # fmt: skip
+    present = found.throughput * (think_time + found.response_time)
+    np.testing.assert_allclose(present, np.broadcast_to(people, (9, 2)), rtol=2e-3)
+
+
 def test_a_chain_of_too_many_states_is_refused():
     """They are made one by one, up to the limit."""
     pool = check_pools(
