@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import planner
+from planner.answer import record
 from planner.cli import main
 from planner.demand import Law, Target
 from planner.errors import ConvergenceError, InputError, ReportError
@@ -25,7 +26,7 @@ from planner.measurements.over_time import over_time
 from planner.render.text import ENOUGH, SHORT
 from planner.reports import schema
 from planner.site.parts import parts_of
-from planner.site.pool_need import time_quantile
+from planner.site.pool_need import FIGURES, time_quantile
 from planner.site.question import combine, need_of, site
 from planner.site.track import track_record
 from planner.sizing import need as sizing_need
@@ -213,6 +214,14 @@ def test_systems_that_share_a_control_unit_are_one_pool(tmp_path: Path) -> None:
     (four_times,) = site(alone).pools
     assert (need.needed_worst, need.needed_99) == (four_times.needed_worst, four_times.needed_99)
     assert any("1 intervals that not all" in note for note in answer.notes)
+    second = timedelta(seconds=1)
+    nearly = other.with_columns(pl.col("start") + second, pl.col("interval") - 0.1)
+    (same,) = site(pl.concat([one, nearly]), members=path).pools
+    assert record(same, FIGURES) == record(need, FIGURES)
+    longer = other.with_columns(pl.col("interval") * 2)
+    assert site(pl.concat([one, longer]), members=path).pools[0].intervals == 0
+    with pytest.raises(InputError, match=r"one of SYS1\+SYS2/2107A"):
+        site(pl.concat([one, other]), members=path, pool="P1")
     path.write_text("system,pool,ssid\nSYS1,P1,2107A\nSYS3,PX,2107A\n")
     with pytest.raises(ReportError, match="PX of SYS3"):
         site(pl.concat([one, other]), members=path)
