@@ -12,8 +12,9 @@ from typing import Any, Final
 from planner import measurements
 from planner.errors import InputError
 from planner.lazy import pl
-from planner.measurements.choose import means
-from planner.reports.schema import BASE, VOLUME
+from planner.measurements.choose import MEAN, VOLUME, at_interval, groups_of, rows_of
+from planner.measurements.over_time import RunsOverTime, over_time
+from planner.render.text import counted
 from planner.system.schema import TABLES, TomlTable, one_of
 from planner.units import MILLISECOND
 
@@ -160,49 +161,45 @@ def _chosen(devices: pl.DataFrame, system: str | None) -> pl.DataFrame:
         )
     if system is None and len(names) > 1:
         raise InputError("system", None, f"one of {', '.join(names)}")
-    kept = devices if system is None else devices.filter(pl.col("system") == system)
-    return kept.filter(
-        pl.col("kind").cast(pl.String).is_in([BASE, VOLUME])
-        & (pl.col("io_rate") > 0)
-        & pl.col("service").is_not_null()
-    )
+    return devices if system is None else devices.filter(pl.col("system") == system)
 
 
-def _tables(rows: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Pools, volumes and the guests that stand for their I/Os: means over intervals, one volume a device."""
-    groups = (
-        means(rows)
-        .group_by("pool", maintain_order=True)
-        .agg(
-            pl.col("pool_aliases").max(),
-            count=pl.len(),
-            rate=pl.col("io_rate").sum(),
-            time=(pl.col("io_rate") * pl.col("service")).sum() / pl.col("io_rate").sum(),
-            queued=pl.col("queued").mean(),
+def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Pools, volumes and the guests that stand for their I/Os: means over intervals, with the aliases of the last."""
+    mean = at_interval(devices, MEAN)
+    if not (groups := groups_of(mean.lazy())):
+        return
+    every = [
+        each for _, each in over_time(rows_of(mean.lazy(), groups), groups) if isinstance(each, RunsOverTime)
+    ]
+    alike: dict[tuple[str, int], list[RunsOverTime]] = {}
+    for each in every:
+        if each.load[-1] > 0:
+            name = each.group.name if each.group.kind != VOLUME else UNPOOLED
+            alike.setdefault((name, int(each.in_use[-1])), []).append(each)
+    for (group, aliases), some in alike.items():
+        count, rate, load, queued = (
+            float(sum(getattr(each, field)[-1] for each in some))
+            for field in ("volumes", "io_rate", "load", "queued")
         )
-    )
-    for group in groups.sort("pool", nulls_last=True).to_dicts():
-        service = f"{group['time'] / MILLISECOND:.3g}"
-        name = group["pool"] or UNPOOLED
-        pooled = group["pool"] is not None and group["pool_aliases"] is not None
+        service = {"service_time_ms": f"{load / rate / MILLISECOND:.3g}"}
+        pooled = some[0].group.kind != VOLUME
+        name = group if pooled or not aliases else f"{group} with {counted(aliases, 'alias', 'aliases')}"
         if pooled:
-            yield "pool", {"name": name, "aliases": int(group["pool_aliases"]), "service_time_ms": service}
-        volumes: dict[str, Any] = {"name": f"{name} volumes", "count": int(group["count"])}
-        yield (
-            "volumes",
-            {**volumes, **({"pool": name} if pooled else {"aliases": None, "service_time_ms": service})},
-        )
-        yield "guests", _users(group, name, volumes["name"])
+            yield "pool", {"name": name, "aliases": aliases, **service}
+        own = {"pool": name} if pooled else {"aliases": aliases or None, **service}
+        yield "volumes", {"name": f"{name} volumes", "count": int(count), **own}
+        yield "guests", _users(name, int(count), rate / count, load / count, queued / count)
 
 
-def _users(group: Mapping[str, Any], name: str, volumes: str, busy: float = 0.8) -> dict[str, Any]:
-    """Guests that stand for the I/Os of a group, one a volume; below `busy` in service they come at random."""
-    count, rate = int(group["count"]), group["rate"] / group["count"]
-    found = {"name": f"users of {name}", "count": count, "io_to": volumes}
-    served = rate * group["time"]
-    if served < busy or group["queued"] is None:
+def _users(
+    name: str, count: int, rate: float, served: float, queued: float, busy: float = 0.8
+) -> dict[str, Any]:
+    """Guests that stand for the I/Os of some volumes, one each; below `busy` in service they come at random."""
+    found = {"name": f"users of {name}", "count": count, "io_to": f"{name} volumes"}
+    if served < busy or math.isnan(queued):
         return {**found, "io_rate": f"{rate:.4g}", "io_time_us": None, "think_time_ms": None}
-    present = served + group["queued"]
+    present = served + queued
     requesters = math.floor(present) + 1
     think = f"{(requesters - present) / rate / MILLISECOND:.3g}"
     return {**found, "requesters": requesters, "think_time_ms": think, "io_time_us": None}

@@ -44,6 +44,26 @@ def test_a_listing_without_a_pool() -> None:
     assert model.solve(text).found.io_rate.value == pytest.approx(755, rel=0.05)
 
 
+@pytest.mark.parametrize(("listing", "rate"), [("522A-2-aliases", 1619), ("pool-8-aliases", 9979)])
+def test_what_aliases_do_counts(listing: str, rate: float) -> None:
+    """The listing has the I/Os of an alias in a row of its own."""
+    text = from_devices(measurements.read(data_path("hyperpav", f"{listing}.listing")).devices)
+    assert f"\naliases = {listing[-9]} " in text
+    assert model.solve(text).found.io_rate.value == pytest.approx(rate, rel=0.1)
+
+
+@pytest.mark.parametrize("idle", [True, False])
+def test_hours_without_io_count(idle: bool) -> None:
+    """They are part of a mean, whether a volume has a row of zero then or none."""
+    table = "start,interval_s,pool,aliases,device,io_rate,service_ms\n" + "".join(
+        f"2026-03-02T1{hour}:00,3600,P,1,{volume},{100 if hour == 1 or volume == 1 else 0},1.0\n"
+        for hour in range(4) for volume in (1, 2) if idle or hour == 1 or volume == 1
+    )  # fmt: skip
+    text = from_devices(measurements.read(table.encode()).devices)
+    assert "count = 2 " in text
+    assert "io_rate = 62.5 " in text
+
+
 def test_nothing_measured() -> None:
     with pytest.raises(InputError, match="at least one base or volume"):
         from_devices(frame([]))
