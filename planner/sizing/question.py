@@ -48,6 +48,7 @@ from planner.sizing.gaps import (
     checked_floor,
     gaps,
     least_volumes,
+    more_since,
     without_rows,
 )
 from planner.sizing.many_pools import MeasuredPool, Subsystem, subsystem
@@ -441,8 +442,10 @@ class AliasQuestion:
     ) -> tuple[dict[str, tuple[Run, ...]], list[str]]:
         """Of each volume or pool the interval that needs most; notes, which say so."""
         found, left_out = present_cases(runs, self.law, self.target, self.growth)
-        chosen = any(case[-1].interval for case in found.values())
-        return found, [*self.notes, *left_out, *([WORST_TAKEN] if chosen else [])]
+        chosen = {name: case[-1] for name, case in found.items() if case[-1].interval}
+        told = {run.name: more_since(run.aliases, runs[name][-1][1].aliases) for name, run in chosen.items()}
+        more = [f"{name[:1].upper()}{name[1:]}: {words}." for name, words in told.items() if words]
+        return found, [*self.notes, *left_out, *([WORST_TAKEN] if chosen else []), *more]
 
     def gaps(self, volumes: int, only: Devices | None, **pool: Any) -> Gaps:
         """What could not be read of so many volumes, or of a pool."""

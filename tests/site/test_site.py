@@ -259,6 +259,24 @@ def test_track_record_compares_equal_loads() -> None:
     assert track_record(pl.concat([before, worse]), "2026-03-09").held == 0
     same = before.with_columns(pl.col("start") + timedelta(days=7))
     assert "nothing can be compared" in track_record(pl.concat([before, same]), "2026-03-09").headline
+    for since in ("2026-03-02", "2027-03-02"):
+        with pytest.raises(
+            InputError, match=f"since = '{since}': expected a time with measured intervals before it"
+        ):
+            track_record(pl.concat([before, same]), since)
+
+
+def test_aliases_that_were_added_since_the_interval_that_decides_are_said() -> None:
+    before = pool_rows("steady", seed=8, volumes=2, intervals=2)
+    calm = [pl.col(f"{name}{end}") * 0.05 for name in ("io_rate", "queued") for end in schema.ENDS]
+    later = before.with_columns(
+        pl.col("start") + timedelta(days=1), pl.lit(8, dtype=pl.UInt16).alias("pool_aliases"), *calm
+    )
+    said = "8 aliases in the last interval, 0 in this one: --from leaves out what was before"
+    for frame, times in ((pl.concat([before, later]), 1), (later, 0), (before, 0)):
+        (need,) = site(frame, workers=1).pools
+        assert need.notes.count(said) == times
+        assert sum(said in note for note in planner.aliases(frame, pool="P1").notes) == times
 
 
 def test_an_interval_that_no_count_serves_needs_more_than_any(
