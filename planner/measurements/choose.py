@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar, cast
@@ -80,6 +80,15 @@ def of_system(
     return found, tuple(each for each in missing if not named or each.system == system)
 
 
+def refuse_several(systems: Iterable[str | None]) -> None:
+    """Refuse measurements of several systems: an answer is about one."""
+    names = sorted(set(filter(None, systems)))
+    if len(names) > 1:
+        raise InputError(
+            "system", None, f"one of {', '.join(names)}: the measurements are of several systems"
+        )
+
+
 A_MOMENT: Final = "a day or a time such as 2026-03-01 or 2026-03-01T10:15"
 WORST: Final = "worst"
 MEAN: Final = "mean"
@@ -153,38 +162,44 @@ def _mean(devices: pl.DataFrame) -> pl.DataFrame:
 
     One mean for each number of aliases, that a table says; in a listing, for I/Os that wait without and with any.
     """
-    unknown = devices["interval"].null_count() == devices.height
+    known = devices["interval"].null_count() < devices.height
     rows = _marked(devices).with_columns(
         pl.col("interval").fill_null(1.0), _of=pl.when(pl.col("_kind") != VOLUME).then("_group")
     )
-    time, group, state = (
-        ["system", "_of", MOMENT, "_file"],
+    group, state, about = (
         ["system", "_of", *GROUP_KEYS],
         ["_stated", "_any"],
+        ["utc_offset", "source", "file"],
     )
+    at = [*group, MOMENT, "_file"]
     working = pl.col("kind").is_in([schema.ALIAS, schema.CLASSIC_ALIAS]).any()
-    seen = rows.group_by(*group, MOMENT, "_file").agg(
+    seen = rows.group_by(at).agg(
         _stated=pl.col("pool_aliases").max(),
         _any=pl.when(working).then(True).when((pl.col("queued") > 0).any()).then(False),
     )
-    times = rows.group_by(time).agg(
-        pl.col("start", "utc_offset", "source", "file").first(), pl.col("interval").max()
+    times = rows.group_by("system", "_of", MOMENT, "_file").agg(
+        pl.col("start", *about).first(), pl.col("interval").max()
     )
     every = times.join(rows.select(group).unique(), ["system", "_of"], nulls_equal=True)
-    every = every.join(seen, [*group, MOMENT, "_file"], how="left", nulls_equal=True).sort(MOMENT, "_file")
+    every = every.join(seen, at, how="left", nulls_equal=True).sort(MOMENT, "_file")
     every = every.with_columns(pl.col(state).forward_fill().backward_fill().over(group))
-    known = ("start", "utc_offset", "source", "file")
     whole = every.group_by(*group, *state).agg(
-        pl.col(known).sort_by(MOMENT).first().name.prefix("_"), pl.col("interval").sum().alias("_whole")
+        pl.col("start", *about).sort_by(MOMENT).first().name.prefix("_"),
+        pl.col("interval").sum().alias("_whole"),
     )
-    at = [*group, MOMENT, "_file"]
-    found = means(rows.join(every.select(*at, *state), at, nulls_equal=True), *group[1:], *state)
+    found = means(rows.join(every.select(*at, *state), at, nulls_equal=True), *group[1:], *state).drop(about)
+    found = _of_whole(found.join(whole, [*group, *state], nulls_equal=True, maintain_order="left"))
+    found = found.rename({f"_{name}": name for name in about})
+    return found.with_columns(pl.when(known).then("interval").alias("interval")).select(
+        *schema.dtypes(schema.DEVICES)
+    )
+
+
+def _of_whole(found: pl.DataFrame) -> pl.DataFrame:
+    """Means of a time `_whole` since `_start`, of which there are rows for `interval`: else there was nothing."""
     by_time = pl.col([f"{name}{end}" for name in BY_TIME for end in schema.ENDS])
-    found = found.join(whole, [*group, *state], nulls_equal=True, maintain_order="left").with_columns(
-        by_time * pl.col("interval") / pl.col("_whole"), *(pl.col(f"_{name}").alias(name) for name in known),
-        interval=None if unknown else pl.col("_whole"),
-    )  # fmt: skip
-    return found.select(*schema.dtypes(schema.DEVICES))
+    scaled = by_time * pl.col("interval") / pl.col("_whole")
+    return found.with_columns(scaled, start="_start", interval="_whole")
 
 
 def means(devices: pl.DataFrame, *of: str) -> pl.DataFrame:
@@ -197,8 +212,7 @@ def means(devices: pl.DataFrame, *of: str) -> pl.DataFrame:
     firsts = pl.col("source", "utc_offset", "file", "line").first()
     lasts = pl.col("type", "pool_aliases", "together", "links", "paths").drop_nulls().last()
     found = devices.group_by(about, maintain_order=True).agg(
-        *means, firsts, lasts, pl.col("start").min(), pl.col("interval").sum(),
-        pl.col("queue_samples").sum().replace(0, None),
+        *means, firsts, lasts, pl.col("start").min(), pl.col("interval", "queue_samples").sum().replace(0, None),
     )  # fmt: skip
     return found.select(*schema.dtypes(schema.DEVICES), *of)
 
@@ -247,12 +261,9 @@ def joined_intervals(devices: pl.DataFrame) -> pl.DataFrame:
         pl.col("_length").sum().over(new).alias("_whole"), pl.len().over(new).alias(JOINED),
     )  # fmt: skip
     placed = some.join(states, [*group, MOMENT], nulls_equal=True, maintain_order="left")
-    by_time = pl.col([f"{name}{end}" for name in BY_TIME for end in schema.ENDS])
     known = schema.dtypes(schema.DEVICES)
     more = dict.fromkeys([*GROUP_KEYS, *(name for name in devices.columns if name not in known)])
-    joined = means(placed, *more, *new[-2:], "_start", "_whole", JOINED).with_columns(
-        by_time * pl.col("interval") / pl.col("_whole"), start=pl.col("_start"), interval=pl.col("_whole")
-    )
+    joined = _of_whole(means(placed, *more, *new[-2:], "_start", "_whole", JOINED))
     columns = [*devices.columns, JOINED]
     others = rows.join(placed, "_row", how="anti").with_columns(pl.lit(1, pl.UInt32).alias(JOINED))
     return pl.concat([others.select(columns), joined.select(columns)])

@@ -43,8 +43,6 @@ POOLS_OF_A_PART: Final = (
 VOLUMES_OF_A_PART: Final = 256
 ROWS_OF_A_PART: Final = 20_000
 COLUMNS: Final = ("system", "pool", "ssid")
-TIMES: Final = ("pend", "disconnect", "connect", "service", "response", "cu_wait")
-SUMS: Final = ("io_rate", "alias_rate", "avoided", "queued", "utilization")
 
 Shared = Mapping[str, tuple[tuple[str, str], ...]]
 """Systems and pools by the subsystem id that they share."""
@@ -399,29 +397,13 @@ def joined(
     total = float(of_busiest["load"].sum()) or 1.0
     shares = {str(system): float(value) / total for system, value in of_busiest.sort("system").rows()}
     name = "+".join(sorted({system for system, _ in members}))
-    ends = schema.ENDS
-    rate = pl.col("io_rate").fill_null(0.0)
-    times = [
-        pl.when(rate.sum() > 0)
-        .then((pl.col(f"{number}{end}") * rate).sum() / rate.filter(pl.col(f"{number}{end}").is_not_null()).sum())
-        .otherwise(pl.col(f"{number}{end}").first())
-        .alias(f"{number}{end}")
-        for number in TIMES for end in ends
-    ]  # fmt: skip
-    sums = [
-        pl.when(pl.col(f"{number}{end}").null_count() == 0).then(pl.col(f"{number}{end}").sum()).alias(f"{number}{end}")
-        for number in SUMS for end in ends
-    ]  # fmt: skip
-    firsts = [
-        pl.col(column).first()
-        for column in ("source", "start", "utc_offset", "type", "alias_of", "links", "paths", "file", "line")
-    ]
-    found = (
-        rows.group_by(MOMENT, "interval", "device", "label", "kind", maintain_order=True)
-        .agg(*times, *sums, *firsts, pl.col("pool_aliases", "together").max(), pl.col("queue_samples").min())
-        .with_columns(pl.lit(name).alias("system"), pl.lit(ssid).alias("pool"))
-    )
-    whole = schema.frame(
-        schema.DEVICES, {column: found[column] for column in schema.dtypes(schema.DEVICES)}, found.height
-    )
+    device = [MOMENT, "device", "label", "kind"]
+    many = pl.len().over(device)
+    sums = [pl.col(f"{number}{end}") for number in choose.BY_TIME for end in schema.ENDS]
+    one = rows.with_columns(
+        pl.lit(name).alias("system"), pl.lit(ssid).alias("pool"), pl.col("interval") / many,
+        pl.col("pool_aliases", "together").max().over(MOMENT), pl.col("queue_samples").min().over(device) // many,
+        *(pl.when(each.null_count().over(device) == 0).then(each * many) for each in sums),
+    )  # fmt: skip
+    whole = choose.means(one, MOMENT).drop(MOMENT)
     return Group(name, POOL, ssid, members), whole, shares, left_out

@@ -29,7 +29,7 @@ from planner.measurements import (
     read,
     volume_runs,
 )
-from planner.measurements.choose import WORST
+from planner.measurements.choose import WORST, refuse_several
 from planner.measurements.ends import with_service
 from planner.measurements.formats import is_folder
 from planner.measurements.observed import NO_QUEUE
@@ -346,7 +346,7 @@ def aliases(
 
 def _intervals(measured: Measured, membership: Membership | None, named: str) -> list[Rows]:
     """Intervals of one system, of which the members of pools, where they are said, were measured."""
-    _one_system(measured)
+    refuse_several(measured.devices["system"].unique())
     every = intervals(measured)
     if not every:
         raise InputError("source", named, f"devices or volumes; found {', '.join(measured.what) or 'none'}")
@@ -459,15 +459,6 @@ def _check_listing(every: Sequence[Rows], argument: str, given: str) -> None:
     if all(rows.of_kind(VOLUME).all() for rows in every):
         wanted = "it with a listing only; a table has pools and aliases in its columns"
         raise InputError(argument, given, wanted)
-
-
-def _one_system(measured: Measured) -> None:
-    """Refuse devices of several systems: an answer is about one."""
-    systems = sorted(str(name) for name in measured.devices["system"].unique().drop_nulls())
-    if len(systems) > 1:
-        raise InputError(
-            "system", None, f"one of {', '.join(systems)}: the measurements are of several systems"
-        )
 
 
 def _devices(text: str | None, argument: str) -> Devices | None:

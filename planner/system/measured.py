@@ -12,8 +12,9 @@ from typing import Any, Final
 from planner import measurements
 from planner.errors import InputError
 from planner.lazy import pl
-from planner.measurements.choose import MEAN, VOLUME, at_interval, groups_of, rows_of
+from planner.measurements.choose import MEAN, VOLUME, at_interval, groups_of, refuse_several, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
+from planner.measurements.read import Data
 from planner.render.text import counted
 from planner.system.schema import TABLES, TomlTable, one_of
 from planner.units import MILLISECOND
@@ -88,7 +89,7 @@ def _value(table: TomlTable, key: str, value: Any) -> str:
 UNPOOLED: Final = "unpooled"
 
 
-def from_devices(devices: pl.DataFrame, system: str | None = None) -> str:
+def from_measurements(source: Data, system: str | None = None) -> str:
     """Write what measurements know of a system.
 
     I/Os of volumes that are busy most of the time, which no random arrivals could be, come from requesters that wait:
@@ -98,43 +99,8 @@ def from_devices(devices: pl.DataFrame, system: str | None = None) -> str:
 
     Parameters
     ----------
-    devices : polars.DataFrame
-        Rows of devices, as `planner.measurements.read` makes them; means over all intervals are taken.
-    system : str, optional
-        Which system, where the table holds several.
-
-    Returns
-    -------
-    str
-        TOML that `planner system` answers, with comments.
-
-    Raises
-    ------
-    InputError
-        No such system, several and none chosen, or no volume with a rate and a service time.
-    """
-    rows = _chosen(devices, system)
-    tables = list(_tables(rows))
-    if not tables:
-        raise InputError("devices", 0, "at least one base or volume with an I/O rate and a service time")
-    name = system or next((each for each in rows["system"].to_list() if each), "measured system")
-    source = ", ".join(sorted({each for each in rows["source"].to_list() if each}))
-    head = {"name": name, **({"source": source} if source else {})}
-    text = written(
-        f"{name} as measured. Service times are those of the measured concurrency. Commented tables are to fill in.",
-        [("system", head), *tables],
-    )
-    missing = "\n\n".join(to_fill_in(table, keys) for table, keys in _templates()["missing"].items())
-    return f"{text}\n{missing}\n"
-
-
-def from_measurements(source: Path | str, system: str | None = None) -> str:
-    """Write what an archive or a file of measurements knows of a system.
-
-    Parameters
-    ----------
-    source : Path or str
-        An archive that `planner collect` wrote, or any file that `planner read` reads.
+    source : path, data frame, or a sequence of these
+        Whatever `planner.measurements.read` takes; means over all intervals are taken.
     system : str, optional
         Which system, where it holds several.
 
@@ -146,22 +112,24 @@ def from_measurements(source: Path | str, system: str | None = None) -> str:
     Raises
     ------
     InputError
-        No such archive or system, several and none chosen, or no devices.
+        No such archive or system, several and none chosen, or no volume with a rate and a service time.
     ReportError
         A file cannot be read.
     """
-    return from_devices(measurements.read(Path(source)).devices, system)
-
-
-def _chosen(devices: pl.DataFrame, system: str | None) -> pl.DataFrame:
-    names = sorted({each for each in devices["system"].to_list() if each is not None})
-    if system is not None and system not in names:
-        raise InputError(
-            "system", system, one_of(system, names) if names else "none: the table names no system"
-        )
-    if system is None and len(names) > 1:
-        raise InputError("system", None, f"one of {', '.join(names)}")
-    return devices if system is None else devices.filter(pl.col("system") == system)
+    rows = measurements.read(source, system=system).devices
+    refuse_several(rows["system"].unique())
+    tables = list(_tables(rows))
+    if not tables:
+        raise InputError("devices", 0, "at least one base or volume with an I/O rate and a service time")
+    name = system or next((each for each in rows["system"].to_list() if each), "measured system")
+    sources = ", ".join(sorted({each for each in rows["source"].to_list() if each}))
+    head = {"name": name, **({"source": sources} if sources else {})}
+    text = written(
+        f"{name} as measured. Service times are those of the measured concurrency. Commented tables are to fill in.",
+        [("system", head), *tables],
+    )
+    missing = "\n\n".join(to_fill_in(table, keys) for table, keys in _templates()["missing"].items())
+    return f"{text}\n{missing}\n"
 
 
 def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -200,6 +200,7 @@ def test_systems_that_share_a_control_unit_are_one_pool(tmp_path: Path) -> None:
         pl.lit("SYS2").alias("system"),
         pl.lit("PX").alias("pool"),
         *((3 * pl.col(name)).alias(name) for name in numbers),
+        pool_aliases=pl.col("pool_aliases") + 1,
     )
     other = other.filter(pl.col("start") < other["start"].max())
     path = tmp_path / "shared.csv"
@@ -218,6 +219,8 @@ def test_systems_that_share_a_control_unit_are_one_pool(tmp_path: Path) -> None:
     nearly = other.with_columns(pl.col("start") + second, pl.col("interval") - 0.1)
     (same,) = site(pl.concat([one, nearly]), members=path).pools
     assert record(same, FIGURES) == record(need, FIGURES)
+    (alone,) = site(pl.concat([one, other.filter(pl.col("device") != one["device"][0])]), members=path).pools
+    assert (alone.volumes, alone.problem) == (2, None)
     longer = other.with_columns(pl.col("interval") * 2)
     assert site(pl.concat([one, longer]), members=path).pools[0].intervals == 0
     with pytest.raises(InputError, match=r"one of SYS1\+SYS2/2107A"):
