@@ -475,7 +475,11 @@ class FrameTable(CsvTable):
             column = column.dt.to_string("iso:strict")
         elif column.dtype.is_float():
             column = column.fill_nan(None)
-        return column.cast(pl.String).fill_null("")
+        try:
+            return column.cast(pl.String).fill_null("")
+        except pl.exceptions.InvalidOperationError:
+            problem = f"column {name} is of type {column.dtype}: expected text, numbers or times"
+            raise ReportError(self.path, problem) from None
 
     def printed(self, name: str, allowed: Allowed = ZERO_OR_ABOVE) -> tuple[pl.Series, pl.Series]:
         """Read a column of numbers; what is no text is exact."""

@@ -178,7 +178,7 @@ def chosen(
     if not found:
         there = [*others, *groups]
         names = [each.words for each in there if each.kind != VOLUME] or [each.words for each in there]
-        raise InputError("pool", pool, f"one of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}")  # noqa: PLR2004
+        raise InputError("pool", pool, f"one of {listed(names)}")
     return found
 
 
@@ -313,7 +313,7 @@ def check_together(share: float | None, groups: Iterable[Group]) -> tuple[str, .
 
 def is_shared(path: Path | str) -> bool:
     """Whether a file says which pools systems share, not which devices are members of pools."""
-    with suppress(ReportError):  # what reads members says why
+    with suppress(ReportError, TypeError):  # what reads members says why
         return Source(Path(path)).headings >= set(COLUMNS)
     return False
 

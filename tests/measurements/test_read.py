@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import threading
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pandas as pd
@@ -168,6 +168,12 @@ def test_numbers_of_csv_are_those_that_were_written(cells: list[tuple[int, int, 
     ):
         assert found == pytest.approx(digits / 10**places * shift[kind], rel=1e-15)
         assert high - found == pytest.approx(half_digit(cell), rel=1e-4, abs=1e-12)
+
+
+@pytest.mark.parametrize("cell", [[1.0], timedelta(seconds=1)])
+def test_a_column_of_another_type_is_named(cell: object) -> None:
+    with pytest.raises(ReportError, match=r"data frame: column service_ms is of type .*: expected text"):
+        read(pl.DataFrame({"volume": ["A"], "io_rate": [1], "service_ms": [cell]}))
 
 
 def test_many_intervals_of_one_table() -> None:
