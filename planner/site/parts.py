@@ -130,7 +130,7 @@ def parts_of(
             parts.append(part)
             notes += left_out
     if not (parts and pool is not None):
-        every = chosen(every, pool, source, measured, known) if every or not parts else []
+        every = chosen(every, pool, measured, known) if every or not parts else []
         for few in cut(every, rows.select(pl.len()).collect().item()):
             where = {"archive": archive.path, "start": start, "end": end} if archive is not None else {
                 "frame": choose.rows_of(rows, few), "supply": supply
@@ -155,23 +155,13 @@ def _lose_together(lost: dict[str, Gaps], group: Group) -> None:
         )
 
 
-def _named(source: Data) -> str:
-    """A source, or several, for a message."""
-    every = source if isinstance(source, list | tuple) else [source]
-    return ", ".join(str(each) if isinstance(each, str | Path) else "data" for each in every)
-
-
 def chosen(
-    groups: Sequence[Group],
-    pool: str | None,
-    source: Data,
-    measured: Measured | None,
-    others: Sequence[Group] = (),
+    groups: Sequence[Group], pool: str | None, measured: Measured | None, others: Sequence[Group] = ()
 ) -> list[Group]:
     """Groups that are asked for: of this pool, or all; a message names `others` that there are as well."""
     if not groups and not others:
-        what = listed(measured.what) if measured is not None else "none"
-        raise InputError("source", _named(source), f"devices or volumes with intervals; found {what}")
+        what = listed(measured.what) if measured is not None else "an archive without them"
+        raise InputError("source", what, "devices or volumes with intervals")
     if pool is None:
         return list(groups)
     found = [each for each in groups if pool in (each.name, each.words)]
@@ -323,11 +313,8 @@ def read_shared(path: Path | str) -> Shared:
     table = read_csv(path, COLUMNS, "pools that systems share")
     found: dict[str, list[tuple[str, str]]] = {}
     known: dict[tuple[str, str], str] = {}
-    rows = zip(*(table.texts(name) for name in COLUMNS), strict=True)
+    rows = zip(*map(table.words, COLUMNS), strict=True)
     for row, (system, pool, ssid) in enumerate(rows):
-        for name, cell in zip(COLUMNS, (system, pool, ssid), strict=True):
-            if not cell:
-                raise table.error(row, name, "is empty: expected system, pool and ssid in each row")
         if (system, pool) in known:
             raise table.error(row, "pool", f"{pool} of {system} a second time: expected each pool once")
         known[system, pool] = ssid

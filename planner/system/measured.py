@@ -86,9 +86,6 @@ def _value(table: TomlTable, key: str, value: Any) -> str:
     return str(value)  # a text of digits as they shall be written
 
 
-UNPOOLED: Final = "unpooled"
-
-
 def from_measurements(source: Data, system: str | None = None) -> str:
     """Write what measurements know of a system.
 
@@ -143,7 +140,7 @@ def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
     alike: dict[tuple[str, int], list[RunsOverTime]] = {}
     for each in every:
         if each.load[-1] > 0:
-            name = each.group.name if each.group.kind != VOLUME else UNPOOLED
+            name = each.group.name if each.group.kind != VOLUME else "unpooled"
             alike.setdefault((name, int(each.in_use[-1])), []).append(each)
     for (group, aliases), some in alike.items():
         count, rate, load, queued = (
