@@ -408,22 +408,17 @@ def show(answer: Answer | Tabular, form: Form) -> None:
     """Draw an answer where a picture is wanted, print it or write it to a file, and end as it says."""
     found: Any = answer
     if isinstance(form, PlotForm):
-        beside(found, form)
+        draw(found.plot, form)
+        if form.report is not None:
+            from planner.page import of_answer
+
+            page = of_answer(found, command=said(), sources=sources())
+            files.save(page.html, form.report, force=form.force)
     on_screen = isinstance(answer, Answer) and form.output is None
     text = functools.partial(found.text, width(), color=colored()) if on_screen else found.text
     emit(text, found.to_dict, found.table, form)
-    code = getattr(answer, "exit_code", 0)
-    if code:
+    if code := getattr(answer, "exit_code", 0):
         raise typer.Exit(code)
-
-
-def beside(found: Any, form: PlotForm) -> None:
-    """Write the picture and the page of an answer, where they are wanted."""
-    draw(found.plot, form)
-    if form.report is not None:
-        from planner.page import of_answer
-
-        files.save(of_answer(found, command=said(), sources=sources()).html, form.report, force=form.force)
 
 
 def draw(plot: Callable[[], Axes], form: PlotForm) -> None:

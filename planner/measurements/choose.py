@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar, cast
@@ -80,6 +80,15 @@ def of_system(
     return found, tuple(each for each in missing if not named or each.system == system)
 
 
+def refuse_several(systems: Iterable[str | None]) -> None:
+    """Refuse measurements of several systems: an answer is about one."""
+    names = sorted(set(filter(None, systems)))
+    if len(names) > 1:
+        raise InputError(
+            "system", None, f"one of {', '.join(names)}: the measurements are of several systems"
+        )
+
+
 A_MOMENT: Final = "a day or a time such as 2026-03-01 or 2026-03-01T10:15"
 WORST: Final = "worst"
 MEAN: Final = "mean"
@@ -110,7 +119,7 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
     """Keep one interval of each device: the worst of its pool, the mean of all, or the one that holds a moment."""
     refuse_twice(devices)
     if which == MEAN:
-        return means(devices)
+        return _mean(devices)
     devices = joined_intervals(devices).select(*schema.dtypes(schema.DEVICES))
     if which == WORST:
         return _worst(devices)
@@ -128,9 +137,7 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
 def _worst(devices: pl.DataFrame) -> pl.DataFrame:
     """The interval in which most I/Os wait, and of those in which as many do, the busiest one."""
     keys = ["system", "source", MOMENT, "_file", *GROUP_KEYS]
-    undated = pl.when(pl.col("start").is_null())  # which are an interval a file
-    marked = group_keys(devices.lazy().with_columns(_file=undated.then("file")))
-    grouped = with_moments(marked.collect(), "system")
+    grouped = _marked(devices)
     busy = pl.col("io_rate") * pl.col("service").fill_null(0.0)
     sums = grouped.group_by(keys).agg(
         _queued=pl.col("queued").sum(), _busy=busy.sum(), _line=pl.col("line").min()
@@ -142,23 +149,75 @@ def _worst(devices: pl.DataFrame) -> pl.DataFrame:
     return found.drop(*GROUP_KEYS, MOMENT, "_file")
 
 
+def _marked(devices: pl.DataFrame) -> pl.DataFrame:
+    """Rows with their moment, and the file of those without a date, which are an interval a file, and their group."""
+    undated = pl.when(pl.col("start").is_null())
+    return with_moments(
+        group_keys(devices.lazy().with_columns(_file=undated.then("file"))).collect(), "system"
+    )
+
+
+def _mean(devices: pl.DataFrame) -> pl.DataFrame:
+    """Means over all intervals of a pool, or of a system's volumes: whoever has no row in one did no I/O there.
+
+    One mean for each number of aliases, that a table says; in a listing, for I/Os that wait without and with any.
+    """
+    known = devices["interval"].null_count() < devices.height
+    rows = _marked(devices).with_columns(
+        pl.col("interval").fill_null(1.0), _of=pl.when(pl.col("_kind") != VOLUME).then("_group")
+    )
+    group, state, about = (
+        ["system", "_of", *GROUP_KEYS],
+        ["_stated", "_any"],
+        ["utc_offset", "source", "file"],
+    )
+    at = [*group, MOMENT, "_file"]
+    working = pl.col("kind").is_in([schema.ALIAS, schema.CLASSIC_ALIAS]).any()
+    seen = rows.group_by(at).agg(
+        _stated=pl.col("pool_aliases").max(),
+        _any=pl.when(working).then(True).when((pl.col("queued") > 0).any()).then(False),
+    )
+    times = rows.group_by("system", "_of", MOMENT, "_file").agg(
+        pl.col("start", *about).first(), pl.col("interval").max()
+    )
+    every = times.join(rows.select(group).unique(), ["system", "_of"], nulls_equal=True)
+    every = every.join(seen, at, how="left", nulls_equal=True).sort(MOMENT, "_file")
+    every = every.with_columns(pl.col(state).forward_fill().backward_fill().over(group))
+    whole = every.group_by(*group, *state).agg(
+        pl.col("start", *about).sort_by(MOMENT).first().name.prefix("_"),
+        pl.col("interval").sum().alias("_whole"),
+    )
+    found = means(rows.join(every.select(*at, *state), at, nulls_equal=True), *group[1:], *state).drop(about)
+    found = _of_whole(found.join(whole, [*group, *state], nulls_equal=True, maintain_order="left"))
+    found = found.rename({f"_{name}": name for name in about})
+    return found.with_columns(pl.when(known).then("interval").alias("interval")).select(
+        *schema.dtypes(schema.DEVICES)
+    )
+
+
+def _of_whole(found: pl.DataFrame) -> pl.DataFrame:
+    """Means of a time `_whole` since `_start`, of which there are rows for `interval`: else there was nothing."""
+    by_time = pl.col([f"{name}{end}" for name in BY_TIME for end in schema.ENDS])
+    scaled = by_time * pl.col("interval") / pl.col("_whole")
+    return found.with_columns(scaled, start="_start", interval="_whole")
+
+
 def means(devices: pl.DataFrame, *of: str) -> pl.DataFrame:
     """Rates and queues over time, times over I/Os, of each device, and of each value of the columns `of`."""
     about = ["system", "device", "kind", "label", "alias_of", "pool", *of]
     seconds = pl.col("interval").fill_null(1.0)
     ios = pl.col("io_rate").fill_null(0.0) * seconds
     weights = {name: seconds if name in BY_TIME else ios for name in schema.DEVICE_NUMBERS}
-    means = [_mean(f"{name}{end}", weight) for name, weight in weights.items() for end in schema.ENDS]
+    means = [_weighted(f"{name}{end}", weight) for name, weight in weights.items() for end in schema.ENDS]
     firsts = pl.col("source", "utc_offset", "file", "line").first()
     lasts = pl.col("type", "pool_aliases", "together", "links", "paths").drop_nulls().last()
     found = devices.group_by(about, maintain_order=True).agg(
-        *means, firsts, lasts, pl.col("start").min(), pl.col("interval").sum(),
-        pl.col("queue_samples").sum().replace(0, None),
+        *means, firsts, lasts, pl.col("start").min(), pl.col("interval", "queue_samples").sum().replace(0, None),
     )  # fmt: skip
     return found.select(*schema.dtypes(schema.DEVICES), *of)
 
 
-def _mean(name: str, weight: pl.Expr) -> pl.Expr:
+def _weighted(name: str, weight: pl.Expr) -> pl.Expr:
     there = pl.col(name).is_not_null()
     total = weight.filter(there).sum()
     mean = (pl.col(name) * weight).filter(there).sum() / total
@@ -202,12 +261,9 @@ def joined_intervals(devices: pl.DataFrame) -> pl.DataFrame:
         pl.col("_length").sum().over(new).alias("_whole"), pl.len().over(new).alias(JOINED),
     )  # fmt: skip
     placed = some.join(states, [*group, MOMENT], nulls_equal=True, maintain_order="left")
-    by_time = pl.col([f"{name}{end}" for name in BY_TIME for end in schema.ENDS])
     known = schema.dtypes(schema.DEVICES)
     more = dict.fromkeys([*GROUP_KEYS, *(name for name in devices.columns if name not in known)])
-    joined = means(placed, *more, *new[-2:], "_start", "_whole", JOINED).with_columns(
-        by_time * pl.col("interval") / pl.col("_whole"), start=pl.col("_start"), interval=pl.col("_whole")
-    )
+    joined = _of_whole(means(placed, *more, *new[-2:], "_start", "_whole", JOINED))
     columns = [*devices.columns, JOINED]
     others = rows.join(placed, "_row", how="anti").with_columns(pl.lit(1, pl.UInt32).alias(JOINED))
     return pl.concat([others.select(columns), joined.select(columns)])

@@ -38,7 +38,7 @@ LABELS: Final = {
 OF_ALL: Final = ("system", "source", "start", "kind")  # not shown where they are the same of all rows
 MEASURED: Final = 6  # digits of what was measured
 SIDE_BY_SIDE: Final = 10  # names of devices that fit beside each other
-FEWEST: Final = 6  # devices that a picture has room for, twice as many as rows
+FEWEST: Final = 6  # devices that a picture has room for
 MOST_BARS: Final = 60
 CAVEAT: Final = (
     "With HyperPAV aliases at work the printed response, and so the wait, is not that of the volume."
@@ -239,32 +239,18 @@ def _iso(moment: Any) -> str:
 
 
 def draw(found: MeasuredAnswer, axes: style.Axes | None) -> style.Axes:
-    """The first table that has rows; of several intervals the mean of each device."""
-    table, kind = getattr(found.measured, found.kind), found.kind
+    """Of what the response time of each device consists, from below, its mean; of many devices the longest."""
+    table, headline = found.measured.devices, found.headline
     if not table.height:
-        raise InputError("plot", found.headline, "measurements with rows")
-    if kind == "devices":
-        return _devices(found.headline, table, axes)
-    if kind == "supply":
-        return _supply(found.headline, table, axes)
-    ordered = table.sort("start", maintain_order=True).with_columns(_named(table, pl.col("name")))
-    latest = ordered.group_by("owner", "name", maintain_order=True).last()
-    rows = latest.filter(pl.col("resident").is_not_null()).select("name", "resident").rows()
-    return _bars(found.headline, rows, "resident pages of 4 KB, last interval", "data space", axes)
-
-
-def _named(table: pl.DataFrame, name: pl.Expr) -> pl.Expr:
-    """The name of each row; behind that of its system where there are several."""
-    if table["system"].n_unique() > 1:
-        name = pl.concat_str("system", name, separator="/", ignore_nulls=True)
-    return name.alias("name")
-
-
-def _devices(headline: str, table: pl.DataFrame, axes: style.Axes | None) -> style.Axes:
-    """Of what the response time of each device consists, from below; of many devices the longest."""
+        raise InputError(
+            "plot", headline, "rows of devices; `planner aliases supply` and `storage usage` draw others"
+        )
     wait = (pl.col("response") - pl.col("service")).clip(lower_bound=0.0)
     wait = pl.coalesce(wait, pl.col("queued") / pl.col("io_rate")).fill_nan(None)
-    known = means(table).with_columns(_named(table, pl.coalesce("device", "label")), wait=wait)
+    name = pl.coalesce("device", "label")
+    if table["system"].n_unique() > 1:
+        name = pl.concat_str("system", name, separator="/", ignore_nulls=True)
+    known = means(table).with_columns(name.alias("name"), wait=wait)
     apart = known.select(pl.any_horizontal(pl.col(part).is_not_null().any() for part in schema.PARTS)).item()
     shown = (*schema.PARTS, "wait") if apart else ("service", "wait")
     known = known.select("name", *(pl.col(part).fill_null(0.0) / MILLISECOND for part in shown))
@@ -281,28 +267,4 @@ def _devices(headline: str, table: pl.DataFrame, axes: style.Axes | None) -> sty
     axes.tick_params(axis="x", rotation=90 if len(names) > SIDE_BY_SIDE else 0)
     axes.set(xlabel="device", ylabel="time of an I/O [ms]")
     style.legend_below(axes)
-    return axes
-
-
-def _supply(headline: str, table: pl.DataFrame, axes: style.Axes | None) -> style.Axes:
-    pools = table.group_by(_named(table, pl.col("pool")), maintain_order=True)
-    sums = pools.agg(pl.col("tries").sum(), pl.col("fails").sum())
-    rows = [(f"{pool}", 100 * fails / tries if tries else 0.0) for pool, tries, fails in sums.rows()]
-    return _bars(headline, rows, "tries without alias [%]", "pool", axes)
-
-
-def _bars(
-    headline: str, rows: Sequence[tuple[str, float]], what: str, of: str, axes: style.Axes | None
-) -> style.Axes:
-    """Draw one number of each row as a bar across, the first on top; `what` and `of` say what numbers and names are."""
-    shown = rows[:MOST_BARS]
-    if len(rows) > len(shown):
-        headline = f"{headline} The first {MOST_BARS} of {len(rows)}."
-    (axes,) = style.begin(axes, headline, height=1.4 + 0.24 * max(len(shown), FEWEST / 2))
-    drawn = axes.barh(
-        [name for name, _ in shown], [number for _, number in shown], height=0.6, color=style.COLORS[0]
-    )
-    axes.bar_label(drawn, [readable(each) for _, each in shown], padding=4, fontsize="small")
-    axes.margins(x=0.12)
-    axes.set(xlabel=what, ylabel=of, ylim=(max(len(shown), 2) - 0.4, -0.6))
     return axes

@@ -318,8 +318,11 @@ def _table_pools(
 
 
 def _same_aliases(rows: Rows, pool: str, members: Index) -> int:
-    """Aliases of a pool, of which all its rows say the same."""
-    counts = np.nan_to_num(rows.pool_aliases[members])
+    """Aliases of a pool, of which all its rows say the same, or nothing."""
+    members = members[~np.isnan(rows.pool_aliases[members])]
+    if not members.size:
+        return 0
+    counts = rows.pool_aliases[members]
     other = np.flatnonzero(counts != counts[0])
     if other.size:
         before = f"{counts[0]:.0f} as in line {rows.line[members[0]]}"

@@ -12,6 +12,7 @@ import numpy as np
 from planner import files, render
 from planner.answer import Answer, tabled
 from planner.demand import Target
+from planner.errors import InputError
 from planner.page.content import AfterGrowth, Grid, Item, Limits, PagePicture, Part, Tile, grid, sections
 from planner.page.drawing import Course, Curve, Week
 from planner.page.verdict import ALREADY, WITHIN, what_to_do
@@ -93,7 +94,7 @@ def _picture(answer: Answer) -> tuple[tuple[str, str], ...]:
     """The picture as an image of its own, so that its styles stay in it; none where the answer has none."""
     try:
         picture = files.svg(answer.plot())
-    except NotImplementedError:
+    except (NotImplementedError, InputError):
         return ()
     return ((f"data:image/svg+xml;base64,{base64.b64encode(picture.encode()).decode()}", answer.headline),)
 

@@ -303,10 +303,10 @@ def _halves(column: pl.Series) -> pl.Series:
 def read_csv(path: Path | str, required: Sequence[str], what: str, *, data: bytes | None = None) -> CsvTable:
     """Open a CSV file: text in UTF-8, cells separated by commas, semicolons or tabs, a header and at least one row.
 
-    A byte order mark is ignored, and so are lines of nothing but blanks and commas. A cell in quotation marks may
-    hold commas; it may not run over the end of its line. A ReportError names what is wrong, and `what` was expected:
-    the file cannot be read or is empty, has no row, a `required` heading missing, one twice (in whatever case), or a
-    row of another length.
+    A byte order mark is ignored, and so are lines of nothing but blanks and commas, and the header once more. A cell
+    in quotation marks may hold commas; it may not run over the end of its line. A ReportError names what is wrong, and
+    `what` was expected: the file cannot be read or is empty, has no row, a `required` heading missing, one twice (in
+    whatever case), or a row of another length.
     """
     path = Path(path)
     data = normal(path, _with_columns(what, required), data)
@@ -365,12 +365,14 @@ def _by_columns(path: Path, data: bytes) -> CsvTable | None:
         cells = cells.with_columns(pl.all().str.strip_chars())
     first = len(data) - len(data.lstrip(b"\n")) + 1
     lines = np.arange(first, first + cells.height)
-    blank = cells.select(pl.all_horizontal(pl.all() == "")).to_series()
-    if blank.any():
-        cells, lines = cells.filter(~blank), lines[~blank.to_numpy()]
-    if cells.height <= 1:
+    full = cells.select(pl.any_horizontal(pl.all() != "")).to_series()
+    header = cells.row(full.arg_max() or 0)
+    again = (pl.nth(k) == name for k, name in enumerate(header))  # as where files were put together
+    body = full & ~cells.select(pl.all_horizontal(again)).to_series()
+    if not body.any():
         return None
-    return CsvTable(path, data, cells.row(0), int(lines[0]), cells.slice(1), lines[1:])
+    line = int(lines[full.arg_max() or 0])
+    return CsvTable(path, data, header, line, cells.filter(body), lines[body.to_numpy()])
 
 
 def _is_plain(data: bytes, content: bytes) -> bool:
@@ -397,6 +399,7 @@ def by_lines(
     if not found:
         raise ReportError(path, f"an empty file: expected {expected}", line=1, column=1)
     (first, header), *body = found
+    body = [each for each in body if each[1] != header]  # files put together have it again
     check_width(path, len(header), first)
     rows = [row for _, row in body if len(row) == len(header)]
     lines = np.array([line for line, row in body if len(row) == len(header)], dtype=np.int64)
@@ -472,7 +475,11 @@ class FrameTable(CsvTable):
             column = column.dt.to_string("iso:strict")
         elif column.dtype.is_float():
             column = column.fill_nan(None)
-        return column.cast(pl.String).fill_null("")
+        try:
+            return column.cast(pl.String).fill_null("")
+        except pl.exceptions.InvalidOperationError:
+            problem = f"column {name} is of type {column.dtype}: expected text, numbers or times"
+            raise ReportError(self.path, problem) from None
 
     def printed(self, name: str, allowed: Allowed = ZERO_OR_ABOVE) -> tuple[pl.Series, pl.Series]:
         """Read a column of numbers; what is no text is exact."""

@@ -268,7 +268,7 @@ def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -
                ("connect", "cnn", ~pl.col("cni").fill_null(value=False)),
                ("disconnect", "dis", ~pl.col("ddt").fill_null(value=False)),
            )},
-        half=unit / pl.col("mec") if unit == MONITOR_TIME else pl.lit(0.0),
+        half=pl.when((pl.col("mec") > 0) & (unit == MONITOR_TIME)).then(unit / pl.col("mec")).otherwise(0.0),
         # In IOS: by the queue time where it is counted, else by samples.
         **(
             {"queued": pl.col("ios") * MICROSECOND / pl.col("interval")} if (frame["ios"] > 0).any()

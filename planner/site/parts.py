@@ -16,7 +16,7 @@ from planner.lazy import pl
 from planner.library import DEFAULT_MODEL
 from planner.measurements import choose
 from planner.measurements.archive import collected, naming_damage, open_archive
-from planner.measurements.choose import POOL, VOLUME, Group
+from planner.measurements.choose import POOL, SAME_LENGTH, VOLUME, Group
 from planner.measurements.formats import Source, is_folder
 from planner.measurements.read import Data, Measured, membership, read
 from planner.render.text import counted, listed
@@ -43,8 +43,6 @@ POOLS_OF_A_PART: Final = (
 VOLUMES_OF_A_PART: Final = 256
 ROWS_OF_A_PART: Final = 20_000
 COLUMNS: Final = ("system", "pool", "ssid")
-TIMES: Final = ("pend", "disconnect", "connect", "service", "response", "cu_wait")
-SUMS: Final = ("io_rate", "alias_rate", "avoided", "queued", "utilization")
 
 Shared = Mapping[str, tuple[tuple[str, str], ...]]
 """Systems and pools by the subsystem id that they share."""
@@ -118,25 +116,21 @@ def parts_of(
     with named():
         every = choose.groups_of(rows)
     parts, notes = [], [*check_together(asked["together"], every), *said]
+    known: list[Group] = []
     if shared:
         check_members(shared, every, path)
         gone = {member for some in shared.values() for member in some}
         every = [each for each in every if (each.system, each.name) not in gone]
-        for ssid, some in shared.items():
-            with named():
-                group, together_rows, shares, left_out = joined(rows, ssid, some)
-            if pool is not None and pool not in (group.name, group.words):
-                continue
-            if left_out:
-                notes.append(
-                    f"{group.words}: {left_out} intervals that not all of its systems measured are left out."
-                )
-            frame = choose.rows_of(together_rows.lazy(), [group])
-            parts.append(
-                SitePart(name=group.words, groups=(group,), frame=frame, shares={ssid: shares}, **asked)
-            )
+    for ssid, some in shared.items():
+        with named():
+            part, left_out = _shared_part(rows, ssid, some, asked)
+        known += part.groups
+        _lose_together(lost, part.groups[0])
+        if pool in (None, part.name, ssid):
+            parts.append(part)
+            notes += left_out
     if not (parts and pool is not None):
-        every = chosen(every, pool, _named(source), measured) if every or not parts else []
+        every = chosen(every, pool, measured, known) if every or not parts else []
         for few in cut(every, rows.select(pl.len()).collect().item()):
             where = {"archive": archive.path, "start": start, "end": end} if archive is not None else {
                 "frame": choose.rows_of(rows, few), "supply": supply
@@ -148,22 +142,33 @@ def parts_of(
     return parts, tuple(notes), lost
 
 
-def _named(source: Data) -> str:
-    """A source, or several, for a message."""
-    return ", ".join(map(str, source)) if isinstance(source, list | tuple) else str(source)
+def _lose_together(lost: dict[str, Gaps], group: Group) -> None:
+    """What could not be read of the pools that are one group is lost to that."""
+    pools = [Group(system, POOL, name).words for system, name in group.members]
+    if own := [lost.pop(name) for name in pools if name in lost]:
+        volumes, aliases = (
+            [each for one in own for each in getattr(one, name)] for name in ("volumes", "aliases")
+        )
+        most = max(one.of for one in own)
+        lost[group.words] = replace(
+            own[0], volumes=(*dict.fromkeys(volumes),), aliases=(*dict.fromkeys(aliases),), of=most
+        )
 
 
-def chosen(groups: Sequence[Group], pool: str | None, source: str, measured: Measured | None) -> list[Group]:
-    """Groups that are asked for: of this pool, or all."""
-    if not groups:
-        there = listed(measured.what) if measured is not None else "none"
-        raise InputError("source", source, f"devices or volumes with intervals; found {there}")
+def chosen(
+    groups: Sequence[Group], pool: str | None, measured: Measured | None, others: Sequence[Group] = ()
+) -> list[Group]:
+    """Groups that are asked for: of this pool, or all; a message names `others` that there are as well."""
+    if not groups and not others:
+        what = listed(measured.what) if measured is not None else "an archive without them"
+        raise InputError("source", what, "devices or volumes with intervals")
     if pool is None:
         return list(groups)
     found = [each for each in groups if pool in (each.name, each.words)]
     if not found:
-        names = [each.words for each in groups if each.kind != VOLUME] or [each.words for each in groups]
-        raise InputError("pool", pool, f"one of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}")  # noqa: PLR2004
+        there = [*others, *groups]
+        names = [each.words for each in there if each.kind != VOLUME] or [each.words for each in there]
+        raise InputError("pool", pool, f"one of {listed(names)}")
     return found
 
 
@@ -257,7 +262,7 @@ def gaps_of(
         bases = part.filter(pl.col("kind").is_in([schema.BASE, schema.VOLUME]))
         names.setdefault(group, set()).update(part["device"].drop_nulls(), part["label"].drop_nulls())
         volumes[group] = volumes.get(group, 0) + bases.select("device", "label").n_unique()
-    owners = {name: group for group, some in names.items() for name in some}
+    every = {(group.system, name) for group, some in names.items() for name in some}
     pooled = () if known is None else known.members
     found: dict[str, Gaps] = {}
     for group, present in names.items():
@@ -265,7 +270,7 @@ def gaps_of(
             each
             for each in missing
             if each.system in (None, group.system)
-            and owners.get(each.name or "", group) == group
+            and (each.pool is not None or each.name in present or (group.system, each.name) not in every)
             and not (group.kind == VOLUME and (each.pool is not None or each.name in pooled))
         ]
         pool = group.name if group.kind == POOL else None
@@ -298,7 +303,7 @@ def check_together(share: float | None, groups: Iterable[Group]) -> tuple[str, .
 
 def is_shared(path: Path | str) -> bool:
     """Whether a file says which pools systems share, not which devices are members of pools."""
-    with suppress(ReportError):  # what reads members says why
+    with suppress(ReportError, TypeError):  # what reads members says why
         return Source(Path(path)).headings >= set(COLUMNS)
     return False
 
@@ -308,16 +313,41 @@ def read_shared(path: Path | str) -> Shared:
     table = read_csv(path, COLUMNS, "pools that systems share")
     found: dict[str, list[tuple[str, str]]] = {}
     known: dict[tuple[str, str], str] = {}
-    rows = zip(*(table.texts(name) for name in COLUMNS), strict=True)
+    rows = zip(*map(table.words, COLUMNS), strict=True)
     for row, (system, pool, ssid) in enumerate(rows):
-        for name, cell in zip(COLUMNS, (system, pool, ssid), strict=True):
-            if not cell:
-                raise table.error(row, name, "is empty: expected system, pool and ssid in each row")
         if (system, pool) in known:
             raise table.error(row, "pool", f"{pool} of {system} a second time: expected each pool once")
         known[system, pool] = ssid
         found.setdefault(ssid, []).append((system, pool))
     return {ssid: tuple(members) for ssid, members in found.items() if len(members) > 1}
+
+
+def _by_one_clock(rows: pl.DataFrame, first: str) -> pl.DataFrame:
+    """Rows with times of the `first` system where an interval of it begins and ends at nearly the same time."""
+    times = pl.struct(MOMENT, "interval", "start", "utc_offset").alias("_times")
+    clock = rows.filter(pl.col("system") == first).select(MOMENT, times).unique().sort(MOMENT)
+    near = rows.sort(MOMENT, maintain_order=True).join_asof(clock, on=MOMENT, strategy="nearest")
+    theirs = {
+        name: pl.col("_times").struct.field(name) for name in ("interval", "start", "utc_offset", MOMENT)
+    }
+    length = theirs["interval"].fill_null(0.0)
+    apart = (pl.col(MOMENT) - theirs[MOMENT]).dt.total_microseconds().abs() / 1e6
+    longer = (pl.col("interval").fill_null(0.0) - length).abs()
+    alike = pl.max_horizontal(apart, longer) <= SAME_LENGTH * length
+    return near.with_columns(
+        pl.when(alike).then(each).otherwise(pl.col(name)).alias(name) for name, each in theirs.items()
+    )
+
+
+def _shared_part(
+    rows: pl.LazyFrame, ssid: str, members: tuple[tuple[str, str], ...], asked: Mapping[str, Any]
+) -> tuple[SitePart, list[str]]:
+    """Pools that are one control unit, as a part of its own, and a note of what that leaves out."""
+    group, frame, shares, left_out = joined(rows, ssid, members)
+    note = f"{group.words}: {left_out} intervals that not all of its systems measured are left out."
+    frame = choose.rows_of(frame.lazy(), [group])
+    part = SitePart(name=group.words, groups=(group,), frame=frame, shares={ssid: shares}, **asked)
+    return part, [note] if left_out else []
 
 
 def check_members(shared: Shared, groups: list[Group], path: Path | str) -> None:
@@ -340,10 +370,12 @@ def joined(
         {"system": [system for system, _ in members], "pool": [pool for _, pool in members]}
     )
     rows = with_moments(frame.join(wanted.lazy(), on=["system", "pool"], how="semi").collect())
-    systems = rows.group_by(MOMENT, "interval").agg(pl.col("system").n_unique().alias("systems"))
-    everywhere = systems.filter(pl.col("systems") == len({system for system, _ in members}))
-    left_out = systems.height - everywhere.height
-    rows = rows.join(everywhere.select(MOMENT, "interval"), on=[MOMENT, "interval"], how="semi")
+    schema.refuse_twice(rows)
+    key = [MOMENT, "interval"]
+    rows = _by_one_clock(rows, members[0][0]).with_columns(_systems=pl.col("system").n_unique().over(key))
+    everywhere = pl.col("_systems") == len({system for system, _ in members})
+    left_out = rows.filter(~everywhere).select(key).n_unique()
+    rows = rows.filter(everywhere)
     load = (pl.col("io_rate") * pl.col("service")).sum()
     by_time = rows.group_by(MOMENT).agg(load.alias("load")).sort("load", descending=True)
     # share of the intervals whose load the systems' shares are of
@@ -352,29 +384,13 @@ def joined(
     total = float(of_busiest["load"].sum()) or 1.0
     shares = {str(system): float(value) / total for system, value in of_busiest.sort("system").rows()}
     name = "+".join(sorted({system for system, _ in members}))
-    ends = schema.ENDS
-    rate = pl.col("io_rate").fill_null(0.0)
-    times = [
-        pl.when(rate.sum() > 0)
-        .then((pl.col(f"{number}{end}") * rate).sum() / rate.filter(pl.col(f"{number}{end}").is_not_null()).sum())
-        .otherwise(pl.col(f"{number}{end}").first())
-        .alias(f"{number}{end}")
-        for number in TIMES for end in ends
-    ]  # fmt: skip
-    sums = [
-        pl.when(pl.col(f"{number}{end}").null_count() == 0).then(pl.col(f"{number}{end}").sum()).alias(f"{number}{end}")
-        for number in SUMS for end in ends
-    ]  # fmt: skip
-    firsts = [
-        pl.col(column).first()
-        for column in ("source", "start", "utc_offset", "type", "alias_of", "links", "paths", "file", "line")
-    ]
-    found = (
-        rows.group_by(MOMENT, "interval", "device", "label", "kind", maintain_order=True)
-        .agg(*times, *sums, *firsts, pl.col("pool_aliases", "together").max(), pl.col("queue_samples").min())
-        .with_columns(pl.lit(name).alias("system"), pl.lit(ssid).alias("pool"))
-    )
-    whole = schema.frame(
-        schema.DEVICES, {column: found[column] for column in schema.dtypes(schema.DEVICES)}, found.height
-    )
+    device = [MOMENT, "device", "label", "kind"]
+    many = pl.len().over(device)
+    sums = [pl.col(f"{number}{end}") for number in choose.BY_TIME for end in schema.ENDS]
+    one = rows.with_columns(
+        pl.lit(name).alias("system"), pl.lit(ssid).alias("pool"), pl.col("interval") / many,
+        pl.col("pool_aliases", "together").max().over(MOMENT), pl.col("queue_samples").min().over(device) // many,
+        *(pl.when(each.null_count().over(device) == 0).then(each * many) for each in sums),
+    )  # fmt: skip
+    whole = choose.means(one, MOMENT).drop(MOMENT)
     return Group(name, POOL, ssid, members), whole, shares, left_out

@@ -33,7 +33,7 @@ from planner.site.pool_need import (
 )
 from planner.site.series import began
 from planner.site.site_answer import SiteAnswer
-from planner.sizing.gaps import floor_words, unanswered
+from planner.sizing.gaps import floor_words, more_since, unanswered
 from planner.sizing.need import Need, need, worst_by_need
 from planner.sizing.wording import NO_EFFECT
 from planner.supply import judge
@@ -156,6 +156,8 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     notes = list(found.notes)
     if away := outside_busy_hour(found.name, start, series.seconds, series.io_rate, place):
         notes.append(away.removeprefix(f"{found.name} is "))
+    if more := more_since(series.in_use[place], found.in_use):
+        notes.append(more)
     if found.count.too_quiet:
         notes.append(f"too quiet to matter, with {floor_words()}")
     return replace(found, notes=tuple(notes))

@@ -15,8 +15,8 @@ from planner.errors import InputError, ReportError
 from planner.lazy import pl
 from planner.measurements.formats import Source, is_folder
 from planner.measurements.read import opened, polars_frame
-from planner.reports.csv_table import CsvTable, of_frame, read_csv, read_date, shown
-from planner.reports.moments import clock
+from planner.reports.csv_table import CsvTable, of_frame, read_csv, shown
+from planner.reports.moments import clock, read_dates
 from planner.results import Array
 from planner.units import readable
 
@@ -206,14 +206,15 @@ def _heading(table: CsvTable, value: str | None) -> str:
 def _starts(table: CsvTable) -> tuple[NDArray[np.datetime64], NDArray[np.datetime64]]:
     """Begin of each interval by the wall clock; and in UTC, where every one has its offset, else the same array."""
     cells = table.texts("start")
-    known: dict[str, datetime] = {}
-    for row, cell in enumerate(cells):
-        when = known.get(cell) or read_date(cell)
-        if when is None:
-            wanted = "expected a date with or without a time, such as 2026-03-01T10:15"
-            raise table.error(row, "start", f"{shown(cell)}: {wanted}")
-        known[cell] = when
-    starts, offsets = clock([known[cell] for cell in cells])
+    try:
+        moments, wrong = read_dates(cells) or [None], cells[0]
+    except ValueError as error:
+        moments, wrong = [None], str(error)
+    if None in moments:
+        row = cells.index("") if "" in cells else cells.index(wrong)
+        wanted = "expected a date with or without a time, such as 2026-03-01T10:15"
+        raise table.error(row, "start", f"{shown(cells[row])}: {wanted}")
+    starts, offsets = clock(moments)
     found = np.array(starts, dtype="datetime64[s]")
     if None in offsets:
         return found, found

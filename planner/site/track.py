@@ -90,13 +90,15 @@ def track_record(
     when = when.replace(tzinfo=None)  # by the clock of the system
     parts, notes, lost = parts_of(source, allow_missing=True, **asked)
     pools: list[Tracked] = []
-    unchanged, remarks = 0, [*all_notes(lost), *notes]
+    unchanged, remarks, read = 0, [*all_notes(lost), *notes], len(notes) + len(all_notes(lost))
     for each in parallel.run(partial(tracked_of, since=when), parts, scheduler, workers):
         if isinstance(each, parallel.Failed):
             remarks.append(f"No record of {each.name}: {each.problem}")
             continue
         pools += each[0]
         unchanged += each[1]
+    if not (pools or unchanged or remarks[read:]):
+        raise InputError("since", str(since), "a time with measured intervals before it and since")
     return TrackRecord(pools=tuple(pools), since=when, unchanged=unchanged, remarks=tuple(remarks))
 
 
@@ -123,10 +125,11 @@ class Changed:
 def tracked_of(part: SitePart, since: datetime) -> tuple[tuple[Tracked, ...], int]:
     """The groups of a part whose aliases changed since, and how many did not."""
     every = [pool for _, pool in over_time(rows_of_part(part), part.groups) if not isinstance(pool, str)]
-    changed = [found for pool in every if (found := _changed(pool, since)) is not None]
+    found = [_changed(pool, since) for pool in every]
+    changed = [each for each in found if each is not None and each.before != each.after]
     runs = [each.pool.runs[first] for each in changed for first, _ in each.places]
     answers = iter(need([(run,) for run in runs if isinstance(run, Run)], part.law, part.target))
-    return tuple(_tracked(each, answers) for each in changed), len(every) - len(changed)
+    return tuple(_tracked(each, answers) for each in changed), len(every) - found.count(None) - len(changed)
 
 
 def _changed(pool: RunsOverTime, since: datetime) -> Changed | None:
@@ -139,8 +142,6 @@ def _changed(pool: RunsOverTime, since: datetime) -> Changed | None:
     after = int(np.median(pool.in_use[later]))
     earlier &= pool.in_use == before
     later &= pool.in_use == after
-    if before == after or not later.any():
-        return None
     places = _alike(pool, np.flatnonzero(earlier), np.flatnonzero(later))
     return Changed(pool=pool, before=before, after=after, places=places)
 

@@ -127,6 +127,12 @@ def gaps(
     return Gaps(tuple(lost), volumes, tuple(dict.fromkeys(aliases)), allowed)
 
 
+def more_since(then: float, now: int) -> str:
+    """Say that a pool has more aliases since the interval that is answered; empty where it has not."""
+    words = f"{now} aliases in the last interval, {then:.0f} in this one: --from leaves out what was before"
+    return words if now > then else ""
+
+
 FLOOR: Final = 0.05  # I/Os queued, and I/Os in service (5 % busy), below which a volume does not matter
 MOST_ADDED: Final = 32  # aliases
 MOST_GROWTH: Final = 0.5  # of the service time

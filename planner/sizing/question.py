@@ -29,7 +29,7 @@ from planner.measurements import (
     read,
     volume_runs,
 )
-from planner.measurements.choose import WORST
+from planner.measurements.choose import WORST, refuse_several
 from planner.measurements.ends import with_service
 from planner.measurements.formats import is_folder
 from planner.measurements.observed import NO_QUEUE
@@ -48,6 +48,7 @@ from planner.sizing.gaps import (
     checked_floor,
     gaps,
     least_volumes,
+    more_since,
     without_rows,
 )
 from planner.sizing.many_pools import MeasuredPool, Subsystem, subsystem
@@ -345,7 +346,7 @@ def aliases(
 
 def _intervals(measured: Measured, membership: Membership | None, named: str) -> list[Rows]:
     """Intervals of one system, of which the members of pools, where they are said, were measured."""
-    _one_system(measured)
+    refuse_several(measured.devices["system"].unique())
     every = intervals(measured)
     if not every:
         raise InputError("source", named, f"devices or volumes; found {', '.join(measured.what) or 'none'}")
@@ -441,8 +442,10 @@ class AliasQuestion:
     ) -> tuple[dict[str, tuple[Run, ...]], list[str]]:
         """Of each volume or pool the interval that needs most; notes, which say so."""
         found, left_out = present_cases(runs, self.law, self.target, self.growth)
-        chosen = any(case[-1].interval for case in found.values())
-        return found, [*self.notes, *left_out, *([WORST_TAKEN] if chosen else [])]
+        chosen = {name: case[-1] for name, case in found.items() if case[-1].interval}
+        told = {run.name: more_since(run.aliases, runs[name][-1][1].aliases) for name, run in chosen.items()}
+        more = [f"{name[:1].upper()}{name[1:]}: {words}." for name, words in told.items() if words]
+        return found, [*self.notes, *left_out, *([WORST_TAKEN] if chosen else []), *more]
 
     def gaps(self, volumes: int, only: Devices | None, **pool: Any) -> Gaps:
         """What could not be read of so many volumes, or of a pool."""
@@ -456,15 +459,6 @@ def _check_listing(every: Sequence[Rows], argument: str, given: str) -> None:
     if all(rows.of_kind(VOLUME).all() for rows in every):
         wanted = "it with a listing only; a table has pools and aliases in its columns"
         raise InputError(argument, given, wanted)
-
-
-def _one_system(measured: Measured) -> None:
-    """Refuse devices of several systems: an answer is about one."""
-    systems = sorted(str(name) for name in measured.devices["system"].unique().drop_nulls())
-    if len(systems) > 1:
-        raise InputError(
-            "system", None, f"one of {', '.join(systems)}: the measurements are of several systems"
-        )
 
 
 def _devices(text: str | None, argument: str) -> Devices | None:

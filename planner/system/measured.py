@@ -12,8 +12,10 @@ from typing import Any, Final
 from planner import measurements
 from planner.errors import InputError
 from planner.lazy import pl
-from planner.measurements.choose import means
-from planner.reports.schema import BASE, VOLUME
+from planner.measurements.choose import MEAN, VOLUME, at_interval, groups_of, refuse_several, rows_of
+from planner.measurements.over_time import RunsOverTime, over_time
+from planner.measurements.read import Data
+from planner.render.text import counted
 from planner.system.schema import TABLES, TomlTable, one_of
 from planner.units import MILLISECOND
 
@@ -84,10 +86,7 @@ def _value(table: TomlTable, key: str, value: Any) -> str:
     return str(value)  # a text of digits as they shall be written
 
 
-UNPOOLED: Final = "unpooled"
-
-
-def from_devices(devices: pl.DataFrame, system: str | None = None) -> str:
+def from_measurements(source: Data, system: str | None = None) -> str:
     """Write what measurements know of a system.
 
     I/Os of volumes that are busy most of the time, which no random arrivals could be, come from requesters that wait:
@@ -97,43 +96,8 @@ def from_devices(devices: pl.DataFrame, system: str | None = None) -> str:
 
     Parameters
     ----------
-    devices : polars.DataFrame
-        Rows of devices, as `planner.measurements.read` makes them; means over all intervals are taken.
-    system : str, optional
-        Which system, where the table holds several.
-
-    Returns
-    -------
-    str
-        TOML that `planner system` answers, with comments.
-
-    Raises
-    ------
-    InputError
-        No such system, several and none chosen, or no volume with a rate and a service time.
-    """
-    rows = _chosen(devices, system)
-    tables = list(_tables(rows))
-    if not tables:
-        raise InputError("devices", 0, "at least one base or volume with an I/O rate and a service time")
-    name = system or next((each for each in rows["system"].to_list() if each), "measured system")
-    source = ", ".join(sorted({each for each in rows["source"].to_list() if each}))
-    head = {"name": name, **({"source": source} if source else {})}
-    text = written(
-        f"{name} as measured. Service times are those of the measured concurrency. Commented tables are to fill in.",
-        [("system", head), *tables],
-    )
-    missing = "\n\n".join(to_fill_in(table, keys) for table, keys in _templates()["missing"].items())
-    return f"{text}\n{missing}\n"
-
-
-def from_measurements(source: Path | str, system: str | None = None) -> str:
-    """Write what an archive or a file of measurements knows of a system.
-
-    Parameters
-    ----------
-    source : Path or str
-        An archive that `planner collect` wrote, or any file that `planner read` reads.
+    source : path, data frame, or a sequence of these
+        Whatever `planner.measurements.read` takes; means over all intervals are taken.
     system : str, optional
         Which system, where it holds several.
 
@@ -145,64 +109,62 @@ def from_measurements(source: Path | str, system: str | None = None) -> str:
     Raises
     ------
     InputError
-        No such archive or system, several and none chosen, or no devices.
+        No such archive or system, several and none chosen, or no volume with a rate and a service time.
     ReportError
         A file cannot be read.
     """
-    return from_devices(measurements.read(Path(source)).devices, system)
-
-
-def _chosen(devices: pl.DataFrame, system: str | None) -> pl.DataFrame:
-    names = sorted({each for each in devices["system"].to_list() if each is not None})
-    if system is not None and system not in names:
-        raise InputError(
-            "system", system, one_of(system, names) if names else "none: the table names no system"
-        )
-    if system is None and len(names) > 1:
-        raise InputError("system", None, f"one of {', '.join(names)}")
-    kept = devices if system is None else devices.filter(pl.col("system") == system)
-    return kept.filter(
-        pl.col("kind").cast(pl.String).is_in([BASE, VOLUME])
-        & (pl.col("io_rate") > 0)
-        & pl.col("service").is_not_null()
+    rows = measurements.read(source, system=system).devices
+    refuse_several(rows["system"].unique())
+    tables = list(_tables(rows))
+    if not tables:
+        raise InputError("devices", 0, "at least one base or volume with an I/O rate and a service time")
+    name = system or next((each for each in rows["system"].to_list() if each), "measured system")
+    sources = ", ".join(sorted({each for each in rows["source"].to_list() if each}))
+    head = {"name": name, **({"source": sources} if sources else {})}
+    text = written(
+        f"{name} as measured. Service times are those of the measured concurrency. Commented tables are to fill in.",
+        [("system", head), *tables],
     )
+    missing = "\n\n".join(to_fill_in(table, keys) for table, keys in _templates()["missing"].items())
+    return f"{text}\n{missing}\n"
 
 
-def _tables(rows: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Pools, volumes and the guests that stand for their I/Os: means over intervals, one volume a device."""
-    groups = (
-        means(rows)
-        .group_by("pool", maintain_order=True)
-        .agg(
-            pl.col("pool_aliases").max(),
-            count=pl.len(),
-            rate=pl.col("io_rate").sum(),
-            time=(pl.col("io_rate") * pl.col("service")).sum() / pl.col("io_rate").sum(),
-            queued=pl.col("queued").mean(),
+def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Pools, volumes and the guests that stand for their I/Os: means over intervals, with the aliases of the last."""
+    mean = at_interval(devices, MEAN)
+    if not (groups := groups_of(mean.lazy())):
+        return
+    every = [
+        each for _, each in over_time(rows_of(mean.lazy(), groups), groups) if isinstance(each, RunsOverTime)
+    ]
+    alike: dict[tuple[str, int], list[RunsOverTime]] = {}
+    for each in every:
+        if each.load[-1] > 0:
+            name = each.group.name if each.group.kind != VOLUME else "unpooled"
+            alike.setdefault((name, int(each.in_use[-1])), []).append(each)
+    for (group, aliases), some in alike.items():
+        count, rate, load, queued = (
+            float(sum(getattr(each, field)[-1] for each in some))
+            for field in ("volumes", "io_rate", "load", "queued")
         )
-    )
-    for group in groups.sort("pool", nulls_last=True).to_dicts():
-        service = f"{group['time'] / MILLISECOND:.3g}"
-        name = group["pool"] or UNPOOLED
-        pooled = group["pool"] is not None and group["pool_aliases"] is not None
+        service = {"service_time_ms": f"{load / rate / MILLISECOND:.3g}"}
+        pooled = some[0].group.kind != VOLUME
+        name = group if pooled or not aliases else f"{group} with {counted(aliases, 'alias', 'aliases')}"
         if pooled:
-            yield "pool", {"name": name, "aliases": int(group["pool_aliases"]), "service_time_ms": service}
-        volumes: dict[str, Any] = {"name": f"{name} volumes", "count": int(group["count"])}
-        yield (
-            "volumes",
-            {**volumes, **({"pool": name} if pooled else {"aliases": None, "service_time_ms": service})},
-        )
-        yield "guests", _users(group, name, volumes["name"])
+            yield "pool", {"name": name, "aliases": aliases, **service}
+        own = {"pool": name} if pooled else {"aliases": aliases or None, **service}
+        yield "volumes", {"name": f"{name} volumes", "count": int(count), **own}
+        yield "guests", _users(name, int(count), rate / count, load / count, queued / count)
 
 
-def _users(group: Mapping[str, Any], name: str, volumes: str, busy: float = 0.8) -> dict[str, Any]:
-    """Guests that stand for the I/Os of a group, one a volume; below `busy` in service they come at random."""
-    count, rate = int(group["count"]), group["rate"] / group["count"]
-    found = {"name": f"users of {name}", "count": count, "io_to": volumes}
-    served = rate * group["time"]
-    if served < busy or group["queued"] is None:
+def _users(
+    name: str, count: int, rate: float, served: float, queued: float, busy: float = 0.8
+) -> dict[str, Any]:
+    """Guests that stand for the I/Os of some volumes, one each; below `busy` in service they come at random."""
+    found = {"name": f"users of {name}", "count": count, "io_to": f"{name} volumes"}
+    if served < busy or math.isnan(queued):
         return {**found, "io_rate": f"{rate:.4g}", "io_time_us": None, "think_time_ms": None}
-    present = served + group["queued"]
+    present = served + queued
     requesters = math.floor(present) + 1
     think = f"{(requesters - present) / rate / MILLISECOND:.3g}"
     return {**found, "requesters": requesters, "think_time_ms": think, "io_time_us": None}

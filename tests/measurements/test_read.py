@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import threading
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pandas as pd
@@ -19,8 +20,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+import planner
 from planner.cli import main
 from planner.errors import InputError, ReportError
+from planner.library import data_path
 from planner.measurements import read
 from planner.measurements.read import membership
 from planner.reports import schema
@@ -167,6 +170,12 @@ def test_numbers_of_csv_are_those_that_were_written(cells: list[tuple[int, int, 
         assert high - found == pytest.approx(half_digit(cell), rel=1e-4, abs=1e-12)
 
 
+@pytest.mark.parametrize("cell", [[1.0], timedelta(seconds=1)])
+def test_a_column_of_another_type_is_named(cell: object) -> None:
+    with pytest.raises(ReportError, match=r"data frame: column service_ms is of type .*: expected text"):
+        read(pl.DataFrame({"volume": ["A"], "io_rate": [1], "service_ms": [cell]}))
+
+
 def test_many_intervals_of_one_table() -> None:
     lines = "device,start,interval_s,io_rate,service_ms,queued\n" + "".join(
         f"522A,2026-03-01T{hour:02d}:00:00,3600,{100 * hour},1.0,{hour % 5}\n" for hour in range(24)
@@ -201,6 +210,38 @@ def test_mean_service_is_a_mean_over_ios() -> None:
     )
     (mean,) = read(lines.encode(), interval="mean").devices.rows(named=True)
     assert mean["service"] == pytest.approx((100 * 1e-3 + 300 * 2e-3) / 400)
+
+
+def test_a_mean_is_over_all_intervals_of_a_pool_and_one_for_each_number_of_aliases() -> None:
+    """A device without a row did no I/O, as one with a row of zero; a pool before it had aliases is another one."""
+    header = "pool,device,start,interval_s,io_rate,service_ms,queued,aliases\n"
+
+    def rows(zero: bool) -> str:
+        return header + "".join(
+            f"{pool},{device},2026-03-0{day},60,{100 * (day == 3 or device != '522B')},1.0,.5,{8 * (day > 2)}\n"
+            for day in (1, 2, 3, 4)
+            for pool, device in (("7", "522A"), ("7", "522B"), ("8", "622A"))
+            if zero or day == 3 or device != "522B"
+        )
+
+    columns = ("device", "start", "interval", "io_rate", "pool_aliases")
+    found = [
+        read(rows(zero).encode(), interval="mean").devices.select(columns).sort(columns).rows()
+        for zero in (True, False)
+    ]
+    first, third = (datetime(2026, 3, day) for day in (1, 3))
+    assert found[0] == [
+        ("522A", first, 120.0, 100.0, 0), ("522A", third, 120.0, 100.0, 8),
+        ("522B", first, 120.0, 0.0, 0), ("522B", third, 120.0, 50.0, 8),
+        ("622A", first, 120.0, 100.0, 0), ("622A", third, 120.0, 100.0, 8),
+    ]  # fmt: skip
+    assert found[1] == [row for row in found[0] if row[3]]
+
+
+def test_a_mean_of_listings_before_and_after_aliases_is_two() -> None:
+    listings = [data_path("hyperpav", f"pool-{many}-aliases.listing") for many in (0, 8)]
+    answer = planner.aliases(listings, interval="mean")
+    assert (answer.recommended, answer.range) == (15, (14, 15))
 
 
 def test_a_pool_has_one_worst_interval() -> None:

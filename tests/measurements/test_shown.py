@@ -5,10 +5,12 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from planner.errors import InputError
 from planner.library import data_path
-from planner.measurements import Measured, read
+from planner.measurements import read
 from planner.measurements.shown import MOST_BARS, MeasuredAnswer
-from planner.reports import read_devices, schema
+from planner.page import of_answer
+from planner.reports import read_devices
 
 
 @pytest.mark.first(1)
@@ -48,18 +50,10 @@ def test_devices_of_two_systems_have_bars_of_their_own() -> None:
     assert [label.get_text() for label in axes.get_xticklabels()] == ["A/522A", "B/522A"]
 
 
-def test_pools_of_two_systems_have_bars_of_their_own() -> None:
-    rows = pl.DataFrame({
-        "system": ["A", "A", "B", "B"], "pool": ["0"] * 4, "time": [60.0, 120.0] * 2, "interval": [60.0] * 4,
-        "tries": [100] * 4, "fails": [10, 10, 50, 50], "aliases": [4] * 4,
-    })  # fmt: skip
-    supply = schema.frame(schema.SUPPLY, dict(rows.to_dict()), rows.height)
-    none = schema.empty(schema.DEVICES)
-    axes = MeasuredAnswer(Measured(devices=none, supply=supply, storage=schema.empty(schema.STORAGE))).plot()
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["A/0", "B/0"]
-    assert [bar.get_width() for bar in axes.containers[0]] == [10.0, 50.0]
-
-
-def test_bars_are_the_printed_resident_pages() -> None:
-    (bars,) = MeasuredAnswer(read(data_path("real-storage", "128-users.listing"))).plot().containers
-    assert sum(bar.get_width() for bar in bars) == 14 * 1_049_000 + 1_025_000 + 505_000
+def test_what_other_commands_draw_is_left_to_them() -> None:
+    found = MeasuredAnswer(read(data_path("real-storage", "128-users.listing")))
+    with pytest.raises(
+        InputError, match="expected rows of devices; `planner aliases supply` and `storage usage`"
+    ):
+        found.plot()
+    assert "<table" in of_answer(found, command="", sources=[]).html

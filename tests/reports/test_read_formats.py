@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+import polars.selectors as cs
 import pytest
 
 from planner.errors import ReportError
@@ -14,6 +16,19 @@ from tests.reports.test_linux import BOOT, DEBUGFS, UIDS, iostat, numbers, repor
 from tests.reports.test_zos import devices, pools
 
 SECOND = report("2024-05-14T10:13:33+0200", dasda=numbers("300.00", "100.00", "2.00", "6.00"))
+
+
+@pytest.mark.parametrize(
+    "path", sorted([*Path("docs/examples").glob("*"), *Path("data").rglob("*.listing")]), ids=str
+)
+def test_what_was_not_measured_is_null(path: Path) -> None:
+    """A nan would spread through every sum and mean."""
+    try:
+        found = read(path)
+    except ReportError:
+        return  # what no reader takes by itself
+    for frame in (found.devices, found.supply, found.storage):
+        assert not frame.select(pl.any_horizontal(cs.float().is_nan().any())).item()
 
 
 def test_monitor_data_by_path_or_bytes_beside_other_files(tmp_path: Path) -> None:

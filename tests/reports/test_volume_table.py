@@ -88,6 +88,25 @@ def test_an_hour_that_a_clock_shows_twice_is_refused_with_the_way_out(tmp_path: 
         read(table(tmp_path, header, rows[0], rows[1], rows[1]))
 
 
+def test_an_interval_in_a_longer_one_is_refused_with_both_lengths(tmp_path: Path) -> None:
+    """As the sum of a day below its hours, or listings that all begin where the monitor was started."""
+    header, *rows = (
+        "start,interval_s,volume,io_rate,service_ms",
+        "2026-10-25,900,A,1,1",
+        "2026-10-25,86400,A,1,1",
+    )
+    with pytest.raises(ReportError, match=r"one is of 900 s, one of 86400: leave out what sums up"):
+        read(table(tmp_path, header, *rows))
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+@pytest.mark.parametrize("name", ["A", '"A"'])
+def test_tables_put_together_have_their_header_again(tmp_path: Path, separator: str, name: str) -> None:
+    lines = ["volume,io_rate,service_ms", f"{name},1,1", "", "volume,io_rate,service_ms", "B,2,1"]
+    found = read(table(tmp_path, *(line.replace(",", separator) for line in lines))).devices
+    assert found.select("label", "io_rate", "line").rows() == [("A", 1, 2), ("B", 2, 5)]
+
+
 def test_windows_1252_is_read_with_a_note(tmp_path: Path) -> None:
     text = "Volume;IO rate (1/s);Service time (µs);Pool\nPROD01;755;1300;Köln\n"
     path = tmp_path / "table.csv"

@@ -53,6 +53,13 @@ def table(found: schema.Tables) -> pl.DataFrame:
 
 
 class TestDevices:
+    def test_a_device_without_io_has_numbers_and_a_mean_its_queue(self) -> None:
+        """No I/O was measured of an idle one: how exact its times are is nothing that its rate depends on."""
+        hours = [devices(ist=[time(hour)] * 3, mec=[0 if hour == 9 else 9, 9, 0]) for hour in (9, 10)]
+        first, *_ = read_any(hours, interval="mean").devices.rows(named=True)
+        assert [first[f"queued{end}"] for end in schema.ENDS] == [0.5] * 3
+        assert [first[f"io_rate{end}"] for end in schema.ENDS] == [1000.0] * 3
+
     def test_rates_and_times_are_those_of_rmf(self) -> None:
         found = read(devices())
         assert found.notes == () and found.what == "SMF 74-1 of SMF Explorer"

@@ -17,7 +17,7 @@ from planner.errors import InputError, ReportError
 from planner.measurements.collect import collect
 from planner.measurements.read import Measured, read
 from planner.reports import schema
-from planner.site.example import FIRST, GROWTH, SHIFT, daily_levels, example_series, example_volumes
+from planner.site.example import FIRST, GROWTH, SHIFT, daily_levels, example_volumes
 from planner.site.growth import Growth
 from planner.site.growth.limits import GrowthQuestion, site_growth
 from tests.checkout import ROOT
@@ -46,7 +46,11 @@ def test_the_files_of_the_documentation_are_what_the_maker_makes() -> None:
     folder = ROOT / "docs" / "examples"
     made = example_volumes(pools=3, volumes=2, hours=1)
     assert made.write_csv() == (folder / "site.csv").read_text(encoding="utf-8")
-    assert example_series().write_csv() == (folder / "io-rate.csv").read_text(encoding="utf-8")
+    levels = daily_levels(365, 0.25, SHIFT, np.random.default_rng(1))
+    known = np.flatnonzero(np.isfinite(levels))
+    starts = [FIRST + timedelta(days=int(day)) for day in known]
+    busy_hours = pl.DataFrame({"start": starts, "io_rate": np.round(3000 * levels[known], 1)})
+    assert busy_hours.write_csv() == (folder / "io-rate.csv").read_text(encoding="utf-8")
 
 
 def test_the_example_has_growth_weeks_month_ends_a_shift_and_gaps() -> None:

@@ -32,6 +32,24 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_volume_that_two_systems_have_is_missing_where_it_cannot_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], shared: bool
+) -> None:
+    """Device numbers are those of a system: the same one, readable in another system, does not stand for it."""
+    frame = example_volumes(days=1, systems=2, pools=1, volumes=2).with_columns(
+        pl.col("io_rate").cast(pl.String)
+    )
+    damaged = (pl.col("system") == "SYS1") & (pl.col("device") == frame["device"][0])
+    path, pools = tmp_path / "site.csv", tmp_path / "pools.csv"
+    frame.with_columns(pl.when(~damaged).then("io_rate")).write_csv(path)
+    pools.write_text("system,pool,ssid\nSYS1,P1,A\nSYS2,P1,A\n")
+    assert main(["site", str(path), *(["--pools", str(pools)] if shared else [])]) == 2
+    name = "SYS1+SYS2/A" if shared else "SYS1/P1"
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith(f"Pool {name}: 1 of 2 volumes could not be read")
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("share", ["none", "full", 0.5])
 def test_a_share_has_the_same_number_over_days_and_alone(bursty: pl.DataFrame, share: str | float) -> None:

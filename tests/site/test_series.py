@@ -82,6 +82,12 @@ def test_systems_are_series_of_their_own(tmp_path: Path) -> None:
     assert daily.notes == ()
 
 
+@pytest.mark.parametrize("form", ["%m/%d/%Y", "%d.%m.%Y", "%d-%b-%Y"])
+def test_dates_are_those_that_tables_may_have(tmp_path: Path, form: str) -> None:
+    rows = [f"{FIRST + timedelta(days=k):{form}},{100 + k}" for k in range(20)]
+    assert read_series(written(tmp_path, rows)).first == FIRST.date()
+
+
 def test_a_system_whose_days_no_other_has_is_named(tmp_path: Path) -> None:
     rows = [f"{row},A" for row in days(20)] + [
         f"{row},B" for row in days(20, first=FIRST + timedelta(days=900))
@@ -97,6 +103,8 @@ def test_a_system_whose_days_no_other_has_is_named(tmp_path: Path) -> None:
         (["2026-03-02,1", "2026-03-01,2"], "start,io_rate", 3, "earlier than in line 2"),
         (["2026-03-02,1", "soon,2"], "start,io_rate", 3, "expected a date"),
         (["100,1", "200,2"], "start,io_rate", 2, "expected a date"),
+        (["03/02/2026,1", "03/03/2026,2"], "start,io_rate", 2, "'03/02/2026': expected a date"),
+        (["2026-03-02,1", ",2"], "start,io_rate", 3, "'': expected a date"),
         (["2026-03-02,1", "2026-03-03,-2"], "start,io_rate", 3, "zero or above"),
         (["2026-03-02,1", "2026-03-03,fast"], "start,io_rate", 3, "zero or above"),
         (["2026-03-02,1", "2026-03-09,2"], "start,io_rate", 3, "7 days long"),

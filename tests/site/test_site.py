@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import planner
+from planner.answer import record
 from planner.cli import main
 from planner.demand import Law, Target
 from planner.errors import ConvergenceError, InputError, ReportError
@@ -25,7 +26,7 @@ from planner.measurements.over_time import over_time
 from planner.render.text import ENOUGH, SHORT
 from planner.reports import schema
 from planner.site.parts import parts_of
-from planner.site.pool_need import time_quantile
+from planner.site.pool_need import FIGURES, time_quantile
 from planner.site.question import combine, need_of, site
 from planner.site.track import track_record
 from planner.sizing import need as sizing_need
@@ -199,6 +200,7 @@ def test_systems_that_share_a_control_unit_are_one_pool(tmp_path: Path) -> None:
         pl.lit("SYS2").alias("system"),
         pl.lit("PX").alias("pool"),
         *((3 * pl.col(name)).alias(name) for name in numbers),
+        pool_aliases=pl.col("pool_aliases") + 1,
     )
     other = other.filter(pl.col("start") < other["start"].max())
     path = tmp_path / "shared.csv"
@@ -213,6 +215,16 @@ def test_systems_that_share_a_control_unit_are_one_pool(tmp_path: Path) -> None:
     (four_times,) = site(alone).pools
     assert (need.needed_worst, need.needed_99) == (four_times.needed_worst, four_times.needed_99)
     assert any("1 intervals that not all" in note for note in answer.notes)
+    second = timedelta(seconds=1)
+    nearly = other.with_columns(pl.col("start") + second, pl.col("interval") - 0.1)
+    (same,) = site(pl.concat([one, nearly]), members=path).pools
+    assert record(same, FIGURES) == record(need, FIGURES)
+    (alone,) = site(pl.concat([one, other.filter(pl.col("device") != one["device"][0])]), members=path).pools
+    assert (alone.volumes, alone.problem) == (2, None)
+    longer = other.with_columns(pl.col("interval") * 2)
+    assert site(pl.concat([one, longer]), members=path).pools[0].intervals == 0
+    with pytest.raises(InputError, match=r"one of SYS1\+SYS2/2107A"):
+        site(pl.concat([one, other]), members=path, pool="P1")
     path.write_text("system,pool,ssid\nSYS1,P1,2107A\nSYS3,PX,2107A\n")
     with pytest.raises(ReportError, match="PX of SYS3"):
         site(pl.concat([one, other]), members=path)
@@ -250,6 +262,24 @@ def test_track_record_compares_equal_loads() -> None:
     assert track_record(pl.concat([before, worse]), "2026-03-09").held == 0
     same = before.with_columns(pl.col("start") + timedelta(days=7))
     assert "nothing can be compared" in track_record(pl.concat([before, same]), "2026-03-09").headline
+    for since in ("2026-03-02", "2027-03-02"):
+        with pytest.raises(
+            InputError, match=f"since = '{since}': expected a time with measured intervals before it"
+        ):
+            track_record(pl.concat([before, same]), since)
+
+
+def test_aliases_that_were_added_since_the_interval_that_decides_are_said() -> None:
+    before = pool_rows("steady", seed=8, volumes=2, intervals=2)
+    calm = [pl.col(f"{name}{end}") * 0.05 for name in ("io_rate", "queued") for end in schema.ENDS]
+    later = before.with_columns(
+        pl.col("start") + timedelta(days=1), pl.lit(8, dtype=pl.UInt16).alias("pool_aliases"), *calm
+    )
+    said = "8 aliases in the last interval, 0 in this one: --from leaves out what was before"
+    for frame, times in ((pl.concat([before, later]), 1), (later, 0), (before, 0)):
+        (need,) = site(frame, workers=1).pools
+        assert need.notes.count(said) == times
+        assert sum(said in note for note in planner.aliases(frame, pool="P1").notes) == times
 
 
 def test_an_interval_that_no_count_serves_needs_more_than_any(

@@ -241,14 +241,11 @@ def storage_usage(
 
 def _listings(measured: Measured) -> tuple[DataSpaceListing, ...]:
     """The data spaces of one system, an interval each."""
+    from planner.measurements.choose import refuse_several
     from planner.reports.dspacesh import listings_of_frame
 
     found = listings_of_frame(measured.storage)
-    systems = sorted({listing.system for listing in found if listing.system})
-    if len(systems) > 1:
-        raise InputError(
-            "system", None, f"one of {', '.join(systems)}: the measurements are of several systems"
-        )
+    refuse_several(listing.system for listing in found)
     for each in found:
         if len({(row.owner, row.name) for row in each.rows}) < len(each.rows):
             raise InputError("listings", f"{each.path} twice", "listings with dates, each of another time")
