@@ -124,7 +124,18 @@ def frame_table(
         columns[column(heading, shown, label, **digits)] = [_shown(value, factor) for value in values]
         if halves and resolution:
             columns[column(f"{heading}_resolution", shown, digits=MEASURED)] = halves
+            if not _balanced(frame, name):
+                lows = [_shown(value, factor) for value in frame[f"{name}_low"].to_list()]
+                columns[column(f"{heading}_low", shown, digits=MEASURED)] = lows
     return tabled(zip(*columns.values(), strict=True), columns)
+
+
+def _balanced(frame: pl.DataFrame, name: str) -> bool:
+    """Whether a number is as far above its low end as below its high one, but for what would lie below zero."""
+    value, low, high = (pl.col(f"{name}{end}") for end in schema.ENDS)
+    return bool(
+        frame.select(((2.0 * value - high).clip(0.0) - low <= 1e-9 * high).all()).item()
+    )  # of rounding
 
 
 def _printed_digits(halves: Sequence[float | None]) -> dict[str, Any]:

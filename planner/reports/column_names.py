@@ -49,6 +49,7 @@ COUNTS: Final = {
     "links": "links",
     "paths": "paths",
     "queue_samples": "queuesamples",
+    "utilization": "utilization",
 }
 OWN: Final = {  # headings of the planner's own tables, in lower case
     **{name: name for name in (*list(NAMES)[:-2], *RATES, *COUNTS, "kind", "alias_of", "utc_offset_s")},
@@ -200,6 +201,10 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
         field, rank, unit = _field_of(heading)
         if not field or heading in used or not _fits(field, unit):
             continue
+        if (
+            field == "utilization" and "utilization_resolution" not in by_name
+        ):  # of other tools mostly in percent
+            continue
         plain &= rank < 0
         if field not in taken or rank < ranks[field]:
             taken[field], ranks[field] = Taken(heading, unit), rank
@@ -209,7 +214,7 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
     used = {each.heading for each in taken.values()}
     unused = tuple(
         heading for heading in headings
-        if heading and heading not in used and "_resolution" not in heading.lower()
+        if heading and heading not in used and not re.search("_(resolution|low)(_|$)", heading.lower())
     )  # fmt: skip
     return Plan(taken, unused, plain and not given, tuple(doubts))
 

@@ -46,6 +46,7 @@ _GROUPS: Final = {mark: re.compile(rf"\d{{1,3}}(?:\{mark}\d{{3}})+") for mark in
 NUMBERS: Final = {  # field: its usual unit; that of a count is empty
     "io_rate": "1/s", "alias_rate": "1/s", "avoided": "1/s", "pend": "ms", "disconnect": "ms", "connect": "ms",
     "service": "ms", "response": "ms", "cu_wait": "ms", "iosq": "ms", "queued": "",
+    "utilization": "",
 }  # fmt: skip
 WORDS: Final = {"system": "system", "run": "source", "volume": "label", "type": "type", "alias_of": "alias_of",
                 "pool": "pool"}  # fmt: skip
@@ -267,18 +268,19 @@ def _as_seconds(
 
 
 def measured(table: CsvTable, name: str, heading: str, factor: float) -> dict[str, pl.Series]:
-    """Read a column of numbers with its ends, in SI; a column ``..._resolution`` beside it says half a last digit."""
+    """Read a column of numbers with its ends, in SI; a column ``..._resolution`` beside it says half a last digit.
+
+    One ``..._low`` says the low end, where it is further away: so `planner read --csv` writes them.
+    """
     values, halves = table.printed(heading)
-    beside = _resolution(heading)
+    stem, unit, _ = heading.partition("_ms")
+    beside, below = (f"{stem}_{end}{unit}" for end in ("resolution", "low"))
     if table.has(beside):
         halves, _ = table.printed(beside)
-    return schema.within(name, values * factor, halves * factor)
-
-
-def _resolution(heading: str) -> str:
-    """Heading of the resolution beside a number, as `planner read --csv` writes it."""
-    stem, unit, _ = heading.partition("_ms")
-    return f"{stem}_resolution{unit}"
+    found = schema.within(name, values * factor, halves * factor)
+    if table.has(below):
+        found[f"{name}_low"] = table.printed(below)[0] * factor
+    return found
 
 
 def device_series(table: CsvTable, heading: str = "device") -> pl.Series:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from planner.errors import InputError
 from planner.library import data_path
 from planner.measurements import read
-from planner.measurements.shown import MOST_BARS, MeasuredAnswer
+from planner.measurements.shown import MOST_BARS, MeasuredAnswer, frame_table
 from planner.page import of_answer
-from planner.reports import read_devices
+from planner.render.table import to_csv
+from planner.reports import read_devices, schema
+from tests.checkout import ROOT
 
 
 @pytest.mark.first(1)
@@ -28,6 +33,17 @@ def test_bars_reach_the_printed_response_time_or_service_and_wait_where_none_is_
     assert tops == pytest.approx(expected)
     assert [label.get_text() for label in axes.get_xticklabels()] == [row.address for row in listing.rows]
     assert "[ms]" in axes.get_ylabel()
+
+
+@pytest.mark.parametrize("name", ["iostat.json", "monitor.monwrite", "smf74-1.csv", "rmf.xml"])
+def test_what_read_writes_is_read_back_with_both_ends(name: str, tmp_path: Path) -> None:
+    """So that the answers are the same; newer kernels overstate how busy a disk is, and its low end is 0."""
+    before = read(ROOT / "docs" / "examples" / name).devices
+    written = tmp_path / "written.csv"
+    written.write_text(to_csv(frame_table(before, "devices")), encoding="utf-8")
+    after = read(written).devices
+    numbers = [f"{key}{end}" for key in schema.DEVICE_NUMBERS for end in schema.ENDS]
+    assert_frame_equal(before.select(numbers), after.select(numbers), rel_tol=1e-6)
 
 
 def test_of_many_devices_the_longest_are_drawn_in_their_order() -> None:
