@@ -104,7 +104,7 @@ class PoolReadings:
         return self._sorted(self.fails)
 
     def _sorted(self, values: Array) -> tuple[Array, Array]:
-        order = np.argsort(values, axis=1, kind="stable")
+        order = np.argsort(values, axis=1)  # equal ones in any order: a quantile is one of them
         return np.take_along_axis(values, order, axis=1), np.cumsum(self.likely[order], axis=1)
 
     def _quantile(self, ordered: tuple[Array, Array], counts: Indices, share: ArrayLike) -> Array:

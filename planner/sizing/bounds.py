@@ -222,4 +222,4 @@ class Correction:
 
 
 def _bounded(missed: Array) -> Array:
-    return np.asarray(np.clip(np.nan_to_num(missed, nan=0.0, posinf=MOST, neginf=-MOST), -MOST, MOST))
+    return np.where(np.isnan(missed), 0.0, np.clip(missed, -MOST, MOST))
