@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -56,19 +55,19 @@ def drawn(asks: AliasUse, most: int, many: int = DRAWS, same: int = 0) -> Array:
     cache, their service times varying, or at rates that change slowly.
     """
     size = _length(asks)
-    usage = np.fft.rfft(asks.usage, n=size, axis=0)
-    product = np.ones((size // 2 + 1, many + len(SAME) * same), dtype=np.complex128)
+    usage = np.fft.rfft(asks.usage.T, n=size)
+    product = np.ones((many + len(SAME) * same, size // 2 + 1), dtype=np.complex128)
     for which in _picked(asks, many, same):
-        product *= usage[:, which]
-    return HELD * np.maximum(mean_excess(np.fft.irfft(product, n=size, axis=0), most), 0.0)
+        product *= usage[which]
+    return HELD * np.maximum(mean_excess(np.fft.irfft(product, n=size), most).T, 0.0)
 
 
 def drawn_fails(asks: AliasUse, most: int, many: int = DRAWS, same: int = 0) -> Array:
     """Rate of I/Os that find no alias in the same draws, (most + 1, draws) [1/s]."""
     size = _length(asks)
-    usage, ends = (np.fft.rfft(each, n=size, axis=0) for each in (asks.usage, asks.ends))
-    _, sums = one_of((usage[:, which], ends[:, which]) for which in _picked(asks, many, same))
-    return FAILED * np.maximum(above(np.fft.irfft(sums, n=size, axis=0), most), 0.0)
+    usage, ends = (np.fft.rfft(each.T, n=size) for each in (asks.usage, asks.ends))
+    _, sums = one_of((usage[which], ends[which]) for which in _picked(asks, many, same))
+    return FAILED * np.maximum(above(np.fft.irfft(sums, n=size), most).T, 0.0)
 
 
 def _length(asks: AliasUse) -> int:
@@ -77,13 +76,10 @@ def _length(asks: AliasUse) -> int:
     return 1 << int(np.ceil(np.log2(asks.usage.shape[0] + 2 * asks.in_use.sum() + spread)))
 
 
-def _picked(asks: AliasUse, many: int, same: int) -> Iterator[Indices]:
-    """Candidate of each volume in turn, (draws,): those of which all are the same come last."""
-    usual = _by_weight(asks, many)
-    if not same:
-        return usual
-    alike = (_by_weight(asks.only(kind), same) for kind in SAME)
-    return (np.concatenate(every) for every in zip(usual, *alike, strict=True))
+def _picked(asks: AliasUse, many: int, same: int) -> Indices:
+    """Candidate of each volume, (volumes, draws): those of which all are the same come last."""
+    alike = [_by_weight(asks.only(kind), same) for kind in SAME] if same else []
+    return np.concatenate([_by_weight(asks, many), *alike], axis=1)
 
 
 @lru_cache(maxsize=64)
@@ -93,13 +89,12 @@ def _places(volumes: int, many: int) -> Array:
     return np.asarray((order + 0.5) / many)
 
 
-def _by_weight(asks: AliasUse, many: int) -> Iterator[Indices]:
-    """Candidate of each volume in turn, (draws,), by weight."""
-    places = _places(asks.volumes, many)
-    ends = np.searchsorted(asks.volume, np.arange(asks.volumes + 1))
-    for volume, (first, last) in enumerate(pairwise(ends.tolist())):
-        which = np.searchsorted(np.cumsum(asks.weight[first:last]), places[volume])
-        yield first + np.minimum(which, last - first - 1)
+def _by_weight(asks: AliasUse, many: int) -> Indices:
+    """Candidate of each volume, (volumes, draws), by weight, of which each volume has one in total."""
+    ends = np.searchsorted(asks.volume, np.arange(asks.volumes), side="right")[:, None]
+    summed = np.append(0.0, np.cumsum(asks.weight))
+    before = np.append(0.0, summed[ends[:-1]])[:, None]
+    return np.minimum(np.searchsorted(summed[1:], before + _places(asks.volumes, many)), ends - 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -104,24 +104,25 @@ class PoolReadings:
         return self._sorted(self.fails)
 
     def _sorted(self, values: Array) -> tuple[Array, Array]:
-        order = np.argsort(values, axis=1, kind="stable")
+        order = np.argsort(values, axis=1)  # equal ones in any order: a quantile is one of them
         return np.take_along_axis(values, order, axis=1), np.cumsum(self.likely[order], axis=1)
 
-    def _quantile(self, ordered: tuple[Array, Array], counts: Indices, share: float) -> Array:
+    def _quantile(self, ordered: tuple[Array, Array], counts: Indices, share: ArrayLike) -> Array:
         values, weights = (each[np.minimum(counts, len(each) - 1)] for each in ordered)
-        first = np.argmax(weights >= share * weights[:, -1:] - 1e-12, axis=1)
+        reached = np.multiply.outer(share, weights[:, -1]) - 1e-12
+        first = np.argmax(weights >= reached[..., None], axis=-1)
         return np.asarray(values[np.arange(counts.size), first])
 
-    def queued(self, aliases: ArrayLike, share: float | None = None) -> Array:
-        """I/Os queued in the whole pool, (counts,): a quantile of the draws, never more than without aliases."""
+    def queued(self, aliases: ArrayLike, share: ArrayLike | None = None) -> Array:
+        """I/Os queued in the whole pool, (..., counts): quantiles of the draws, never more than without aliases."""
         counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
         share = self.point if share is None else share
         most = self.alone.sum()
         values = self._quantile(self._ordered, counts, share)
         return np.asarray(np.where(counts == 0, most, np.minimum(values, most)))
 
-    def predict(self, aliases: ArrayLike, share: float | None = None) -> PredictedRows:
-        """Figures of the whole pool, (counts,); between none and enough aliases the rates follow the queue."""
+    def predict(self, aliases: ArrayLike, share: ArrayLike | None = None) -> PredictedRows:
+        """Figures of the whole pool, (..., counts); between none and enough aliases the rates follow the queue."""
         queue = self.queued(aliases, share)
         left = np.clip(queue / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
         rate = left * self.alone_rate.sum() + (1 - left) * self.rate.sum()
@@ -184,12 +185,9 @@ class PoolReadings:
         """Count, low and high end; at most as many as there are addresses beside the bases."""
         target = target or Target()
         last = most_aliases(self.readings.volumes)
-        found = []
-        for share in (self.point, LOWEST, HIGHEST):
-            ahead = self.predict(np.arange(last + 1), share)
-            met = target.met(ahead.rate, ahead.service, ahead.queue, ahead.no_alias, ahead.waits)
-            found.append(int(np.argmax(met)) if met.any() else last)
-        point, low, high = found
+        ahead = self.predict(np.arange(len(self.queues)), (self.point, LOWEST, HIGHEST))
+        met = target.met(ahead.rate, ahead.service, ahead.queue, ahead.no_alias, ahead.waits)
+        point, low, high = np.where(met.any(axis=1), np.argmax(met, axis=1), last).tolist()
         more = int(np.ceil(WIDER * point))
         low, high = max(low - more, 0) if self.in_use or self.others else low, high + more
         measured = ((self.in_use, self.readings.rows), *self.others) if target.of_waits else ()

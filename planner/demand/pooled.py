@@ -27,7 +27,7 @@ from planner.demand.rowwise import MeasuredRows
 from planner.demand.unlimited import asked
 from planner.results import Array
 
-ROWS_AT_ONCE: Final = 640  # rows of volumes that are read together: what stays in a cache
+ROWS_AT_ONCE: Final = 2560  # rows of volumes that are read together: from more on nothing is gained
 LEAST_GONE: Final = 0.2  # share of the queue that must be gone before rates say what they are without any
 MORE_SHARES: Final = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)  # of bursts that come together, beside none
 

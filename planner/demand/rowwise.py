@@ -34,6 +34,7 @@ FREE: Final = {  # the free number of each kind, and the ends between which it i
     kinds.VARIABLE: ("ratio", 1e-3, 1e3),
     kinds.SLOW: ("on_load", 1e-9, 1e9),  # by its excess over the load, over the idle capacity then
 }
+NEAR: Final = 0.1  # between the free numbers of two passes, in logarithms
 SLACK: Final = 0.04  # a wait that requesters without think time reach but for rounding
 
 
@@ -54,12 +55,20 @@ class MeasuredRows(ArrayFields):
 
 
 def root(
-    of: Callable[[Indices], Callable[[Array], Array]], low: Array, high: Array, *, tolerance: float = 1e-10
-) -> tuple[Array, Flags]:
+    of: Callable[[Indices], Callable[[Array], Array]], low: Array, high: Array, guess: Array | None = None, *,
+    tolerance: float = 1e-10,
+) -> tuple[Array, Flags]:  # fmt: skip
     """Zeros of increasing functions, and whether they lie between the ends: inverse quadratic (Chandrupatla 1997).
 
-    `tolerance` holds for the function or for its argument, whichever is met first.
+    They are looked for next to a `guess` first. `tolerance` holds for the function or for its argument, whichever is
+    met first.
     """
+    if guess is not None:
+        best, found = root(of, *(np.clip(guess + side, low, high) for side in (-NEAR, NEAR)))
+        if (missed := np.flatnonzero(~found)).size:
+            ends = low[missed], high[missed]
+            best[missed], found[missed] = root(lambda some: of(missed[some]), *ends)
+        return best, found
     place = np.arange(low.size)
     function = of(place)
     b, a = low.copy(), high.copy()
@@ -121,13 +130,16 @@ def _one_kind(
     steady = kind in kinds.STEADY
     # Each its own number of passes, whatever stands beside it.
     passes = np.where(several, 3, 2 if steady and gap_time > 0 else 1)
-    found = Demands.empty(alone.shape)
+    found, free = Demands.empty(alone.shape), np.full(alone.shape, np.nan)
     for k in range(int(passes.max(initial=1))):
         some = np.flatnonzero(passes > k)
         theirs = rows.of(some)
         gap = gap_time / alone[some]
         station = chains.DeviceStation(most=int(rows.devices.max()), inflation=inflation, gap=gap)
-        part, good = _inverted(kind, layout.of(some), theirs, theirs.rate * alone[some], station)
+        guess = free[some] if k else None
+        part, good, free[some] = _inverted(
+            kind, layout.of(some), theirs, theirs.rate * alone[some], station, guess
+        )
         rate, _, busy = kinds.one_kind(kind, station, part).at(theirs.devices)
         if steady:  # S0 = (X S0) / X, within the digits of the service time
             alone[some] = rate / theirs.rate
@@ -146,15 +158,15 @@ def _ends(kind: int, many: int) -> tuple[Array, Array]:
 
 
 def _inverted(
-    kind: int, layout: Layout, rows: MeasuredRows, load: Array, station: chains.DeviceStation
-) -> tuple[Demands, Flags]:
-    """Parameters with which a kind has the measured queue, and where there are such."""
+    kind: int, layout: Layout, rows: MeasuredRows, load: Array, station: chains.DeviceStation, guess: Array | None
+) -> tuple[Demands, Flags, Array]:  # fmt: skip
+    """Parameters with which a kind has the measured queue, where there are such, and the free number's logarithm."""
     number, own = layout.number, layout.own
     if kind in (kinds.CLOSED, kinds.ACTIVE):
-        return _requesters(kind, layout, rows, load, station)
+        return _requesters(kind, layout, rows, load, station, guess)
     part = replace(Demands.empty(load.shape), load=own * load, single=(1 - own) * load)
     if kind == kinds.POISSON:
-        return _balanced(kind, part, rows, station)
+        return _balanced(kind, part, rows, station, guess)
     most = station.over[chains.own(rows.devices)]
     good = load < most
     if kind in (kinds.BATCHES, kinds.MIXED, kinds.LONG, kinds.SLOW):
@@ -183,13 +195,13 @@ def _inverted(
 
         return excess
 
-    free, found = root(of, *_ends(kind, load.size))
-    return replace(part, **{name: value(free, part.load, most)}), good & found
+    free, found = root(of, *_ends(kind, load.size), guess)
+    return replace(part, **{name: value(free, part.load, most)}), good & found, free
 
 
 def _requesters(
-    kind: int, layout: Layout, rows: MeasuredRows, load: Array, station: chains.DeviceStation
-) -> tuple[Demands, Flags]:
+    kind: int, layout: Layout, rows: MeasuredRows, load: Array, station: chains.DeviceStation, guess: Array | None
+) -> tuple[Demands, Flags, Array]:  # fmt: skip
     """Requesters whose think time gives the wait; always active ones must give the rate as well, within the digits."""
     own, one = layout.own, np.ones_like(load)
     single = (1 - own) * load
@@ -200,7 +212,7 @@ def _requesters(
     people = people + np.round(layout.number * scale)
     part = replace(Demands.empty(load.shape), population=people, active=one, single=single)
     if kind == kinds.CLOSED:
-        return _balanced(kind, part, rows, station)
+        return _balanced(kind, part, rows, station, guess)
     target = np.log(np.maximum(wait, 1e-12))
     longer = chains.with_open(station, single)[chains.own(rows.devices)]
 
@@ -218,18 +230,18 @@ def _requesters(
         return excess
 
     low, high = _ends(kind, load.size)
-    free, found = root(of, -high, -low)
+    free, found = root(of, -high, -low, guess)
     think = np.exp(-free)
     rate, queue = theirs(think, np.arange(load.size), station)
     near = queue / np.maximum(rate, 1e-300) > wait * (1 - SLACK)
     active = own * load / np.maximum(rate, 1e-300)
     good = (found | near) & (active <= 1 + SLACK) & (wait > 0)
-    return replace(part, think=think, active=np.minimum(active, 1.0)), good
+    return replace(part, think=think, active=np.minimum(active, 1.0)), good, free
 
 
 def _balanced(
-    kind: int, part: Demands, rows: MeasuredRows, station: chains.DeviceStation
-) -> tuple[Demands, Flags]:
+    kind: int, part: Demands, rows: MeasuredRows, station: chains.DeviceStation, guess: Array | None
+) -> tuple[Demands, Flags, Array]:
     """Steady readings have one free number for two measured: it strains the digits of service and queue alike."""
     most = station.over[chains.own(rows.devices)]
 
@@ -249,8 +261,8 @@ def _balanced(
         return excess
 
     low, high = _ends(kind, most.size)
-    free, _ = root(of, -high, -low)
-    return guessed(part, free, most), np.ones(most.shape, dtype=bool)
+    free, _ = root(of, -high, -low, guess)
+    return guessed(part, free, most), np.ones(most.shape, dtype=bool), free
 
 
 def strains(rate: Array, queue: Array, busy: Array, rows: MeasuredRows) -> tuple[Array, Array]:

@@ -87,18 +87,18 @@ def queued(cases: Sequence[tuple[AliasUse, ArrayLike]], most: int, law: Law, ser
     Each case is what the volumes of the pool use, and the share, one or one a volume.
     """
     found = [_joint(_laws(use)[0], share) for use, share in cases]
-    chances = np.zeros((max(each.size for each in found), len(cases)))
-    for k, each in enumerate(found):
-        chances[: each.size, k] = each
+    chances = np.zeros((len(cases), max(each.size for each in found)))
+    for row, each in zip(chances, found, strict=True):
+        row[: each.size] = each
     excess, longer = mean_excess(chances, most), above(chances, most)
     mean = np.divide(excess, longer, out=np.zeros_like(excess), where=longer > 0)
-    aliases = np.arange(most + 1.0)[:, None]
-    active = 1.0 + np.array([np.mean(np.asarray(share)) * (use.volumes - 1) for use, share in cases])
+    aliases = np.arange(most + 1.0)
+    active = 1.0 + np.array([[np.mean(np.asarray(share)) * (use.volumes - 1)] for use, share in cases])
     each = (aliases + active) / active
     growth = 1.0 + law.inflation * (each - 1.0)
     ratio = np.maximum((aliases + 2.0 * mean) / (aliases + active), 1.0)
     slowed = (growth + law.redrive_time / service) / (growth + (ratio - 1.0) * law.inflation * each)
-    return np.asarray(excess * ratio * slowed)
+    return np.asarray(excess * ratio * slowed).T
 
 
 def beyond(use: AliasUse, most: int, share: ArrayLike) -> Array:
@@ -129,15 +129,16 @@ def _joint(laws: Array, share: ArrayLike, rates: Array | None = None) -> Array:
 
 
 def above(rates: Array, most: int) -> Array:
-    """Sums of what lies above A, from 0 to `most`, (most + 1, ...), from values of O = 0, 1, ..., (numbers, ...)."""
-    found = np.zeros((max(rates.shape[0], most + 1), *rates.shape[1:]))
-    found[: rates.shape[0] - 1] = np.cumsum(rates[:0:-1], axis=0)[::-1]
-    return found[: most + 1]
+    """Sums of what lies above A, from 0 to `most`, (..., most + 1), from values of O = 0, 1, ..., (..., numbers)."""
+    found = np.zeros((*rates.shape[:-1], max(rates.shape[-1], most + 1)))
+    found[..., : rates.shape[-1] - 1] = np.cumsum(rates[..., :0:-1], axis=-1)[..., ::-1]
+    return found[..., : most + 1]
 
 
 def mean_excess(chances: Array, most: int) -> Array:
-    """E[(O - A)+] for A from 0 to `most`, (most + 1, ...), from the chances of O = 0, 1, ..., (numbers, ...)."""
-    return above(np.cumsum(chances[::-1], axis=0)[::-1], most)  # chances of n and more, summed over n above A
+    """E[(O - A)+] for A from 0 to `most`, (..., most + 1), from the chances of O = 0, 1, ..., (..., numbers)."""
+    longer = np.cumsum(chances[..., ::-1], axis=-1)[..., ::-1]
+    return above(longer, most)  # chances of n and more, summed over n above A
 
 
 def _all_at_once(laws: Array, rates: Array | None = None) -> Array:
@@ -162,23 +163,18 @@ def _partly(laws: Array, shares: Array, rates: Array | None = None) -> Array:
     # Half of this step moves a mean by less than 1e-5.
     nodes = np.arange(-5.0, 6.0, 0.8 * np.sqrt(1.0 - largest)) if largest > 0.0 else np.zeros(1)
     weights = np.exp(-(nodes**2) / 2)
-    at = ndtri(np.minimum(np.cumsum(laws, axis=0), 1.0))[:, :, None]
-    at[-1] = np.inf
-    below = ndtr((at - np.sqrt(shares)[:, None] * nodes) / np.sqrt(1.0 - shares)[:, None])
-    given = np.diff(below, axis=0, prepend=0.0)
+    at = ndtri(np.minimum(np.cumsum(laws, axis=0), 1.0)).T[:, None]
+    at[..., -1] = np.inf
+    common, own = (np.sqrt(each)[:, None, None] for each in (shares, 1.0 - shares))
+    given = np.diff(ndtr((at - common * nodes[:, None]) / own), prepend=0.0)  # (volumes, nodes, numbers)
     size = laws.shape[1] * (laws.shape[0] - 1) + 1
     length = 1 << int(np.ceil(np.log2(size + 1)))
+    parts = np.fft.rfft(given, n=length)
     if rates is None:
-        product = np.prod(np.fft.rfft(given, n=length, axis=0), axis=1)
+        product = np.prod(parts, axis=0)
     else:
-        product = one_of(
-            (
-                np.fft.rfft(given[:, k], n=length, axis=0),
-                np.fft.rfft(given[:, k] * rates[:, k, None], n=length, axis=0),
-            )
-            for k in range(laws.shape[1])
-        )[1]
-    law = np.fft.irfft(product, n=length, axis=0)[:size] @ (weights / weights.sum())
+        product = one_of(zip(parts, np.fft.rfft(given * rates.T[:, None], n=length), strict=True))[1]
+    law = np.fft.irfft(weights / weights.sum() @ product, n=length)[:size]
     return np.asarray(np.maximum(law, 0.0))
 
 

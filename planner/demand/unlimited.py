@@ -121,9 +121,7 @@ def service_rates(readings: Readings) -> tuple[Array, Array, Array]:
 
 def _mean(volume: Indices, values: Array, volumes: int) -> Array:
     """Sum of weighted values (..., elements) over the candidates of each volume, (..., volumes)."""
-    found = np.zeros((*values.shape[:-1], volumes))
-    np.add.at(found.T, volume, values.T)
-    return found
+    return np.asarray(np.add.reduceat(values, np.searchsorted(volume, np.arange(volumes)), axis=-1))
 
 
 def _weighted(readings: Readings, weight: Array) -> Readings:
@@ -160,6 +158,8 @@ def _laws(kind: int, part: Demands, steps: Array) -> Array:
         at_least = np.clip(part.batch - n + 1, 0.0, 1.0)  # whole groups and, in proportion, one more
         busy = load / part.batch * at_least / steps[1:, None]
         return _whole(np.concatenate([np.maximum(1 - busy.sum(axis=0), 0.0)[None], busy]))
+    if kind in (kinds.POISSON, kinds.VARIABLE):
+        return _whole(np.cumprod(np.concatenate([np.ones((1, load.size)), load / steps[1:, None]]), axis=0))
     laws = np.zeros((levels + 1, load.size))
     laws[0] = 1.0
     if kind == kinds.FIXED:
@@ -170,17 +170,15 @@ def _laws(kind: int, part: Demands, steps: Array) -> Array:
             first = max(level - int(whole.max()) - 1, 0)
             head = (tail[: level - first] * laws[first:level][::-1]).sum(axis=0)
             laws[level] = load / part.batch * head / steps[level]
-        return _whole(laws)
-    single = kind in (kinds.POISSON, kinds.VARIABLE)
-    mean = np.ones_like(load) if single else part.batch
-    share = np.ones_like(load) if single else part.share
-    parts = chains.LONG_TAILED if kind == kinds.LONG else chains.GEOMETRIC
-    sizes = 1.0 + (mean - 1.0) * parts[:, 1:]
-    head = np.zeros_like(sizes)
-    for level in range(1, levels + 1):
-        head = (1 - 1 / sizes) * head + laws[level - 1]
-        many = (parts[:, :1] * head).sum(axis=0) / mean
-        laws[level] = load * (share * many + (1 - share) * laws[level - 1]) / steps[level]
+    else:
+        mean, share = part.batch, part.share
+        parts = chains.LONG_TAILED if kind == kinds.LONG else chains.GEOMETRIC
+        sizes = 1.0 + (mean - 1.0) * parts[:, 1:]
+        head = np.zeros_like(sizes)
+        for level in range(1, levels + 1):
+            head = (1 - 1 / sizes) * head + laws[level - 1]
+            many = (parts[:, :1] * head).sum(axis=0) / mean
+            laws[level] = load * (share * many + (1 - share) * laws[level - 1]) / steps[level]
     return _whole(laws)
 
 
@@ -260,12 +258,12 @@ def _alias_law(law: Array, busy: Array, steps: Array) -> tuple[Array, Array]:
     d = np.clip(mean * (some / wanted - 1.0), 1e-9, 1e9)
     open_yet = np.ones(d.shape, dtype=bool)  # what has converged rests, so that no element changes another
     for _ in range(12):  # five as a rule
-        parts = weight / (n + d)
-        share = parts.sum(axis=0)
-        slope = (parts / (n + d)).sum(axis=0)
+        per = 1.0 / (n + d)
+        parts = weight * per
+        share, slope = parts.sum(axis=0), (parts * per).sum(axis=0)
         step = share * (share / wanted - 1.0) / np.maximum(slope, 1e-300)
-        d = np.where(open_yet, np.clip(d + step, 1e-9, 1e9), d)
-        open_yet &= np.abs(step) > 1e-9 * (1.0 + d)
+        before, d = d, np.where(open_yet, np.clip(d + step, 1e-9, 1e9), d)
+        open_yet &= np.abs(d - before) > 1e-9 * (1.0 + d)  # at an end nothing moves
         if not open_yet.any():
             break
     with_base = weight / (n + d)

@@ -198,12 +198,13 @@ class Correction:
         if self.exact:
             place = np.minimum(np.searchsorted(self.counts, counts), self.counts.size - 1)
             service = np.where(self.counts[place] == counts, self.services[place], service)
-        found = replace(rows, io_rate=rate, service_time=service, queued=queued)
-        volumes = rows.volume_rates * (rate / rows.io_rate)[:, None]
         with np.errstate(invalid="ignore"):
-            moved = found.response_time / rows.response_time
+            moved = (service + queued / rate) / rows.response_time
             responses = rows.volume_responses * np.where(np.isfinite(moved), moved, 1.0)[:, None]
-        return replace(found, volume_rates=volumes, volume_responses=responses)
+        return replace(
+            rows, io_rate=rate, service_time=service, queued=queued,
+            volume_rates=rows.volume_rates * (rate / rows.io_rate)[:, None], volume_responses=responses,
+        )  # fmt: skip
 
     def _held(self, values: Array, counts: Array, at: Array, measured: Array) -> Array:
         """Values that rise with the count, between what was measured, which stands itself."""
@@ -221,4 +222,4 @@ class Correction:
 
 
 def _bounded(missed: Array) -> Array:
-    return np.asarray(np.clip(np.nan_to_num(missed, nan=0.0, posinf=MOST, neginf=-MOST), -MOST, MOST))
+    return np.where(np.isnan(missed), 0.0, np.clip(missed, -MOST, MOST))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planner.demand import Candidate, Law, Readings, Target, candidates_of_pools, read_volumes
-from planner.demand.kinds import COARSE, STEADY
+from planner.demand.kinds import COARSE, POISSON, STEADY
 from planner.demand.pool_readings import joined
 from planner.demand.pooled import read_pools
 from planner.demand.priors import FAR_FROM_SATURATED
@@ -390,7 +390,7 @@ def size_pools(
         else:
             alone.append(k)
     present = [unshared[k] if len(cases[k]) == 1 else _unshared(cases[k][-1]) for k in alone]
-    for k, read in zip(alone, _alone(present, law), strict=True):
+    for k, read in zip(alone, _alone(present, law, every=every), strict=True):
         found[k] = SizedPool(cases[k], law, target, growth[k], candidates=read)
     new = {id(run): run for k in together if (id(run := cases[k][-1]), every) not in known.candidates}
     for name, candidates in zip(new, candidates_of_pools([*new.values()], law, every=every), strict=True):
@@ -522,36 +522,37 @@ def _unshared(run: Run) -> Unshared:
     return rate, service, spaced(queued), groups
 
 
-def _alone(unshared: Sequence[Unshared], law: Law) -> list[list[Candidate]]:
+def _alone(unshared: Sequence[Unshared], law: Law, *, every: bool) -> list[list[Candidate]]:
     """Without aliases each volume is read for itself; volumes that the digits cannot tell apart, as their mean."""
     if not unshared:
         return []
     columns, parts = joined([each[:3] for each in unshared])
     read = read_volumes(*columns, law=law, layout=COARSE.only(STEADY))
-    return [
-        _of_readings(read.of(part), groups, law) for part, (*_, groups) in zip(parts, unshared, strict=True)
-    ]
-
-
-def _of_readings(read: Readings, groups: Indices, law: Law) -> list[Candidate]:
-    """Candidates of one pool, a row a group of volumes that the digits cannot tell apart."""
-    each = [_columns(read, row) for row in range(read.volumes)]
-    most = max(map(len, each))
+    order, many = _fitting(read)
     found = []
-    for k in _picked(most, opened=any(read.kind(some[0]) == "poisson" for some in each)):
-        columns = np.array([some[min(k, len(some) - 1)] for some in each])
-        here = np.arange(read.volumes), columns
-        alone = read.service_time[here]
-        opened = np.array([read.kind(int(column)) == "poisson" for column in columns])
-        think = np.maximum(read.demands.think[here], 1e-6) * alone  # think time of a service time
-        pool = pool_of(
-            law, alone[groups], population=np.where(opened, np.nan, read.demands.population[here])[groups],
-            think_time=np.where(opened, np.nan, think)[groups],
-            arrival_rate=np.where(opened, read.rows.rate, np.nan)[groups],
-        )  # fmt: skip
-        strain = float(np.nanmax(np.nan_to_num(read.strain[here])))
-        found.append(Candidate(pool=pool, residual=strain))
+    for part, (*_, groups) in zip(parts, unshared, strict=True):
+        opened = bool((read.layout.kind[order[part, 0]] == POISSON).any())
+        places = _picked(int(many[part].max()), opened=opened)
+        rows = np.arange(part.start, part.stop)[groups]
+        found.append(
+            [
+                _of_readings(read, rows, order[rows, np.minimum(k, many[rows] - 1)], law)
+                for k in places[: None if every else 1]
+            ]
+        )
     return found
+
+
+def _of_readings(read: Readings, rows: Indices, columns: Indices, law: Law) -> Candidate:
+    """A candidate of one pool, of each volume the row that it is read in, and the column."""
+    here, opened = (rows, columns), read.layout.kind[columns] == POISSON
+    alone = read.service_time[here]
+    think = np.maximum(read.demands.think[here], 1e-6) * alone  # think time of a service time
+    pool = pool_of(
+        law, alone, population=np.where(opened, np.nan, read.demands.population[here]),
+        think_time=np.where(opened, np.nan, think), arrival_rate=np.where(opened, read.rows.rate[rows], np.nan),
+    )  # fmt: skip
+    return Candidate(pool=pool, residual=float(np.nan_to_num(read.strain[here]).max()))
 
 
 def _picked(many: int, *, opened: bool) -> Indices:
@@ -568,21 +569,17 @@ def _offered(run: Run, law: Law) -> Candidate:
     return Candidate(pool=pool_of(law, run.service.value, arrival_rate=run.io_rate.value))
 
 
-def _columns(read: Readings, volume: int) -> list[int]:
-    """Steady readings of a volume that fit, the preferred one first; the nearest where none does."""
-    strain = read.strain[volume]
-    steady = [
-        k for k in range(strain.size) if read.kind(k) in ("poisson", "closed") and math.isfinite(strain[k])
-    ]
-    fits = [k for k in steady if strain[k] <= 1.0]
-    if not fits:
-        return [min(steady, key=lambda k: float(strain[k]))]
-    closed = sorted(
-        (k for k in fits if read.kind(k) == "closed"), key=lambda k: float(read.demands.population[volume, k])
-    )
-    opened = [k for k in fits if read.kind(k) == "poisson"]
-    busy = float(read.rows.rate[volume] * read.rows.service[volume])
-    return [*opened, *closed] if busy < FAR_FROM_SATURATED else [*closed, *opened]
+def _fitting(read: Readings) -> tuple[Indices, Indices]:
+    """Columns of steady readings of each row, those that fit, the preferred one first, and how many these are.
+
+    It is the nearest where none fits. Open arrivals are preferred far from saturation, else the fewest requesters.
+    """
+    strain = np.where(np.isfinite(read.strain), read.strain, np.inf)
+    fits = strain <= 1.0
+    fits[np.arange(read.volumes), strain.argmin(axis=1)] |= ~fits.any(axis=1)
+    opened = np.where(read.rows.rate * read.rows.service < FAR_FROM_SATURATED, 0.0, 1e300)
+    people = np.where(read.layout.kind == POISSON, opened[:, None], read.demands.population)
+    return np.argsort(np.where(fits, people, np.inf), axis=1, kind="stable"), fits.sum(axis=1)
 
 
 def _in_use(run: Run, law: Law, candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -136,20 +136,16 @@ def _classes(present: NDArray[np.bool_], groups: VolumeGroups) -> Indices:
 
 def alike(run: Run) -> Indices:
     """Group of each volume: those whose rates, services and queues the printed digits cannot tell apart."""
-    rate, service, queued = run.io_rate.value, run.service, run.queued
-    room = (service.high - service.value) / service.value
+    rate, service, half = run.io_rate.value, run.service.value, run.service.high - run.service.value
+    room, wait = half / service, run.queued.value / rate
+    # Of each volume, in rows, those near it.
+    near = np.abs(rate / rate[:, None] - 1) <= room[:, None]
+    near &= np.abs(service - service[:, None]) <= half[:, None]
+    near &= np.abs(wait - wait[:, None]) <= (room * (wait + service))[:, None]
     group = np.full(rate.size, -1, dtype=np.int64)
-    for first in np.argsort(-rate, kind="stable"):
-        if group[first] >= 0:
-            continue
-        free = np.flatnonzero(group < 0)
-        near = (np.abs(rate[free] / rate[first] - 1) <= room[first]) & (
-            np.abs(service.value[free] - service.value[first]) <= service.high[first] - service.value[first]
-        )
-        wait = queued.value[free] / rate[free]
-        here = queued.value[first] / rate[first]
-        near &= np.abs(wait - here) <= room[first] * (here + service.value[first])
-        group[free[near]] = first
+    for first in np.argsort(-rate, kind="stable").tolist():
+        if group[first] < 0:
+            group[near[first] & (group < 0)] = first
     return np.unique(group, return_inverse=True)[1].astype(np.int64)
 
 
