@@ -150,10 +150,15 @@ def _worst(devices: pl.DataFrame) -> pl.DataFrame:
 
 
 def _marked(devices: pl.DataFrame) -> pl.DataFrame:
-    """Rows with their moment, and the file of those without a date, which are an interval a file, and their group."""
+    """Rows with moment and group; those without a date, with file and source, each of which is an interval."""
     undated = pl.when(pl.col("start").is_null())
     return with_moments(
-        group_keys(devices.lazy().with_columns(_file=undated.then("file"))).collect(), "system"
+        group_keys(
+            devices.lazy().with_columns(
+                _file=undated.then(pl.concat_str("file", "source", separator=" ", ignore_nulls=True))
+            )
+        ).collect(),
+        "system",
     )
 
 
