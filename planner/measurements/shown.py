@@ -133,9 +133,8 @@ def frame_table(
 def _balanced(frame: pl.DataFrame, name: str) -> bool:
     """Whether a number is as far above its low end as below its high one, but for what would lie below zero."""
     value, low, high = (pl.col(f"{name}{end}") for end in schema.ENDS)
-    return bool(
-        frame.select(((2.0 * value - high).clip(0.0) - low <= 1e-9 * high).all()).item()
-    )  # of rounding
+    further = (2.0 * value - high).clip(0.0) - low > 1e-9 * high  # than rounding
+    return not frame.select(further.any()).item()
 
 
 def _printed_digits(halves: Sequence[float | None]) -> dict[str, Any]:

@@ -199,11 +199,8 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
     plain = True
     for heading in headings:
         field, rank, unit = _field_of(heading)
-        if not field or heading in used or not _fits(field, unit):
-            continue
-        if (
-            field == "utilization" and "utilization_resolution" not in by_name
-        ):  # of other tools mostly in percent
+        percent = field == "utilization" and "utilization_resolution" not in by_name  # as other tools have it
+        if not field or percent or heading in used or not _fits(field, unit):
             continue
         plain &= rank < 0
         if field not in taken or rank < ranks[field]:
