@@ -152,13 +152,9 @@ def _worst(devices: pl.DataFrame) -> pl.DataFrame:
 def _marked(devices: pl.DataFrame) -> pl.DataFrame:
     """Rows with moment and group; those without a date, with file and source, each of which is an interval."""
     undated = pl.when(pl.col("start").is_null())
+    where = pl.concat_str("file", "source", separator=" ", ignore_nulls=True)
     return with_moments(
-        group_keys(
-            devices.lazy().with_columns(
-                _file=undated.then(pl.concat_str("file", "source", separator=" ", ignore_nulls=True))
-            )
-        ).collect(),
-        "system",
+        group_keys(devices.lazy().with_columns(_file=undated.then(where))).collect(), "system"
     )
 
 
@@ -171,11 +167,8 @@ def _mean(devices: pl.DataFrame) -> pl.DataFrame:
     rows = _marked(devices).with_columns(
         pl.col("interval").fill_null(1.0), _of=pl.when(pl.col("_kind") != VOLUME).then("_group")
     )
-    group, state, about = (
-        ["system", "_of", *GROUP_KEYS],
-        ["_stated", "_any"],
-        ["utc_offset", "source", "file"],
-    )
+    group, state = ["system", "_of", *GROUP_KEYS], ["_stated", "_any"]
+    about = ["utc_offset", "source", "file"]
     at = [*group, MOMENT, "_file"]
     working = pl.col("kind").is_in([schema.ALIAS, schema.CLASSIC_ALIAS]).any()
     seen = rows.group_by(at).agg(
