@@ -119,6 +119,11 @@ class Answer(Tabular):
         """Everything as plain data, with unit suffixes, as ``--json`` prints it: `FIGURES` and the notes."""
         return {**record(self, self.FIGURES), "notes": list(self.notes)}
 
+    @property
+    def pictured(self) -> bool:
+        """Whether there is a picture that `plot` draws."""
+        return bool(self.PICTURE) or type(self).plot is not Answer.plot
+
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the answer: its headline is the title of the picture."""
         if not self.PICTURE:

@@ -280,10 +280,9 @@ def _told(shown: Shown) -> tuple[str, Axes | None]:
         return shown
     if not isinstance(shown, Answer):
         return "", shown
-    try:
-        axes = shown.plot()
-    except NotImplementedError:  # an answer without a picture
+    if not shown.pictured:
         return shown.headline, None
+    axes = shown.plot()
     figure = figure_of(axes)
     if figure.get_label() == shown.headline:  # the line above says it
         figure.suptitle("")

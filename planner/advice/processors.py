@@ -30,6 +30,7 @@ from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
 from planner.quantity import column
 from planner.queueing import checks
+from planner.render.text import sentence_case
 from planner.reports import Printed, read_table
 from planner.units import GIB, MILLISECOND, ends, given, percent, readable
 
@@ -301,7 +302,7 @@ class Scaling(Answer):
             count = render.counted(self.needed.count, "processor")
             wanted = given(self.wanted or 0.0)
             asked.insert(0, f"ITR {wanted}/s takes {count} ({self.needed.span}, {style.NINETY})")
-        return "; ".join([*asked, judged if asked else judged[0].upper() + judged[1:]]) + "."
+        return "; ".join([*asked, judged if asked else sentence_case(judged)]) + "."
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from sympy.printing.pretty.stringpict import prettyForm
 
 from planner import render, units
 from planner.explain.topic import Equation, exact
-from planner.render.text import WIDTH
+from planner.render.text import WIDTH, sentence_case
 from planner.units import shown as shown_in
 
 Numbers = Mapping[sympy.Symbol, str]
@@ -135,7 +135,7 @@ def with_unit(value: float, unit: str) -> str:
 
 def sentence(meaning: str) -> str:
     """Words that begin with a capital."""
-    return f"{meaning[0].upper()}{meaning[1:]}"
+    return sentence_case(meaning)
 
 
 def body(table: render.Table) -> str:

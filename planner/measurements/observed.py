@@ -24,7 +24,7 @@ from planner.measurements.ends import (
 )
 from planner.measurements.rows import Rows
 from planner.measurements.run import Run, joined_note
-from planner.render import counted
+from planner.render.text import counted, sentence_case
 from planner.reports.schema import PARTS, VOLUME
 from planner.results import Array
 from planner.units import ADDRESSES, MILLISECOND
@@ -240,7 +240,7 @@ def joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, abse
 def _notes(rows: Rows, idle: int) -> tuple[str, ...]:
     """Notes on bases without I/O and on joined intervals, where there are any."""
     bases = f"{counted(idle, 'base')} without I/O {'need' if idle > 1 else 'needs'} no alias." if idle else ""
-    few = f"{joined_note(many).capitalize()}." if (many := rows.joined) > 1 else ""
+    few = f"{sentence_case(joined_note(many))}." if (many := rows.joined) > 1 else ""
     return tuple(filter(None, (bases, few)))
 
 

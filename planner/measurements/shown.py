@@ -17,7 +17,7 @@ from planner.measurements.archive import Archive, collected
 from planner.measurements.choose import means
 from planner.measurements.read import Measured
 from planner.quantity import Quantity, column
-from planner.render.text import counted, listed
+from planner.render.text import counted, listed, sentence_case
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
 from planner.units import MILLISECOND, readable
@@ -68,7 +68,7 @@ class MeasuredAnswer(Answer):
             for name, frame in self.tables.items()
         ]
         what = " and ".join(dict.fromkeys(self.measured.what)) or "nothing"
-        return f"{what[0].upper()}{what[1:]}: {'; '.join(parts) or 'no rows'}."
+        return f"{sentence_case(what)}: {'; '.join(parts) or 'no rows'}."
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -79,6 +79,11 @@ class MeasuredAnswer(Answer):
     def kind(self) -> str:
         """Name of the first table that has rows."""
         return next(iter(self.tables), "devices")
+
+    @property
+    def pictured(self) -> bool:
+        """Whether there are devices: others are drawn by the answers about them."""
+        return bool(self.measured.devices.height)
 
     def table(self) -> render.Table:
         """Every column that says something, of the first table that has rows."""
@@ -251,7 +256,7 @@ def _iso(moment: Any) -> str:
 def draw(found: MeasuredAnswer, axes: style.Axes | None) -> style.Axes:
     """Of what the response time of each device consists, from below, its mean; of many devices the longest."""
     table, headline = found.measured.devices, found.headline
-    if not table.height:
+    if not found.pictured:
         raise InputError(
             "plot", headline, "rows of devices; `planner aliases supply` and `storage usage` draw others"
         )

@@ -12,7 +12,6 @@ import numpy as np
 from planner import files, render
 from planner.answer import Answer, tabled
 from planner.demand import Target
-from planner.errors import InputError
 from planner.page.content import AfterGrowth, Grid, Item, Limits, PagePicture, Part, Tile, grid, sections
 from planner.page.drawing import Course, Curve, Week
 from planner.page.verdict import ALREADY, WITHIN, what_to_do
@@ -92,10 +91,9 @@ def _any(answer: Answer, ident: str, title: str = "Answer", few: int = 1) -> Par
 
 def _picture(answer: Answer) -> tuple[tuple[str, str], ...]:
     """The picture as an image of its own, so that its styles stay in it; none where the answer has none."""
-    try:
-        picture = files.svg(answer.plot())
-    except (NotImplementedError, InputError):
+    if not answer.pictured:
         return ()
+    picture = files.svg(answer.plot())
     return ((f"data:image/svg+xml;base64,{base64.b64encode(picture.encode()).decode()}", answer.headline),)
 
 

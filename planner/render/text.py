@@ -164,6 +164,11 @@ def counted(number: float, noun: str, plural: str = "") -> str:
     return f"{number:,.0f} {noun if number == 1 else plural or noun + 's'}"
 
 
+def sentence_case(text: str) -> str:
+    """A text whose first letter is a capital; the others stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def listed(names: Sequence[str], most: int = 12) -> str:
     """The first few names, long ones by their beginnings, and how many more there are.
 

@@ -206,12 +206,13 @@ def _heading(table: CsvTable, value: str | None) -> str:
 def _starts(table: CsvTable) -> tuple[NDArray[np.datetime64], NDArray[np.datetime64]]:
     """Begin of each interval by the wall clock; and in UTC, where every one has its offset, else the same array."""
     cells = table.texts("start")
+    moments, wrong = None, cells[0]  # where day and month may change places, all are wrong
     try:
-        moments, wrong = read_dates(cells) or [None], cells[0]
+        moments = read_dates(cells)
     except ValueError as error:
-        moments, wrong = [None], str(error)
-    if None in moments:
-        row = cells.index("") if "" in cells else cells.index(wrong)
+        wrong = str(error)
+    if moments is None or "" in cells:
+        row = cells.index("" if "" in cells else wrong)
         wanted = "expected a date with or without a time, such as 2026-03-01T10:15"
         raise table.error(row, "start", f"{shown(cells[row])}: {wanted}")
     starts, offsets = clock(moments)

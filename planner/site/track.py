@@ -90,16 +90,18 @@ def track_record(
     when = when.replace(tzinfo=None)  # by the clock of the system
     parts, notes, lost = parts_of(source, allow_missing=True, **asked)
     pools: list[Tracked] = []
-    unchanged, remarks, read = 0, [*all_notes(lost), *notes], len(notes) + len(all_notes(lost))
+    failed: list[str] = []
+    unchanged = 0
     for each in parallel.run(partial(tracked_of, since=when), parts, scheduler, workers):
         if isinstance(each, parallel.Failed):
-            remarks.append(f"No record of {each.name}: {each.problem}")
+            failed.append(f"No record of {each.name}: {each.problem}")
             continue
         pools += each[0]
         unchanged += each[1]
-    if not (pools or unchanged or remarks[read:]):
+    if not (pools or unchanged or failed):
         raise InputError("since", str(since), "a time with measured intervals before it and since")
-    return TrackRecord(pools=tuple(pools), since=when, unchanged=unchanged, remarks=tuple(remarks))
+    remarks = (*all_notes(lost), *notes, *failed)
+    return TrackRecord(pools=tuple(pools), since=when, unchanged=unchanged, remarks=remarks)
 
 
 CLOCK: Final = "%Y-%m-%d %H:%M"

@@ -15,6 +15,7 @@ from planner.demand import Law, Target
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.quantity import column
+from planner.render.text import sentence_case
 from planner.results import Array
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Count, Gain
@@ -224,7 +225,7 @@ class AliasAnswer(Answer):
         """Count, range, gain and cost; first what could not be read, last what was taken for a service time."""
         said = f"{self._headline()} {self.assumed}".rstrip()
         return (
-            f"{self.gaps.words}: by the other rows {_aliases(self.recommended)}. {_capital(said)}"
+            f"{self.gaps.words}: by the other rows {_aliases(self.recommended)}. {sentence_case(said)}"
             if self.gaps
             else said
         )
@@ -256,7 +257,7 @@ class AliasAnswer(Answer):
             )
         if not self.helps:
             return (
-                f"{head}aliases do not help: the wait becomes service. {_capital(_aliases(self.recommended))} "
+                f"{head}aliases do not help: the wait becomes service. {sentence_case(_aliases(self.recommended))} "
                 f"({self.spread}) would meet the target: {self._gain(self.recommended)}."
             )
         head += f"{_aliases(self.recommended)} ({self.spread}){self._together}"
@@ -506,10 +507,6 @@ def unmeasured(sentences: Iterable[str]) -> str:
 
 def _aliases(count: int) -> str:
     return render.counted(count, "alias", "aliases")
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _end(value: float) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from planner import render
 from planner.errors import InputError
 from planner.measurements import Devices, Run
-from planner.render.text import counted, listed
+from planner.render.text import counted, listed, sentence_case
 from planner.reports.membership import Membership
 from planner.reports.schema import Missing
 from planner.units import is_number, percent, readable
@@ -70,7 +70,7 @@ def first_words(found: Mapping[str, Gaps], then: str = "by the other rows what f
         f"pool {name}: {each.words}" if name else each.words for name, each in [*short.items()][:MOST_SHORT]
     )
     more = f" and so in {len(short) - MOST_SHORT} more pools" if len(short) > MOST_SHORT else ""
-    return f"{said[:1].upper()}{said[1:]}{more}: {then}. "
+    return f"{sentence_case(said)}{more}: {then}. "
 
 
 def all_missing(found: Mapping[str, Gaps]) -> int:

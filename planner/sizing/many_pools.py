@@ -16,7 +16,7 @@ from planner.devices import Performance
 from planner.errors import InputError, PlannerError
 from planner.measurements import Run
 from planner.quantity import column
-from planner.render.text import first_of, listed
+from planner.render.text import first_of, listed, sentence_case
 from planner.sizing.answer import SCOPE, unmeasured, words_of
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Count
@@ -443,7 +443,7 @@ class Subsystem(Answer):
         notes: dict[str, list[str]] = {}
         for pool in self.pools:
             for note in pool.notes:
-                notes.setdefault((note[:1].upper() + note[1:]).rstrip("."), []).append(pool.name)
+                notes.setdefault(sentence_case(note).rstrip("."), []).append(pool.name)
         said = [
             f"{note} ({'all pools' if len(names) == len(self.pools) else _names(names)})."
             for note, names in notes.items()

@@ -16,6 +16,7 @@ from planner.errors import ConvergenceError, InfeasibleError, InputError, Planne
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.measurements.run import BY_CHANCE
+from planner.render.text import sentence_case
 from planner.sizing.answer import AliasAnswer, beyond_range
 from planner.sizing.bursty_pool import size_bursty_pools
 from planner.sizing.gaps import below_floor, unanswered
@@ -358,7 +359,7 @@ def _left_out(name: str, rows: FromSources, counts: Mapping[tuple[str, int], Nee
         return ""
     whose = rows[0][1].name
     lost = unanswered({k: counts[name, k].problem for k in places}, len(rows), lambda at: rows[at][1].start)
-    return f"{whose[:1].upper()}{whose[1:]}: {lost}."
+    return f"{sentence_case(whose)}: {lost}."
 
 
 def _ranked(several: Mapping[str, FromSources]) -> bool:
@@ -372,5 +373,5 @@ def _ranked(several: Mapping[str, FromSources]) -> bool:
 def _chosen(run: Run, many: int) -> Run:
     """The run with which of its intervals it is."""
     when = "" if run.start is None else f", {run.start:%Y-%m-%d %H:%M}"
-    chance = (f"{BY_CHANCE.capitalize()}.",) if run.by_samples else ()
+    chance = (f"{sentence_case(BY_CHANCE)}.",) if run.by_samples else ()
     return replace(run, interval=f"worst of {many:,} intervals{when}", notes=(*run.notes, *chance))

@@ -36,7 +36,7 @@ from planner.measurements.observed import NO_QUEUE
 from planner.measurements.read import Measured
 from planner.measurements.read import membership as members_of
 from planner.measurements.systems import of_pool, without_pooled
-from planner.render.text import counted
+from planner.render.text import counted, sentence_case
 from planner.reports.membership import LinuxDevices, Membership, share_together
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
 from planner.sizing.answer import AliasAnswer
@@ -444,7 +444,7 @@ class AliasQuestion:
         found, left_out = present_cases(runs, self.law, self.target, self.growth)
         chosen = {name: case[-1] for name, case in found.items() if case[-1].interval}
         told = {run.name: more_since(run.aliases, runs[name][-1][1].aliases) for name, run in chosen.items()}
-        more = [f"{name[:1].upper()}{name[1:]}: {words}." for name, words in told.items() if words]
+        more = [f"{sentence_case(name)}: {words}." for name, words in told.items() if words]
         return found, [*self.notes, *left_out, *([WORST_TAKEN] if chosen else []), *more]
 
     def gaps(self, volumes: int, only: Devices | None, **pool: Any) -> Gaps:

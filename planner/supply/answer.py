@@ -15,7 +15,7 @@ from planner.demand import Law
 from planner.errors import InputError
 from planner.measurements import Run
 from planner.quantity import column
-from planner.render.text import counted, listed, word
+from planner.render.text import counted, listed, sentence_case, word
 from planner.reports.supply import Counts, PoolSupply
 from planner.supply.fit import (
     FEWEST_FAILS,
@@ -144,7 +144,7 @@ class SupplyAnswer(Answer):
         if unknown := [p for p in self.pools if p.verdict is None]:
             parts.append(f"no interval to judge {_named(unknown)} by")
         text = "; ".join(parts)
-        return f"{text[:1].upper()}{text[1:]}."
+        return f"{sentence_case(text)}."
 
     @property
     def notes(self) -> tuple[str, ...]:

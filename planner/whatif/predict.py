@@ -21,6 +21,7 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.library import Model
 from planner.quantity import LARGEST_GRID, Quantity, Value, listed, span
+from planner.render.text import sentence_case
 from planner.results import Array
 from planner.units import given, readable
 
@@ -170,7 +171,7 @@ class Prediction(Answer):
         notes = ["+/- is half of the 90 % interval."]
         if any((np.isposinf(each.high) & np.isfinite(each.value)).any() for each in self.values.values()):
             notes.append('"or more": the measurements set no upper end; the lower one is in --json.')
-        return (*notes, *(f"{warning[0].upper()}{warning[1:]}." for warning in self.warnings))
+        return (*notes, *(f"{sentence_case(warning)}." for warning in self.warnings))
 
     def table(self) -> render.Table:
         """All numbers with the ends of their intervals; an end that nothing bounds is infinite."""

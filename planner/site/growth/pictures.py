@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from planner import style
+from planner.render.text import sentence_case
 from planner.site.growth.answer import MANY, amount
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _mark_date(
 
 def _title(limit: Limit) -> str:
     name = _named(limit.measured.name)
-    name = f"{name[:1].upper()}{name[1:]}"
+    name = f"{sentence_case(name)}"
     if limit.limit is None:
         return f"{name}: {amount(limit.now, limit.measured.unit)} on a busy day"
     words = {
@@ -114,11 +115,9 @@ def _limits(answer: Growth, axes: style.Axes | None) -> style.Axes:
     if first is not None and first.reached is not None:
         name = style.shortened(first.measured.what, 40)
         many = first.measured.unit in MANY
-        title = (
-            f"{name[:1].upper()}{name[1:]} {'run' if many else 'runs'} out first, in {first.reached:%B %Y}"
-        )
+        title = f"{sentence_case(name)} {'run' if many else 'runs'} out first, in {first.reached:%B %Y}"
         if first.verdict == "already":
-            title = f"{name[:1].upper()}{name[1:]} {'are' if many else 'is'} past the limit already"
+            title = f"{sentence_case(name)} {'are' if many else 'is'} past the limit already"
     rest, later = len(limits) - len(dated), len(dated) - len(shown)
     more = [
         f"{later} later ones are not drawn." if later else "",

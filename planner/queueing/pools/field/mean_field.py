@@ -278,10 +278,9 @@ def _averages(
         by_total * law[:, None]
     ).sum(axis=-1)
     alias_pickups = alias_pickups / count
-    each = ratio(
-        fails, base_pickups + alias_pickups, 1.0
-    )  # whoever fails is picked up once, by one of the two
-    base_pickups, alias_pickups = each * base_pickups, each * alias_pickups
+    # Whoever fails is picked up once, by one of the two.
+    scale = ratio(fails, base_pickups + alias_pickups, 1.0)
+    base_pickups, alias_pickups = scale * base_pickups, scale * alias_pickups
     throughput = np.where(elements.closed, unhindered + tries, elements.arrival_rate)
     each = ratio(held / count, ended, elements.service)
     gap = elements.redrive_time[:, None]
