@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from planner import aliases, calibrate, queueing, sizing, style
 from planner.demand import Law, Target
-from planner.demand.steady import candidates_of_pool
+from planner.demand.steady import candidates_of_pool, candidates_of_pools
 from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import ConvergenceError, InfeasibleError, InputError, PlannerError
 from planner.interval import Interval
@@ -725,6 +725,57 @@ def test_readings_of_a_pool_are_of_all_its_volumes(aliases: int, demand: dict[st
         )
     for each in found:
         assert each.pool.solve([aliases]).io_rate[0] == pytest.approx(4 * rate, rel=0.01)
+
+
+def busy_pools() -> list[Run]:
+    """Two and four volumes with aliases at work, from idle to more than their devices serve."""
+    some = np.random.default_rng(8)
+    runs = []
+    for volumes, many in ((2, 2), (4, 2)):
+        for busy in (0.2, 0.6, 0.75, 0.9, 1.0):
+            rate, queue = busy * (1 + many / volumes) / 2e-3, float(np.exp(some.uniform(-1.0, 2.0)))
+            one = from_numbers(
+                io_rate=Interval.around(rate, 0.05), service=Interval.around(2e-3, 5e-5), response=None,
+                queued=Interval.around(queue, 0.005), volumes=1, aliases=0, pool=False,
+            )  # fmt: skip
+            runs.append(joined("POOL", [one] * volumes, many))
+    return runs
+
+
+@pytest.mark.long
+def test_one_candidate_is_the_preferred_one_of_all() -> None:
+    """The least that fits of many intervals is asked for without the others, also in overload."""
+    runs = busy_pools()
+    alone = candidates_of_pools(runs, LAW, every=False)
+    every = candidates_of_pools(runs, LAW)
+    for run, (one,), others in zip(runs, alone, every, strict=True):
+        assert one.fits is others[0].fits, run.busy
+        if one.fits:
+            assert one.requesters == others[0].requesters
+            assert one.pool.service_time == pytest.approx(others[0].pool.service_time, rel=1e-6)
+    assert {each.fits for (each,) in alone} == {True, False}
+
+
+@pytest.mark.parametrize(
+    "population", [20, *(pytest.param(each, marks=pytest.mark.long) for each in (48, 96))]
+)
+def test_many_requesters_a_volume_are_found(population: int) -> None:
+    """A pool as the law itself has it, most of its I/Os waiting: expected values come from our own law."""
+    asked = Pool(
+        classes=(VolumeClass(volumes=2, population=population, think_time=5e-3),), service_time=1.3e-3,
+        inflation=LAW.inflation, redrive_time=LAW.redrive_time,
+    )  # fmt: skip
+    solved = asked.solve([2])
+    rate, queue, service = (float(each[0]) for each in (solved.io_rate, solved.queued, solved.service_time))
+    one = from_numbers(
+        io_rate=Interval.around(rate / 2, 1e-3 * rate), service=Interval.around(service, 1e-5), response=None,
+        queued=Interval.around(queue / 2, 0.05), volumes=1, aliases=0, pool=False,
+    )  # fmt: skip
+    found = candidates_of_pool(joined("POOL", [one] * 2, 2), LAW)
+    people = [each.pool.classes[0].population for each in found]
+    assert all(each.fits for each in found)
+    assert min(people) <= population <= max(people)
+    assert found[0].pool.service_time == pytest.approx(1.3e-3, rel=2e-3)
 
 
 @pytest.mark.parametrize(

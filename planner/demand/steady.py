@@ -9,7 +9,7 @@ digits, and the error of the model, leave open. Of open arrivals the free number
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,11 +23,16 @@ from planner.demand.rowwise import on_edge
 from planner.devices import Pool, VolumeClass
 from planner.interval import Interval
 from planner.measurements import Run
+from planner.queueing._roots import increasing_root
+from planner.queueing.erlang import erlang_b
 from planner.queueing.pools.solve import solve_pools
+from planner.queueing.pools.stability import most_in_overload
 from planner.results import Array
 from planner.units import MILLISECOND, readable
 
-POPULATIONS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32)
+OPEN: Final = (math.inf,)
+POPULATIONS: Final = (*range(1, 11), 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+MANY: Final = 32  # beyond these, no more than four times as many as are in service and wait
 IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
 
 
@@ -108,30 +113,64 @@ def candidates_of_pools(runs: Sequence[Run], law: Law, *, every: bool = True) ->
         One a measurement, each with at least one candidate.
     """
     known = [run for run in runs if run.queue_known]
-    opened = [each for (each,) in _inverted(known, law, (math.inf,))]
-    enough = [
-        (each.queue_short and not each.fits) or (not every and each.fits and run.busy < FAR_FROM_SATURATED)
-        for each, run in zip(opened, known, strict=True)
-    ]
-    closed = iter(
-        _inverted([run for run, done in zip(known, enough, strict=True) if not done], law, POPULATIONS)
-    )
-    found = iter(
-        [
-            (each,) if done else _preferred(run, [*next(closed), each])
-            for run, each, done in zip(known, opened, enough, strict=True)
-        ]
-    )
+    found: list[list[Candidate]] = [[] for _ in known]
+
+    def look(which: Iterable[int], populations: Callable[[Run], Sequence[float]]) -> None:
+        asked = [(k, each) for k in which for each in populations(known[k])]
+        for (k, _), one in zip(asked, _inverted([(known[k], each) for k, each in asked], law), strict=True):
+            found[k].append(one)
+
+    def going() -> list[int]:
+        """Those that no candidate settles."""
+        return [
+            k for k, run in enumerate(known)
+            if not _too_short(found[k]) and (every or not _kept(run, found[k]))
+        ]  # fmt: skip
+
+    # Next to saturation open arrivals cost most, and are not preferred: busy less with as long a queue, they are nearer
+    # than no population that queues as much.
+    calm = {k for k, run in enumerate(known) if run.busy < FAR_FROM_SATURATED}
+    look(calm, lambda _: OPEN)
+    look(going(), lambda run: _populations(run, law)[0])
+    look(going(), lambda run: _populations(run, law)[1])
+    late = [k for k in going() if k not in calm]
+    look((k for k in late if _kept(known[k], found[k]) or _all_short(found[k])), lambda _: OPEN)
+    most = None if every else 1
+    preferred = iter([_preferred(run, some)[:most] for run, some in zip(known, found, strict=True)])
     unknown = iter(_offered([run for run in runs if not run.queue_known], law))
-    return [next(found) if run.queue_known else (next(unknown),) for run in runs]
+    return [next(preferred) if run.queue_known else (next(unknown),) for run in runs]
+
+
+def _populations(run: Run, law: Law) -> tuple[list[int], list[int]]:
+    """Requesters a volume of those tried that may be in service and wait as measured: the fewest, and more."""
+    in_service = run.total_rate.value * run.mean_service
+    error = 2.0 * law.model_error * (in_service.value + run.total_queue.value)
+    least = float(in_service.low + run.total_queue.low - error) / run.bases
+    few = [each for each in POPULATIONS if least <= each <= 2.0 * least]
+    return few, [each for each in POPULATIONS if max(least, 2.0 * least) < each <= max(MANY, 4.0 * least)]
+
+
+def _too_short(found: Sequence[Candidate]) -> bool:
+    """Whether the last of them are open arrivals that queue less than was measured."""
+    return bool(found) and math.isinf(found[-1].requesters) and found[-1].queue_short and not found[-1].fits
+
+
+def _all_short(found: Sequence[Candidate]) -> bool:
+    """Whether every population queues less than was measured."""
+    return all(each.queue_short for each in found)
+
+
+def _kept(run: Run, found: Sequence[Candidate]) -> list[Candidate]:
+    """Those that fit."""
+    waits = bool(run.total_queue.low > 0.0)  # one requester a volume never does
+    return [each for each in found if each.fits and not (waits and each.requesters == run.bases)]
 
 
 def _preferred(run: Run, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Those that fit, the preferred one first; the nearest where none fits. The open one is the last of `found`."""
-    waits = bool(run.total_queue.low > 0.0)  # one requester a volume never does
-    kept = [each for each in found if each.fits and not (waits and each.requesters == run.bases)]
+    """Those that fit, the preferred one first; the nearest where none fits."""
+    kept = sorted(_kept(run, found), key=lambda each: each.requesters)
     if not kept:
-        return (min(found, key=lambda each: each.residual),)
+        return (found[-1] if _too_short(found) else min(found, key=lambda each: each.residual),)
     if math.isinf(kept[-1].requesters) and run.busy < FAR_FROM_SATURATED:
         return (kept[-1], *kept[:-1])
     return tuple(kept)
@@ -149,19 +188,17 @@ class _Elements(ArrayFields):
     population: Array  # inf where open
 
     @classmethod
-    def made(cls, runs: Sequence[Run], law: Law, populations: Sequence[float]) -> _Elements:
-        """Every population of every measurement."""
-        each = np.array([
-            (run.bases, run.aliases, run.total_rate.value, *run.mean_service, *run.total_queue) for run in runs
-        ]).reshape(len(runs), 9)  # fmt: skip
-        tiled = np.repeat(each, len(populations), axis=0).T
-        volumes, aliases, rate = tiled[:3]
-        service, queue = Interval(*tiled[3:6]), Interval(*tiled[6:9])
+    def made(cls, cases: Sequence[tuple[Run, float]], law: Law) -> _Elements:
+        """Of measurements with a population each."""
+        volumes, aliases, rate, *ends, population = np.array([
+            (run.bases, run.aliases, run.total_rate.value, *run.mean_service, *run.total_queue, population)
+            for run, population in cases
+        ]).T  # fmt: skip
+        service, queue = Interval(*ends[:3]), Interval(*ends[3:])
         error = np.where(aliases > 0, law.model_error, 0.0)
         return cls(
             volumes=volumes, aliases=aliases, rate=rate, service=service.widened(error * service.value),
-            queue=queue.widened(error * (queue.value + rate * service.value)),
-            population=np.tile(np.asarray(populations, dtype=np.float64), len(runs)),
+            queue=queue.widened(error * (queue.value + rate * service.value)), population=population,
         )  # fmt: skip
 
     def gap(self, log_free: Array, alone: Array, law: Law) -> Array:
@@ -201,30 +238,26 @@ def _residual(known: Interval, guess: Array) -> Array:
     return np.asarray(np.clip(np.nan_to_num(known.strain(guess), nan=1e6, posinf=1e6), -1e6, 1e6))
 
 
-def _inverted(runs: Sequence[Run], law: Law, populations: Sequence[float]) -> list[list[Candidate]]:
-    """Every candidate of every measurement, fitting or not."""
-    if not runs:
+def _inverted(cases: Sequence[tuple[Run, float]], law: Law) -> list[Candidate]:
+    """Candidates of measurements with a population each, fitting or not."""
+    if not cases:
         return []
-    every = _Elements.made(runs, law, populations)
+    every = _Elements.made(cases, law)
     low, high = _limits(every, law)
     ends, near = (low, high), (low, high)
-    alone, free = np.array(every.service.value), low
-    residual, of_queue = np.full(low.shape, np.inf), low
+    best = np.array([low, every.service.value, low, low])
     # The gap is a time: of requesters, in units of S0, it is known only once S0 is.
     for _ in range(1 if np.isinf(every.population).all() else 2):
-        free, found = _balanced(every, alone, law, near)
+        best, found = _balanced(every, best[1], law, near)
         missed = np.flatnonzero(~found)
         if missed.size and (near[0][missed] > ends[0][missed]).any():
-            free[missed], _ = _balanced(
-                every.of(missed), alone[missed], law, (ends[0][missed], ends[1][missed])
-            )
-        near = np.maximum(free - 0.05, ends[0]), np.minimum(free + 0.05, ends[1])
-        alone, of_service, of_queue = every.residuals(free, alone, law)
-        alone = np.where(alone > 0, alone, every.service.value)
-        residual = on_edge(np.maximum(np.abs(of_service), np.abs(of_queue)))
+            within = ends[0][missed], ends[1][missed]
+            best[:, missed], _ = _balanced(every.of(missed), best[1, missed], law, within)
+        near = np.maximum(best[0] - 0.05, ends[0]), np.minimum(best[0] + 0.05, ends[1])
+    free, alone, of_service, of_queue = best
+    residual = on_edge(np.maximum(np.abs(of_service), np.abs(of_queue)))
     each = zip(every.population, np.exp(free) * alone, alone, residual, of_queue < 0.0, strict=True)
-    flat = [_candidate(runs[k // len(populations)], law, *item) for k, item in enumerate(each)]
-    return [flat[first : first + len(populations)] for first in range(0, len(flat), len(populations))]
+    return [_candidate(run, law, *item) for (run, _), item in zip(cases, each, strict=True)]
 
 
 def _limits(every: _Elements, law: Law) -> tuple[Array, Array]:
@@ -232,7 +265,8 @@ def _limits(every: _Elements, law: Law) -> tuple[Array, Array]:
 
     A requester's cycle N / X is think time, service and wait (Little's law). Of open arrivals the capacity left over
     the load is ``c / (x S0) - 1`` for a volume's rate x and its c devices; whatever fits has a service time within the
-    digits, of which a lone I/O takes all, or the less the more aliases slow it down.
+    digits, of which a lone I/O takes all, or the less the more aliases slow it down. It is no less than what has the
+    longest queue of the digits even where every device serves every volume.
     """
     opened = np.isinf(every.population)
     people = np.where(opened, 1.0, every.population)
@@ -243,27 +277,55 @@ def _limits(every: _Elements, law: Law) -> tuple[Array, Array]:
     least = devices / (1.0 + gap) * every.volumes / (every.rate * every.service.high) - 1.0
     slowed = (1.0 + law.inflation * every.aliases) * (1.0 + gap)
     most = devices * slowed * every.volumes / (every.rate * every.service.low) - 1.0
+    least = np.maximum(least, np.where(opened, _least_idle(every, gap, law), 0.0))
     low = np.where(opened, np.clip(least, *IDLE_RANGE), np.maximum(1e-3, 0.5 * (cycle - 1.5 * response)))
     high = np.where(opened, np.clip(most, 2 * low, IDLE_RANGE[1]), np.maximum(2e-3, cycle))
     return np.log(low), np.log(high)
 
 
+def _least_idle(every: _Elements, gap: Array, law: Law) -> Array:
+    """Idle capacity over the load at which one queue for all devices would hold the longest that was measured.
+
+    The load is a share r of what such volumes serve with queues that never end. With Erlang's B of as much offered
+    load ``C = B / (1 - r + r B)`` find all devices taken, and ``C r / (1 - r)`` wait: a little less than with bases
+    that serve their own volume alone.
+    """
+    devices = every.volumes + every.aliases
+    most = every.volumes * most_in_overload(every.volumes, every.aliases / every.volumes, law.inflation, gap)
+    capacity = devices / (1.0 + gap)
+
+    def short(log_spare: Array, devices: Array, most: Array, queue: Array) -> Array:
+        spare = np.exp(log_spare)
+        lost = erlang_b(most / (1.0 + spare), devices)
+        return np.asarray(queue - lost * (1.0 + spare) / ((spare + lost) * spare))
+
+    low, high = (np.full(gap.shape, math.log(each)) for each in IDLE_RANGE)
+    spare = 0.9 * np.exp(increasing_root(short, low, high, (devices, most, every.queue.high)))
+    return np.asarray((1.0 + spare) * capacity / most - 1.0)
+
+
 def _balanced(
     every: _Elements, alone: Array, law: Law, ends: tuple[Array, Array]
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Logarithm of the free number at which both residuals cancel, and whether there is one; else the nearer end."""
+    """Where both residuals cancel, and whether they do; else where they nearly do.
+
+    Rows: logarithm of the free number, service time of a lone I/O [s], residuals of service and of queue.
+    """
     from scipy.optimize import elementwise
+
+    best, nearest = np.empty((4, alone.size)), np.full(alone.size, np.inf)
 
     def total(log_free: Array, index: Array) -> Array:
         some = index.astype(np.int64)
-        _, of_service, of_queue = every.of(some).residuals(log_free, alone[some], law)
-        return of_service + of_queue
+        found = np.array([log_free, *every.of(some).residuals(log_free, alone[some], law)])
+        off = found[2] + found[3]
+        nearer = np.abs(off) < nearest[some]
+        best[:, some[nearer]], nearest[some[nearer]] = found[:, nearer], np.abs(off)[nearer]
+        return np.asarray(off)
 
     index = np.arange(alone.size, dtype=np.float64)
-    root = elementwise.find_root(total, ends, args=(index,), tolerances={"xatol": 1e-6, "fatol": 1e-6})
-    found = np.array(root.success)
-    nearer = np.where(np.abs(root.f_bracket[0]) < np.abs(root.f_bracket[1]), *root.bracket)
-    return np.where(found, root.x, nearer), found
+    root = elementwise.find_root(total, ends, args=(index,), tolerances={"xatol": 1e-6, "fatol": 1e-4})
+    return best, np.array(root.success)
 
 
 def _candidate(

@@ -180,6 +180,8 @@ def _mean(devices: pl.DataFrame) -> pl.DataFrame:
     )
     every = times.join(rows.select(group).unique(), ["system", "_of"], nulls_equal=True)
     every = every.join(seen, at, how="left", nulls_equal=True).sort(MOMENT, "_file")
+    # Aliases of a source are there from their first row on, as in `_states`.
+    every = every.with_columns(pl.col("_any").cast(pl.Int8).cum_max().over(*group, "source"))
     every = every.with_columns(pl.col(state).forward_fill().backward_fill().over(group))
     whole = every.group_by(*group, *state).agg(
         pl.col("start", *about).sort_by(MOMENT).first().name.prefix("_"),

@@ -312,7 +312,7 @@ def test_what_is_tried_rises_and_the_fine_tries_hold_the_coarse_ones() -> None:
         (kinds.ON_LOADS, kinds.FINE_ON_LOADS),
         (kinds.ACTIVE_STEPS, kinds.FINE_ACTIVE_STEPS),
         (kinds.SHARES[::-1], kinds.FINE_SHARES[::-1]),
-        (steady.POPULATIONS, range(1, 33)),
+        (steady.POPULATIONS, range(1, 1025)),
         (kinds.CLOSED_STEPS, range(30)),
     ):
         assert (np.diff(coarse) > 0).all() and (np.diff(fine) > 0).all()

@@ -244,6 +244,19 @@ def test_a_mean_of_listings_before_and_after_aliases_is_two() -> None:
     assert (answer.recommended, answer.range) == (15, (14, 15))
 
 
+def test_an_interval_without_rows_of_aliases_that_were_there_is_of_the_same_mean() -> None:
+    """Aliases that did nothing in a quarter of an hour have no row of it, though a sample caught an I/O that waits."""
+    lines = "device,kind,start,interval_s,io_rate,service_ms,queued\n" + "".join(
+        f"{device},{kind},2026-03-02T00:{minute:02},900,{rate},1.2,{queue}\n"
+        for minute in (0, 15, 30)
+        for device, kind, rate, queue in (("5000", "base", 300, 0.2), ("51F0", "alias", 40, 0))
+        if minute != 15 or kind == "base"
+    )
+    found = read(lines.encode(), interval="mean").devices.sort("device")
+    assert found["interval"].to_list() == [2700.0, 2700.0]
+    assert found["io_rate"].to_list() == pytest.approx([300.0, 80 / 3])
+
+
 def test_a_pool_has_one_worst_interval() -> None:
     lines = "pool,device,start,interval_s,io_rate,service_ms,queued\n" + "".join(
         f"7,{device},2026-03-0{day},60,100,1.0,{queue}\n"

@@ -28,7 +28,9 @@ def aliases_in_use(pools: Elements) -> Array:
     these volumes are alike and there is no gap. Closed classes and loads below the base need none: their queues end.
     """
     load = pools.arrival_rate * pools.service
-    base, growth, beside = _rates_in_overload(pools)
+    base, growth, beside = _rates_in_overload(
+        pools.inflation[:, None], pools.redrive_time[:, None] / pools.service
+    )
     missing = np.maximum(load - base, 0.0)
     spare = 1.0 - growth * load
     alone = growth + beside - growth * _shares(pools, missing * (growth + beside))
@@ -65,7 +67,9 @@ def solve_saturated(pools: Elements) -> Outcome:
     """What unstable pools come to: overloaded volumes hold all aliases, the others are left to their bases."""
     over = _overloaded(pools)
     alone = without_aliases(replace(pools, volumes=np.where(over, 0.0, pools.volumes)))
-    base, growth, beside = _rates_in_overload(pools)
+    base, growth, beside = _rates_in_overload(
+        pools.inflation[:, None], pools.redrive_time[:, None] / pools.service
+    )
     missing = np.where(over, pools.arrival_rate * pools.service - base, 0.0)
     # Queues grow as I/Os are missing, and aliases take of each as it grows.
     share = _shares(pools, missing * (growth + beside))
@@ -160,7 +164,13 @@ def _overloaded(pools: Elements) -> NDArray[np.bool_]:
     return np.asarray((pools.volumes > 0.0) & ~pools.closed & full)
 
 
-def _rates_in_overload(pools: Elements) -> tuple[Array, Array, Array]:
-    """Rate of its base, slowing by an alias, time of an alias [services] of overloaded volumes, (elements, classes)."""
-    gap = pools.redrive_time[:, None] / pools.service
-    return 1.0 / (1.0 + gap), pools.inflation[:, None] / (1.0 + gap), 1.0 + gap
+def _rates_in_overload(inflation: Array, gap: Array) -> tuple[Array, Array, Array]:
+    """Rate of its base, slowing by an alias, time of an alias of overloaded volumes, like the gap [service times]."""
+    return 1.0 / (1.0 + gap), inflation / (1.0 + gap), 1.0 + gap
+
+
+def most_in_overload(volumes: Array, held: Array, inflation: float, gap: Array) -> Array:
+    """I/Os that end at each of equal volumes whose queues never do, with so many aliases held [1/service time]."""
+    base, growth, beside = _rates_in_overload(np.asarray(inflation), gap)
+    apart = growth + beside - growth / volumes
+    return (base * apart + held) / (apart + growth * held)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from planner.queueing import alias_pool
+from planner.queueing.pools.stability import most_in_overload
 
 
 def chain(volumes: int, aliases: int, inflation: float) -> tuple[float, float]:
@@ -43,6 +44,26 @@ def test_overloaded_equal_volumes_are_exact(volumes: int, aliases: int, inflatio
     assert not found.stable
     assert found.base_throughput == pytest.approx(base, rel=1e-9)
     assert found.alias_throughput == pytest.approx(by_alias, rel=1e-9)
+
+
+@pytest.mark.parametrize(("volumes", "aliases", "inflation"), [(2, 3, 0.09), (3, 4, 0.3), (2, 1, 0.5)])
+def test_equal_volumes_serve_at_most_what_their_chain_does(
+    volumes: int, aliases: int, inflation: float
+) -> None:
+    most = most_in_overload(np.array(volumes), np.array(aliases / volumes), inflation, np.array(0.0))
+    assert most == pytest.approx(sum(chain(volumes, aliases, inflation)), rel=1e-9)
+    for gap in (0.0, 0.05):
+        rate = float(
+            most_in_overload(np.array(volumes), np.array(aliases / volumes), inflation, np.array(gap))
+        )
+        below, above = (
+            alias_pool(
+                0, volumes=volumes, arrival_rate=share * rate, service_time=1.0, inflation=inflation,
+                redrive_time=gap,
+            )
+            for share in (0.999, 1.001)
+        )  # fmt: skip
+        assert below.aliases_to_be_stable <= aliases < above.aliases_to_be_stable
 
 
 @pytest.mark.parametrize("rate", [1.80, 1.83, 1.84])

@@ -182,7 +182,7 @@ def _wanted(
     more = (found.tail > cut) & (size.beyond < totals)
     longer = np.where(found.tail > CUT_OFF, 4.0, 1.0) * size.beyond + 1.0
     beyond = np.where(more, np.minimum(rounded(longer), totals), size.beyond)
-    tilts = np.where(found.hidden, min(2 * size.tilts, 16), size.tilts)
+    tilts = np.where(found.hidden, min(4 * size.tilts, 16), size.tilts)
     return totals.astype(np.int64), beyond.astype(np.int64), tilts.astype(np.int64)
 
 
