@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from planner import aliases
 from planner.demand import Law, Target
 from planner.devices import Pool, VolumeClass
 from planner.errors import ConvergenceError
@@ -181,6 +182,26 @@ def test_a_curve_goes_through_the_measured_row_and_is_monotone_about_it(target: 
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(
+    ("rate", "service", "queue", "used"),
+    [
+        ("755", "1.3", "1.84", 0),
+        ("755.52", "1.3014", "1.84", 0),
+        ("30", "20.3", "1.2", 0),
+        ("900", "1.30", ".15", 1),
+    ],
+)
+def test_numbers_that_are_typed_and_a_table_of_them_have_one_answer(
+    rate: str, service: str, queue: str, used: int
+) -> None:
+    """Digits say how far each is open; a service time may be a sum of three rounded parts, and all is open by 1 %."""
+    typed = aliases(rate=f"{rate}/s", service=f"{service}ms", queue=queue, in_use=used, kind="volume")
+    table = aliases(
+        f"volume,io_rate,service_ms,queued,aliases\nvolume,{rate},{service},{queue},{used}\n".encode()
+    )
+    assert typed.to_dict() == table.to_dict()
+
+
 def test_a_need_does_not_depend_on_what_else_is_asked() -> None:
     """Volumes and pools of every sort in one call, again in another order as they are known by then, and each alone."""
     alone = volumes(8, 14)

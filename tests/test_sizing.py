@@ -727,25 +727,24 @@ def test_readings_of_a_pool_are_of_all_its_volumes(aliases: int, demand: dict[st
         assert each.pool.solve([aliases]).io_rate[0] == pytest.approx(4 * rate, rel=0.01)
 
 
-def busy_pools() -> list[Run]:
-    """Two and four volumes with aliases at work, from idle to more than their devices serve."""
+def busy_pools(volumes: int, used: int) -> list[Run]:
+    """Volumes with aliases at work, from idle to more than their devices serve."""
     some = np.random.default_rng(8)
     runs = []
-    for volumes, many in ((2, 2), (4, 2)):
-        for busy in (0.2, 0.6, 0.75, 0.9, 1.0):
-            rate, queue = busy * (1 + many / volumes) / 2e-3, float(np.exp(some.uniform(-1.0, 2.0)))
-            one = from_numbers(
-                io_rate=Interval.around(rate, 0.05), service=Interval.around(2e-3, 5e-5), response=None,
-                queued=Interval.around(queue, 0.005), volumes=1, aliases=0, pool=False,
-            )  # fmt: skip
-            runs.append(joined("POOL", [one] * volumes, many))
+    for busy in (0.2, 0.6, 0.75, 0.9, 1.0):
+        rate, queue = busy * (1 + used / volumes) / 2e-3, float(np.exp(some.uniform(-1.0, 2.0)))
+        one = from_numbers(
+            io_rate=Interval.around(rate, 0.05), service=Interval.around(2e-3, 5e-5), response=None,
+            queued=Interval.around(queue, 0.005), volumes=1, aliases=0, pool=False,
+        )  # fmt: skip
+        runs.append(joined("POOL", [one] * volumes, used))
     return runs
 
 
-@pytest.mark.long
-def test_one_candidate_is_the_preferred_one_of_all() -> None:
+@pytest.mark.parametrize("volumes", [2, pytest.param(4, marks=pytest.mark.long)])
+def test_one_candidate_is_the_preferred_one_of_all(volumes: int) -> None:
     """The least that fits of many intervals is asked for without the others, also in overload."""
-    runs = busy_pools()
+    runs = busy_pools(volumes, 2)
     alone = candidates_of_pools(runs, LAW, every=False)
     every = candidates_of_pools(runs, LAW)
     for run, (one,), others in zip(runs, alone, every, strict=True):

@@ -82,6 +82,7 @@ def from_numbers(
     volumes: int = 1,
     aliases: int = 0,
     pool: bool = False,
+    least: float = 0.0,
 ) -> Run:
     """Assemble a run from numbers of one volume.
 
@@ -101,6 +102,8 @@ def from_numbers(
         Aliases in use, of the pool or the volume.
     pool : bool, optional
         Whether the aliases are shared.
+    least : float, optional
+        Relative error that rate, service and queue have together at least [1].
 
     Returns
     -------
@@ -117,8 +120,10 @@ def from_numbers(
         raise InputError("volumes", volumes, wanted)
     waiting, answered = queued or UNKNOWN, response or UNKNOWN
 
-    def all_of(interval: Interval) -> Interval:
-        return Interval(*(np.full(volumes, end) for end in interval))
+    error = _left_open(service or UNKNOWN, least)
+
+    def all_of(interval: Interval, open_by: ArrayLike = 0.0) -> Interval:
+        return Interval(*(np.full(volumes, end) for end in _at_least(interval, open_by)))
 
     def at(served: Interval) -> Run:
         queue = queue_of(waiting, io_rate, served, answered)
@@ -127,9 +132,9 @@ def from_numbers(
             pool=pool,
             aliases=aliases,
             volumes=tuple(f"volume {k + 1}" for k in range(volumes)) if volumes > 1 else ("volume",),
-            io_rate=all_of(io_rate),
-            service=all_of(served),
-            queued=all_of(queue),
+            io_rate=all_of(io_rate, error),
+            service=all_of(served, error),
+            queued=all_of(queue, error),
             queue_shown=all_of(queued or queue).value,
         )
 
@@ -275,19 +280,34 @@ def _printed_service(rows: Rows) -> Interval:
     return Interval(*(np.where(found.value == 0, some, printed) for some, printed in ends))
 
 
-def _error(rows: Rows, least: float = 0.01) -> Array:
-    """Relative error of a volume: chance in what was counted, and the `least`, as no system keeps to a law better."""
+LEAST_OPEN: Final = 0.01
+"""Relative error that rate, service and queue have together at least: no system keeps to a law better."""
+
+
+def _left_open(service: Interval, least: float) -> Array:
+    """What the digits of a service time leave of a least relative error."""
+    half, value = np.asarray(service.high - service.low) / 2.0, np.asarray(service.value)
+    known = np.divide(half, value, out=np.zeros(value.shape), where=value > 0.0)
+    return np.asarray(np.maximum(least - known, 0.0))
+
+
+def _error(rows: Rows) -> Array:
+    """Relative error of a row: chance in what was counted, and the least where the service time is known better."""
     counted = rows.filled("io_rate") * np.nan_to_num(rows.seconds)
     chance = np.where(counted > 0, 1.0 / np.sqrt(np.maximum(counted, 1.0)), 0.0)
-    return np.where(rows.of_kind(VOLUME), np.maximum(least, chance), 0.0)
+    left = _left_open(_printed_service(rows), LEAST_OPEN)
+    return np.maximum(np.where(rows.of_kind(VOLUME), chance, 0.0), left)
 
 
 def _widened(rows: Rows, interval: Interval) -> Interval:
-    """At least the least error to either side."""
+    return _at_least(interval, rows.column("error", _error))
+
+
+def _at_least(interval: Interval, error: ArrayLike) -> Interval:
+    """At least a relative error to either side."""
     low, value, high = interval
-    error = rows.column("error", _error)
-    least = np.maximum(np.minimum(low, value * (1 - error)), 0.0)
-    return Interval(least, value, np.maximum(high, value * (1 + error)))
+    least = np.maximum(np.minimum(low, value * (1 - np.asarray(error))), 0.0)
+    return Interval(least, value, np.maximum(high, value * (1 + np.asarray(error))))
 
 
 def _behind(rows: Rows) -> tuple[float | None, float | None]:

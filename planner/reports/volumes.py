@@ -270,9 +270,11 @@ def _as_seconds(
 def measured(table: CsvTable, name: str, heading: str, factor: float) -> dict[str, pl.Series]:
     """Read a column of numbers with its ends, in SI; a column ``..._resolution`` beside it says half a last digit.
 
-    One ``..._low`` says the low end, where it is further away: so `planner read --csv` writes them.
+    One ``..._low`` says the low end, where it is further away: so `planner read --csv` writes them. A service time may
+    be a sum of three rounded parts, as listings print it.
     """
     values, halves = table.printed(heading)
+    halves = len(schema.PARTS) * halves if name == "service" else halves
     stem, unit, _ = heading.partition("_ms")
     beside, below = (f"{stem}_{end}{unit}" for end in ("resolution", "low"))
     if table.has(beside):

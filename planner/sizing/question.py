@@ -32,7 +32,7 @@ from planner.measurements import (
 from planner.measurements.choose import WORST, refuse_several
 from planner.measurements.ends import with_service
 from planner.measurements.formats import is_folder
-from planner.measurements.observed import NO_QUEUE
+from planner.measurements.observed import LEAST_OPEN, NO_QUEUE
 from planner.measurements.read import Measured
 from planner.measurements.read import membership as members_of
 from planner.measurements.systems import of_pool, without_pooled
@@ -131,6 +131,7 @@ class Numbers:
             volumes=volumes,
             aliases=in_use,
             pool=pool,
+            least=LEAST_OPEN,  # as a row of a table
         )
         if not found.queue_known:
             found = replace(found, notes=(*found.notes, NO_QUEUE))

@@ -25,7 +25,8 @@ def test_the_least_that_a_table_can_say(tmp_path: Path) -> None:
     (row,) = rows_of(table(tmp_path, "Volume,IO_Rate,service_ms", "PROD01,755,1.30"))
     assert (row["label"], row["pool"], row["pool_aliases"], row["queued"]) == ("PROD01", None, None, None)
     assert (row["io_rate"], row["io_rate_high"], row["response"], row["device"]) == (755, 755.5, None, None)
-    assert (row["service"], row["service_low"]) == (pytest.approx(1.3e-3), pytest.approx(1.295e-3))
+    # Perhaps a sum of three rounded parts.
+    assert (row["service"], row["service_low"]) == (pytest.approx(1.3e-3), pytest.approx(1.285e-3))
 
 
 def test_all_that_it_can_say_in_any_order(tmp_path: Path) -> None:
@@ -54,7 +55,7 @@ BAD = {
     "part of an alias": (("pool,volume,io_rate,service_ms,aliases", "1,A,1,1,4.5"), "line 2, column 9: .*whole"),
     "too many aliases": (("pool,volume,io_rate,service_ms,aliases", "1,A,1,1,256"), "line 2, column 9: .*0 to 255"),
     "response below service": (
-        ("volume,io_rate,service_ms,response_ms", "A,100,1.3,1.1"), "response of A .* at least the service time",
+        ("volume,io_rate,service_ms,response_ms", "A,100,1.3,1.0"), "response of A .* at least the service time",
     ),
     "queue against response": (
         ("volume,io_rate,service_ms,response_ms,queued", "A,100,1.3,2.3,5"), "contradict each other",
