@@ -127,8 +127,8 @@ def candidates_of_pools(runs: Sequence[Run], law: Law, *, every: bool = True) ->
             if not _too_short(found[k]) and (every or not _kept(run, found[k]))
         ]  # fmt: skip
 
-    # Next to saturation open arrivals cost most, and are not preferred. With as long a queue they are busy less: where a
-    # population queues as much as was measured, they are no nearer.
+    # Next to saturation open arrivals cost most, and are not preferred. With as long a queue they are busy less: where
+    # a population queues as much as was measured, they are no nearer.
     calm = {k for k, run in enumerate(known) if run.busy < FAR_FROM_SATURATED}
     look(calm, lambda _: OPEN)
     look(going(), lambda run: _populations(run, law)[0])
