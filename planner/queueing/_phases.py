@@ -66,10 +66,15 @@ def phase_type(scv: Array, phases: int) -> PhaseType:
     moves[:, stage, stage + 1] = rate[:, None]
     leaves[:, -1] = rate
     two = scv > 1
-    skew = np.sqrt((scv[two] - 1) / (scv[two] + 1))
-    start[two, 0], start[two, 1] = (1 + skew) / 2, (1 - skew) / 2
+    start[two, 0], start[two, 1] = branch_shares(scv[two])
     moves[two], leaves[two] = 0.0, 2 * start[two]
     return PhaseType(start=start, moves=moves, leaves=leaves)
+
+
+def branch_shares(scv: Array) -> tuple[Array, Array]:
+    """Shares of the two branches with balanced means, for scv above 1; the rate of each is twice its share."""
+    first = (1 + np.sqrt((scv - 1) / (scv + 1))) / 2
+    return first, 0.5 / first / (scv + 1)
 
 
 def mixed_erlang(scv: Array, stages: float | None = None) -> tuple[Array, Array, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from scipy.special import ndtr
 
 from planner import InputError
 from planner.queueing import mgc, mmc
-from planner.queueing.general_service import CLOSED_FORMS, COMPARED_SCV, KNOWN_ERRORS, METHODS
+from planner.queueing.general_service import CLOSED_FORMS, COMPARED_SCV, KNOWN_ERRORS, METHODS, least_residual
 from planner.results import Array
 from tests import tolerances
 from tests.brief import examples
@@ -259,3 +260,14 @@ def test_bad_input_is_named(change: dict[str, object], told: str) -> None:
     good: dict[str, object] = {"arrival_rate": 1.0, "service_time": 1.0, "servers": 2, "scv": 0.5}
     with pytest.raises(InputError, match=told):
         mgc(**{**good, **change})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("servers", [2, 5, 20])
+@pytest.mark.parametrize("scv", [1.5, 1e3, 1e4, 1e12])
+def test_the_least_of_several_very_uneven_services_is_a_binomial_sum(servers: int, scv: float) -> None:
+    """Each residual service is of either branch with chance 1/2, the least of k and c - k exponential."""
+    with mpmath.workdps(40):
+        skew, k = mpmath.sqrt((mpmath.mpf(scv) - 1) / (mpmath.mpf(scv) + 1)), range(servers + 1)
+        rates = [mpmath.binomial(servers, j) / (servers + (2 * j - servers) * skew) for j in k]
+        wanted = float(sum(rates) / 2**servers)
+    assert np.isclose(least_residual(np.array([scv]), np.array([float(servers)]))[0], wanted, rtol=1e-12)
