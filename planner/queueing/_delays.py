@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import gammainc, gammaln, lambertw, xlogy
 
 from planner.errors import ConvergenceError, InputError
-from planner.queueing._levels import inverse_dominant
-from planner.queueing._phases import Batch, open_in_phases, phase_type, shapes
+from planner.queueing._phases import Batch, OpenSolution, open_in_phases, phase_type, shapes
 from planner.queueing._roots import enclose, increasing_root
 from planner.results import Array
 
@@ -263,7 +262,7 @@ def _phase_quantile(aim: Array, scv: Array, batch: Batch, *, own_service: bool) 
     end = down / pace[:, None, None]
     enough = 1e-13 * np.exp(-aim)  # of the tail at the quantile
     own = _ServiceStages.of(scv, station.law.phases, pace) if own_service else None
-    stages = _phase_tails(solution.full, solution.ratio, stay, end, own, enough)
+    stages = _phase_tails(solution, stay, end, own, enough)
     return stage_quantile(aim, stages, np.zeros(len(aim))) / pace
 
 
@@ -284,8 +283,7 @@ class _ServiceStages:
 
 
 def _phase_tails(
-    full: Array,
-    ratio: Array,
+    solution: OpenSolution,
     stay: Array,
     end: Array,
     own: _ServiceStages | None,
@@ -293,7 +291,7 @@ def _phase_tails(
     most: int = 200_000,
 ) -> Array:
     """P(stages of the wait, or of the response, > l) for l = 0, 1, ... until that is less than `enough`."""
-    state = inverse_dominant(np.eye(ratio.shape[-1]) - ratio)
+    full, ratio, state = solution.full, solution.ratio, solution.powers
     waiting = (full[:, None, :] @ state).sum((-1, -2))
     serving = own.start * (1 - waiting)[:, None] if own else np.zeros((len(full), 1))
     tails = [waiting + serving.sum(-1)]

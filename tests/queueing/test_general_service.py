@@ -51,6 +51,22 @@ def test_sixteen_servers_with_four_stages_keep_the_identities() -> None:
     assert (between[1] < steady.wait_time * 1.03).all()
 
 
+def test_chains_of_very_uneven_services_keep_their_digits() -> None:
+    """The same chain in 80 digits; with one server Pollaczek and Khinchine."""
+    from planner.queueing._phases import open_in_phases
+
+    steady = mgc([1.6, 1.6, 1.98], 1.0, 2, [1e4, 1e8, 1e6], "exact")
+    waits = [8001.6666244691381641, 80000001.668571259716, 24502548.847493522958]
+    delays = [0.731408764849934826, 0.73142856944326583229, 0.98665553041445472808]
+    assert np.allclose(steady.wait_time, waits, rtol=1e-12)
+    assert np.allclose(steady.delay_probability, delays, rtol=1e-12)
+    load, scv = np.array([0.2, 0.999, 0.999999, 0.9]), np.array([1e12, 1e4, 2.0, 0.3])
+    for batch in open_in_phases(load, np.ones(4), np.ones(4), scv):
+        a = load[batch.index]
+        wanted = a**2 * (1 + scv[batch.index]) / (2 * (1 - a))
+        assert np.allclose(batch.solution.sums[2], wanted, rtol=1e-9)
+
+
 def test_phase_chains_serve_what_arrives() -> None:
     """Requests in service equal the offered load: a check of the whole chain that no closed form enters."""
     from planner.queueing._phases import open_in_phases
