@@ -147,6 +147,9 @@ def _quantiles(p: Array, law: StagedDelay, *, own_service: bool) -> Array:
     aims = -np.log1p(-share.ravel())
     result = np.zeros(aims.size)
     room = type(law)(**flat).waiting_room()
+    if room.max() > (most := 5_000_000):
+        name = "response_quantile" if own_service else "wait_quantile"
+        raise InputError(name, int(room.max()), f"at most {most} places to wait")
     for part in batches(room + 1):
         scenario = type(law)(**{name: column[part] for name, column in flat.items()})
         stages, ratio = _stage_tails(scenario, int(room[part].max()), own_service=own_service)
