@@ -228,6 +228,8 @@ def _check_open(servers: Array, load: Array) -> None:
         raise InputError(
             "open_load", float(load.ravel()[worst]), f"below {servers.ravel()[worst]:g} servers", "erlang"
         )
-    parts = (load > 0) & (servers != np.rint(servers))
+    most = 5_000
+    parts = (load > 0) & ((servers != np.rint(servers)) | (np.isfinite(servers) & (servers > most)))
     if parts.any():
-        raise InputError("servers", float(servers[parts][0]), "a whole number where open requests come")
+        told = f"a whole number of at most {most}, or inf, where open requests come"
+        raise InputError("servers", float(servers[parts][0]), told)
