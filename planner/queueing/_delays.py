@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import gammainc, gammaln, lambertw, xlogy
 
 from planner.errors import ConvergenceError, InputError
-from planner.queueing._levels import inverse_dominant
-from planner.queueing._phases import Batch, open_in_phases, phase_type, shapes
+from planner.queueing._phases import Batch, OpenSolution, open_in_phases, phase_type, shapes
 from planner.queueing._roots import enclose, increasing_root
 from planner.results import Array
 
@@ -71,8 +70,8 @@ def log_response_tail(y: Array, delay: Array, spare: Array) -> Array:
     faster = np.abs(spare - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         mixed = np.where(faster * y > 0, -np.expm1(-faster * y) / faster, y)
-    first = np.where(spare < 1, np.exp(-faster * y), 1.0)
-    return -np.minimum(spare, 1.0) * y + np.log(first + delay * mixed)
+    first = np.where(spare < 1, np.expm1(-faster * y), 0.0)
+    return -np.minimum(spare, 1.0) * y + np.log1p(first + delay * mixed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +147,9 @@ def _quantiles(p: Array, law: StagedDelay, *, own_service: bool) -> Array:
     aims = -np.log1p(-share.ravel())
     result = np.zeros(aims.size)
     room = type(law)(**flat).waiting_room()
+    if room.max() > (most := 5_000_000):
+        name = "response_quantile" if own_service else "wait_quantile"
+        raise InputError(name, int(room.max()), f"at most {most} places to wait")
     for part in batches(room + 1):
         scenario = type(law)(**{name: column[part] for name, column in flat.items()})
         stages, ratio = _stage_tails(scenario, int(room[part].max()), own_service=own_service)
@@ -263,7 +265,7 @@ def _phase_quantile(aim: Array, scv: Array, batch: Batch, *, own_service: bool) 
     end = down / pace[:, None, None]
     enough = 1e-13 * np.exp(-aim)  # of the tail at the quantile
     own = _ServiceStages.of(scv, station.law.phases, pace) if own_service else None
-    stages = _phase_tails(solution.full, solution.ratio, stay, end, own, enough)
+    stages = _phase_tails(solution, stay, end, own, enough)
     return stage_quantile(aim, stages, np.zeros(len(aim))) / pace
 
 
@@ -284,8 +286,7 @@ class _ServiceStages:
 
 
 def _phase_tails(
-    full: Array,
-    ratio: Array,
+    solution: OpenSolution,
     stay: Array,
     end: Array,
     own: _ServiceStages | None,
@@ -293,7 +294,7 @@ def _phase_tails(
     most: int = 200_000,
 ) -> Array:
     """P(stages of the wait, or of the response, > l) for l = 0, 1, ... until that is less than `enough`."""
-    state = inverse_dominant(np.eye(ratio.shape[-1]) - ratio)
+    full, ratio, state = solution.full, solution.ratio, solution.powers
     waiting = (full[:, None, :] @ state).sum((-1, -2))
     serving = own.start * (1 - waiting)[:, None] if own else np.zeros((len(full), 1))
     tails = [waiting + serving.sum(-1)]
@@ -326,7 +327,7 @@ def _deterministic_quantile(aim: Array, load: Array, servers: Array) -> Array:
     return result
 
 
-def _decay(load: Array, servers: Array) -> Array:
+def _decay(load: Array, servers: Array | int) -> Array:
     """Rate ln z of the geometric tail of the number at the station: z > 1 with c ln z = load (z - 1)."""
     rho = load / servers
     z = -lambertw(-rho * np.exp(-rho), -1).real / rho
@@ -336,17 +337,24 @@ def _decay(load: Array, servers: Array) -> Array:
 def _more_than(load: Array, servers: int, points: int) -> Array:
     """P(more than c + i at the station), i = 0, 1, ..., scenario x i, by inverting the generating function.
 
-    P(z) = (c - lambda) (z - 1) product of (z - z_k)/(1 - z_k) / (z^c e^(lambda (1 - z)) - 1), at the roots of one.
+    P(z) = (c - lambda) (z - 1) product of (z - z_k)/(1 - z_k) / (z^c e^(lambda (1 - z)) - 1), on a circle that is wider
+    than that of one: what is rare keeps its digits.
     """
     rho = load / servers
     unit = np.exp(2j * np.pi * np.arange(1, servers) / servers)
     roots = -lambertw(-(rho * np.exp(-rho))[:, None] * unit) / rho[:, None]
-    z = np.exp(2j * np.pi * np.arange(1, points) / points)
-    value = (servers - load)[:, None] * (z - 1) / (z**servers * np.exp(load[:, None] * (1 - z)) - 1)
-    for root in roots.T:
-        value *= (z - root[:, None]) / (1 - root[:, None])
-    values = np.concatenate([np.ones((load.size, 1)), value], axis=1)
-    law = np.maximum(np.fft.fft(values, axis=1).real / points, 0.0)
+    decay, n = _decay(load, servers), np.arange(points)
+    # what is left out stays below e^-37 of the law, and z^c below e^20
+    radius = np.minimum(np.minimum(decay - 37.0 / points, decay / 2), 20.0 / servers)[:, None]
+    log_z = radius + 2j * np.pi * n[: points // 2 + 1] / points
+    beyond = np.expm1(log_z)  # z - 1
+    falls = rho[:, None] * beyond - log_z
+    each = np.exp(falls)  # the c-th root of z^-c e^(lambda (z - 1)), which is at most 1
+    value = (load - servers)[:, None] * beyond * each / np.expm1(servers * falls)
+    # near and far roots in turn: no product of some of them leaves float64
+    for k in np.argsort(np.arange(1, servers) * 0.618034 % 1):
+        value *= each * (1 + beyond / (1 - roots[:, k, None]))
+    law = np.maximum(np.fft.hfft(value, points, axis=1) / points, 0.0) * np.exp(-radius * n)
     return np.cumsum(law[:, :servers:-1], axis=1)[:, ::-1]
 
 

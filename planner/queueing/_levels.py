@@ -103,22 +103,27 @@ def closed_by(off_diagonal: Array, down: Array) -> Array:
 CYCLES: Final = 60  # of logarithmic reduction, each doubles the levels
 
 
-def tail_ratio(up: Array, local: Array, down: Array, *, settled: float = 1e-15) -> Array:
-    """R of levels that repeat, p_{n+1} = p_n R: from G, the state at the first visit to the level below.
+def tail_ratio(up: Array, local: Array, down: Array, *, settled: float = 1e-15) -> tuple[Array, Array, Array]:
+    """R of levels that repeat, p_{n+1} = p_n R, and two sums over the time until the level below is first visited.
 
-    G by logarithmic reduction (Latouche and Ramaswami 1993).
+    These are the mean times in the states, and the mean of the levels above that one, summed over the time: up times
+    the first is R (I - R)^-1, times the second R (I - R)^-2 1. R comes from G, the state at that first visit. All by
+    logarithmic reduction (Latouche and Ramaswami 1993): what happens until 1, 2, 4, ... levels up or down are left.
     """
-    eye = np.eye(local.shape[-1])
-    inverse = dwell_times(local, (up + down).sum(-1))
-    rise, fall = inverse @ up, inverse @ down
-    passage, product = fall.copy(), rise.copy()
+    time = dwell_times(local, (up + down).sum(-1))
+    rise, fall, area = time @ up, time @ down, time.sum(-1, keepdims=True)
+    passage, product, times, areas = fall.copy(), rise.copy(), time, area
     step = np.inf
-    for _ in range(CYCLES):
-        both = inverse_dominant(eye - rise @ fall - fall @ rise)
+    for cycle in range(CYCLES):
+        both = dwell_times(rise @ fall + fall @ rise, (rise @ rise + fall @ fall).sum(-1))
+        lift = 2.0**cycle * time.sum(-1, keepdims=True)
+        area = both @ (area + lift + rise @ (area + 2 * lift) + fall @ area)
+        time = both @ (time + (rise + fall) @ time)
+        times, areas = times + product @ time, areas + product @ area
         rise, fall = both @ (rise @ rise), both @ (fall @ fall)
         more = product @ fall
         passage, product = passage + more, product @ rise
         step = float(np.abs(more).max())
         if step < settled:
-            return np.asarray(up @ dwell_times(local + up @ passage, down.sum(-1)))
+            return np.asarray(up @ dwell_times(local + up @ passage, down.sum(-1))), times, areas
     raise ConvergenceError("logarithmic reduction of an open queue", step, CYCLES)

@@ -66,10 +66,15 @@ def phase_type(scv: Array, phases: int) -> PhaseType:
     moves[:, stage, stage + 1] = rate[:, None]
     leaves[:, -1] = rate
     two = scv > 1
-    skew = np.sqrt((scv[two] - 1) / (scv[two] + 1))
-    start[two, 0], start[two, 1] = (1 + skew) / 2, (1 - skew) / 2
+    start[two, 0], start[two, 1] = branch_shares(scv[two])
     moves[two], leaves[two] = 0.0, 2 * start[two]
     return PhaseType(start=start, moves=moves, leaves=leaves)
+
+
+def branch_shares(scv: Array) -> tuple[Array, Array]:
+    """Shares of the two branches with balanced means, for scv above 1; the rate of each is twice its share."""
+    first = (1 + np.sqrt((scv - 1) / (scv + 1))) / 2
+    return first, 0.5 / first / (scv + 1)
 
 
 def mixed_erlang(scv: Array, stages: float | None = None) -> tuple[Array, Array, Array]:
@@ -259,18 +264,19 @@ def solve_crowded(n: int, think: Array, station: Station) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenSolution:
-    """What an open chain gives: the sums, the law at level c (normalized), and R."""
+    """What an open chain gives: the sums, the law at level c (normalized), R, and the sum of its powers."""
 
     sums: Array
     full: Array
     ratio: Array
+    powers: Array
 
 
 def solve_open(rate: Array, station: Station) -> OpenSolution:
     """Solve an open station below saturation (Latouche and Ramaswami 1993)."""
     top, arrivals = station.servers, rate[:, None, None]
     local, down = station.local(top + 1), station.down(top + 1)
-    ratio = tail_ratio(arrivals * np.eye(local.shape[-1]), local, down)
+    ratio, times, areas = tail_ratio(arrivals * np.eye(local.shape[-1]), local, down)
     seen = ratio @ down
     ratios: list[Array] = []
     for level in range(top, 0, -1):
@@ -284,12 +290,13 @@ def solve_open(rate: Array, station: Station) -> OpenSolution:
         law = _times(sums.add(level, law, rate), ratios[top - 1 - level])
     full = sums.add(top, law, rate)
     scale = sums.scale.copy()
-    # Levels above c, summed: p R (I - R)^-1, and for the queue p R (I - R)^-2.
-    rest = np.eye(ratio.shape[-1]) - ratio
-    beyond = sums.add(top, _solve_left(_times(full, ratio), rest), rate)
-    sums.values[2] += _solve_left(beyond, rest).sum(-1)
-    full = full * (sums.scale / scale / sums.values[0])[:, None]
-    return OpenSolution(sums=sums.result(), full=full, ratio=ratio)
+    # levels above c, summed
+    sums.add(top, rate[:, None] * _times(full, times), rate)
+    full = full * (sums.scale / scale)[:, None]
+    sums.values[2] += rate * _times(full, areas)[:, 0]
+    full /= sums.values[0][:, None]
+    powers = np.eye(ratio.shape[-1]) + arrivals * times
+    return OpenSolution(sums=sums.result(), full=full, ratio=ratio, powers=powers)
 
 
 def _passage(station: Station, level: int, seen: Array | None) -> tuple[Array, Array]:
@@ -300,11 +307,6 @@ def _passage(station: Station, level: int, seen: Array | None) -> tuple[Array, A
 
 def _times(law: Array, matrix: Array) -> Array:
     return (law[:, None, :] @ matrix)[:, 0, :]
-
-
-def _solve_left(law: Array, matrix: Array) -> Array:
-    """X of x matrix = law."""
-    return np.asarray(np.linalg.solve(matrix.swapaxes(-1, -2), law[..., None])[..., 0], dtype=np.float64)
 
 
 class Sums:

@@ -44,7 +44,7 @@ def copy_series(pace: Array, load: Array, scale: Array, most: int) -> Array:
     """Weight of n closed requests at one copy times ``scale**n``, shape (scenarios, most + 1).
 
     With open requests beside them, f(n) is the sum over k of C(n + k, k) load^k / (pace(1) ... pace(n + k)): a finite
-    sum while the pace grows, and the tail of a negative binomial law from there on.
+    sum while the pace grows, and the tail of a negative binomial law from there on. All in units of e^load.
     """
     end = pace.shape[-1]
     if not load.any():
@@ -59,11 +59,15 @@ def copy_series(pace: Array, load: Array, scale: Array, most: int) -> Array:
         k = np.arange(max(end - n, 0), dtype=np.float64)
         choose = gammaln(n + k + 1) - gammaln(k + 1) - gammaln(n + 1)
         growing = np.exp(
-            choose + xlogy(k, load[:, None]) - logs[:, n : n + k.size] + n * np.log(scale)[:, None]
+            choose
+            + xlogy(k, load[:, None])
+            - load[:, None]
+            - logs[:, n : n + k.size]
+            + n * np.log(scale)[:, None]
         )
         tail = np.ones_like(ratio) if n >= end else betainc(end - n, n + 1, ratio)
         first = (end - n) * np.log(last) - logs[:, end] - (n + 1) * np.log1p(-ratio) + n * np.log(scale)
-        found[:, n] = growing.sum(-1) + tail * np.exp(first)
+        found[:, n] = growing.sum(-1) + tail * np.exp(np.minimum(first - load, 700.0))
     return found
 
 

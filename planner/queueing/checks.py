@@ -45,6 +45,11 @@ def count(name: str, values: ArrayLike, *, least: int = 1) -> Array:
     )  # fmt: skip
 
 
+def servers(values: ArrayLike) -> Array:
+    """Check for numbers of servers of a station, inf where nobody waits."""
+    return _require("servers", values, "", lambda v: v >= 1, "at least 1, inf for a delay station")
+
+
 def probability(name: str, values: ArrayLike) -> Array:
     """Check for numbers strictly between zero and one."""
     return _require(name, values, "", lambda v: (v > 0) & (v < 1), "probabilities inside (0, 1)")

@@ -27,13 +27,11 @@ from scipy.special import gammainc, gammaincc, gammaln, lambertw, poch, xlogy
 from planner.errors import InputError
 from planner.queueing import checks
 from planner.queueing._delays import GeneralDelay, batches
-from planner.queueing._phases import mixed_erlang, open_in_phases
+from planner.queueing._phases import branch_shares, mixed_erlang, open_in_phases
 from planner.queueing._roots import increasing_root
 from planner.queueing.erlang import FEW, erlang_c, log_poisson
 from planner.queueing.single_station import Steady
 from planner.results import Array, quantity
-
-NODES: Final = np.arange(-4.6, 8.6, 0.15)  # of the double exponential rule for half a line
 
 
 def allen_cunneen(exponential: Array, scv: Array) -> Array:
@@ -78,24 +76,24 @@ def takahashi_1977(exponential: Array, deterministic: Array, scv: Array) -> Arra
 def _log_moment(alpha: Array, scv: Array) -> Array:
     """Ln E S^alpha of the two-moment law with mean 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        first = (1 + np.sqrt((scv - 1) / (scv + 1))) / 2
-        branches = first * (2 * first) ** -alpha + (1 - first) * (2 - 2 * first) ** -alpha
-        above = gammaln(1 + alpha) + np.log(branches)
+        branches = np.logaddexp(*((1 - alpha) * np.log(2 * share) for share in branch_shares(scv)))
+        above: Array = gammaln(1 + alpha) + branches - np.log(2)
     stages, short, rate = mixed_erlang(np.minimum(scv, 1.0))
     shorter = np.maximum(stages - 1, 1)
     below = np.log(short * poch(shorter, alpha) + (1 - short) * poch(stages, alpha))
-    below = below - alpha * np.log(rate)
-    return np.where(scv > 1, above, below)
+    below -= alpha * np.log(rate)
+    return np.asarray(np.where(scv > 1, above, below))
 
 
 def least_residual(scv: Array, servers: Array) -> Array:
     """Mean of the least of c residual services (mean service 1): integral of (1 - G_e)^c, by a trapezoid rule.
 
     t = exp(v - exp(-v)) / c turns the half line into one on which the integrand falls doubly exponentially. G_e is
-    the law of what is left of a service that is seen under way.
+    the law of what is left of a service that is seen under way: it reaches as far as the longer branch.
     """
-    time = np.exp(NODES - np.exp(-NODES))
-    weight = time * (1 + np.exp(-NODES)) * (NODES[1] - NODES[0])
+    nodes = np.arange(-4.6, max(8.6, 4.1 + np.log1p(scv.max(initial=0.0))), 0.15)
+    time = np.exp(nodes - np.exp(-nodes))
+    weight = time * (1 + np.exp(-nodes)) * (nodes[1] - nodes[0])
     result = np.empty_like(scv)
     for chosen, tail in ((scv > 1, _residual_branches), (scv <= 1, _residual_stages)):
         v, c = scv[chosen, None], servers[chosen, None]
@@ -104,8 +102,8 @@ def least_residual(scv: Array, servers: Array) -> Array:
 
 
 def _residual_branches(time: Array, scv: Array) -> Array:
-    skew: Array = np.sqrt((scv - 1) / (scv + 1))
-    return (np.exp(-time * (1 + skew)) + np.exp(-time * (1 - skew))) / 2
+    first, second = branch_shares(scv)
+    return np.asarray(np.exp(-2 * first * time) + np.exp(-2 * second * time)) / 2
 
 
 def _residual_stages(time: Array, scv: Array) -> Array:

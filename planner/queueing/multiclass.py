@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -103,8 +103,7 @@ def closed_network(
     >>> steady.throughput.round(3).tolist(), steady.exact
     ([3.4, 1.4], True)
     """
-    if method not in {"auto", "exact", "linearizer"}:
-        raise InputError("method", method, "auto, exact or linearizer")
+    InputError.unless_one_of("method", method, get_args(Method))
     case = _Case.of(demands, population, think_time, servers, copies, open_load)
     exact = _choose(case.full, method)
     throughput, queue, opened = case.solve(exact=exact)
@@ -169,9 +168,7 @@ class _Case:
                 list(work.shape),
                 "axes (..., classes, stations), and as many classes as populations",
             )
-        given = np.asarray(servers, dtype=np.float64)
-        delay = np.isposinf(given)
-        finite = checks.positive("servers", np.where(delay, 1.0, given))
+        given = checks.servers(servers)
         many = checks.count("copies", copies)
         load = checks.nonnegative("open_load", open_load, "erlang")
         think = checks.nonnegative("think_time", think_time, "s")
@@ -189,8 +186,6 @@ class _Case:
             raise InputError(
                 "shapes", list(work.shape), "arguments that broadcast against each other"
             ) from error
-        if (finite < 1).any():
-            raise InputError("servers", float(finite.min()), "at least 1")
         if ((flat["demands"].sum(-1) + flat["think"] <= 0) & (flat["full"] > 0)).any():
             raise InputError(
                 "demands", 0.0, "some demand or think time in every class that has requesters", "s"
@@ -233,6 +228,8 @@ def _check_open(servers: Array, load: Array) -> None:
         raise InputError(
             "open_load", float(load.ravel()[worst]), f"below {servers.ravel()[worst]:g} servers", "erlang"
         )
-    parts = (load > 0) & (servers != np.rint(servers))
+    most = 5_000
+    parts = (load > 0) & ((servers != np.rint(servers)) | (np.isfinite(servers) & (servers > most)))
     if parts.any():
-        raise InputError("servers", float(servers[parts][0]), "a whole number where open requests come")
+        told = f"a whole number of at most {most}, or inf, where open requests come"
+        raise InputError("servers", float(servers[parts][0]), told)

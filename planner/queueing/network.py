@@ -143,9 +143,8 @@ def _check_size(
 
 
 def _servers(servers: ArrayLike, stations: int) -> Array:
-    given = np.asarray(servers, dtype=np.float64) if np.size(servers) else checks.count("servers", servers)
-    delay = np.isposinf(given)
-    checks.count("servers", np.where(delay, 1.0, given))
+    given = checks.servers(servers)
+    checks.count("servers", np.where(np.isposinf(given), 1.0, given))
     if given.ndim > 1 or given.size not in {1, stations}:
         raise InputError("servers", list(given.shape), f"one count, or one for each of {stations} stations")
     return np.broadcast_to(given, (stations,))

@@ -104,7 +104,8 @@ class OverflowGroup(Result):
         ndarray, shape (..., counts)
             Fails over tries.
         """
-        counts = np.minimum(np.asarray(servers, dtype=np.int64), self.flow.shape[-1])
+        counts = checks.count("servers", servers, least=0)
+        counts = np.minimum(counts, self.flow.shape[-1]).astype(np.int64)
         beyond = np.cumsum(self.flow[..., ::-1], axis=-1)[..., ::-1]
         beyond = np.concatenate([beyond, np.zeros((*beyond.shape[:-1], 1))], axis=-1)
         share: Array = beyond[..., counts] / beyond[..., :1]
@@ -147,7 +148,7 @@ class OverflowGroup(Result):
         ndarray, shape (..., servers + 1)
             Probability of 0, 1, ... servers; finding all busy is a fail [1].
         """
-        interval = np.asarray(tries, dtype=np.float64) / self.load
+        interval = checks.nonnegative("tries", tries) / self.load
         return most_found(self.law, self.flow, interval, self.servers)
 
     def fewest_found(self, tries: ArrayLike) -> Array:
@@ -163,7 +164,7 @@ class OverflowGroup(Result):
         ndarray, shape (..., servers + 1)
             Probability of 0, 1, ... servers [1].
         """
-        interval = np.asarray(tries, dtype=np.float64) / self.load
+        interval = checks.nonnegative("tries", tries) / self.load
         return fewest_found(self.law, self.flow, interval, self.servers)
 
 

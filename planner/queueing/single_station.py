@@ -74,7 +74,7 @@ class Steady(Result):
         Raises
         ------
         InputError
-            p outside (0, 1), or the law of the wait is not known for this model.
+            p outside (0, 1), the law of the wait is not known for this model, or more than 5,000,000 places to wait.
         """
         return self._quantile(p, "wait_quantile", own_service=False)
 
@@ -94,7 +94,8 @@ class Steady(Result):
         Raises
         ------
         InputError
-            p outside (0, 1), or the law of the response is not known for this model.
+            p outside (0, 1), the law of the response is not known for this model, or more than 5,000,000 places to
+            wait.
         """
         return self._quantile(p, "response_quantile", own_service=True)
 

@@ -275,3 +275,9 @@ def test_bad_input_is_named(change: dict[str, object], told: str) -> None:
     good: dict[str, object] = {"population": 5, "think_time": 1.0, "service_time": 1.0, "servers": 2}
     with pytest.raises(InputError, match=told):
         finite_source(**{**good, **change})  # type: ignore[arg-type]
+
+
+def test_one_service_in_very_many_that_never_ends_leaves_the_short_ones() -> None:
+    """The long branch carries half of the work however rare it is: .95 by 120 digits of the chain."""
+    steady = finite_source(4, 1.0, 1.0, 1, scv=[1e12, 1e16, 1e20, 1e30])
+    assert np.allclose(steady.throughput, 0.95, rtol=1e-11)

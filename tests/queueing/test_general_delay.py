@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 
 from planner import InputError
 from planner.queueing import mgc, mmc
@@ -36,6 +38,31 @@ def test_one_server_with_deterministic_service_is_the_law_of_erlang(load: float,
         factorial = np.cumprod(np.maximum(j, 1).astype(float))
         reached = (1 - load) * (((load * (j - wait)) ** j) / factorial * np.exp(-load * (j - wait))).sum()
         assert np.isclose(reached, max(p, 1 - load), rtol=1e-9)
+
+
+@pytest.mark.parametrize("load", [0.3, 0.9])
+@pytest.mark.parametrize("p", [1 - 1e-8, 1 - 1e-12])
+def test_rare_waits_with_deterministic_service_keep_their_digits(load: float, p: float) -> None:
+    """The law of Erlang (1909), as above, in as many digits as its sum loses."""
+    wait = float(mgc(load, 1.0, 1, 0.0).wait_quantile(p))
+    with mpmath.workdps(300):
+        rho, t = mpmath.mpf(load), mpmath.mpf(wait)
+        terms = [
+            (rho * (j - t)) ** j / mpmath.factorial(j) * mpmath.exp(rho * (t - j))
+            for j in range(int(wait) + 1)
+        ]
+        missed = float(1 - (1 - rho) * sum(terms))
+    assert np.isclose(missed, 1 - p, rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("servers", [2, 50, 1000])
+def test_waits_with_deterministic_service_end_exponentially(servers: int) -> None:
+    """Far out the tail falls at the rate load (z - 1), z > 1 with servers ln z = load (z - 1)."""
+    load, shares = 0.99 * servers, np.array([1 - 1e-7, 1 - 1e-12])
+    steady = mgc(load, 1.0, servers, 0.0)
+    z = brentq(lambda z: servers * np.log(z) - load * (z - 1), 1 + 1e-5, 2.0, xtol=1e-15, rtol=1e-15)
+    apart = float(np.diff(steady.wait_quantile(shares))[0])
+    assert np.isclose(apart, np.log((1 - shares[0]) / (1 - shares[1])) / (load * (z - 1)), rtol=1e-9)
 
 
 @pytest.mark.parametrize(("servers", "scv"), [(1, 0.3), (1, 10.0), (2, 0.5), (3, 0.0), (3, 0.7), (4, 2.0)])

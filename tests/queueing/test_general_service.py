@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from scipy.special import ndtr
 
 from planner import InputError
 from planner.queueing import mgc, mmc
-from planner.queueing.general_service import CLOSED_FORMS, COMPARED_SCV, KNOWN_ERRORS, METHODS
+from planner.queueing.general_service import CLOSED_FORMS, COMPARED_SCV, KNOWN_ERRORS, METHODS, least_residual
 from planner.results import Array
 from tests import tolerances
 from tests.brief import examples
@@ -48,6 +49,22 @@ def test_sixteen_servers_with_four_stages_keep_the_identities() -> None:
     assert np.allclose(steady.wait_time, mgc(16 * rho, 1.0, 16, 0.25, "takahashi_1977").wait_time, rtol=0.015)
     between = mgc(16 * rho, 1.0, 16, [[0.26], [0.24]], "boxma_cohen_huffels_1979").wait_time
     assert (between[1] < steady.wait_time * 1.03).all()
+
+
+def test_chains_of_very_uneven_services_keep_their_digits() -> None:
+    """The same chain in 80 digits; with one server Pollaczek and Khinchine."""
+    from planner.queueing._phases import open_in_phases
+
+    steady = mgc([1.6, 1.6, 1.98], 1.0, 2, [1e4, 1e8, 1e6], "exact")
+    waits = [8001.6666244691381641, 80000001.668571259716, 24502548.847493522958]
+    delays = [0.731408764849934826, 0.73142856944326583229, 0.98665553041445472808]
+    assert np.allclose(steady.wait_time, waits, rtol=1e-12)
+    assert np.allclose(steady.delay_probability, delays, rtol=1e-12)
+    load, scv = np.array([0.2, 0.999, 0.999999, 0.9]), np.array([1e12, 1e4, 2.0, 0.3])
+    for batch in open_in_phases(load, np.ones(4), np.ones(4), scv):
+        a = load[batch.index]
+        wanted = a**2 * (1 + scv[batch.index]) / (2 * (1 - a))
+        assert np.allclose(batch.solution.sums[2], wanted, rtol=1e-9)
 
 
 def test_phase_chains_serve_what_arrives() -> None:
@@ -259,3 +276,14 @@ def test_bad_input_is_named(change: dict[str, object], told: str) -> None:
     good: dict[str, object] = {"arrival_rate": 1.0, "service_time": 1.0, "servers": 2, "scv": 0.5}
     with pytest.raises(InputError, match=told):
         mgc(**{**good, **change})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("servers", [2, 5, 20])
+@pytest.mark.parametrize("scv", [1.5, 1e3, 1e4, 1e12])
+def test_the_least_of_several_very_uneven_services_is_a_binomial_sum(servers: int, scv: float) -> None:
+    """Each residual service is of either branch with chance 1/2, the least of k and c - k exponential."""
+    with mpmath.workdps(40):
+        skew, k = mpmath.sqrt((mpmath.mpf(scv) - 1) / (mpmath.mpf(scv) + 1)), range(servers + 1)
+        rates = [mpmath.binomial(servers, j) / (servers + (2 * j - servers) * skew) for j in k]
+        wanted = float(sum(rates) / 2**servers)
+    assert np.isclose(least_residual(np.array([scv]), np.array([float(servers)]))[0], wanted, rtol=1e-12)

@@ -87,6 +87,14 @@ def test_quantiles_with_much_room_are_those_of_mmc(servers: int) -> None:
     assert np.allclose(limited.response_quantile(p), open_queue.response_quantile(p), rtol=1e-10, atol=0)
 
 
+def test_quantiles_refuse_more_room_than_memory() -> None:
+    steady = mmck(0.5, 1.0, 1, [10, 2**53])
+    assert np.isclose(steady.wait_time[1], 1.0, rtol=1e-12)
+    for name in ("wait_quantile", "response_quantile"):
+        with pytest.raises(InputError, match=f"{name} = 9007199254740991: expected at most 5000000 places"):
+            getattr(steady, name)(0.9)
+
+
 def test_nobody_arrives() -> None:
     steady = mmck(0.0, 2.0, 3, 5)
     assert (

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import product
 from math import comb, factorial
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -277,6 +278,20 @@ def test_a_station_with_a_server_for_everybody_is_a_delay() -> None:
     assert beside is not None and beside.tolist() == [[1, 2, 3, 3], [1, 2, 3, 4]]
 
 
+@pytest.mark.parametrize(("servers", "load"), [(800, 400.0), (1000, 900.0), (3000, 5.0)])
+def test_open_requests_at_very_many_servers_are_the_sum_over_their_number(servers: int, load: float) -> None:
+    """X = f(2) / f(3) / D with f(n) the sum over k of C(n + k, k) load^k / product of min(j, c), j up to n + k."""
+    found = closed_network([[0.2]], [3], servers=servers, open_load=load).throughput[0]
+    weights = []
+    for n in (2, 3):
+        term = total = 1 / mpmath.factorial(n)
+        for k in range(1, 4000):
+            term *= mpmath.mpf(load) * (n + k) / k / min(n + k, servers)
+            total += term
+        weights.append(total)
+    assert np.isclose(found, float(weights[0] / weights[1]) / 0.2, rtol=1e-11)
+
+
 def test_open_requests_without_closed_ones_are_an_open_queue() -> None:
     steady = closed_network([[1e-12]], [1], 1e6, [3], open_load=[2.4])
     alone = mmc(2.4, 1.0, 3)
@@ -348,7 +363,11 @@ def test_many_requesters_go_to_the_linearizer_and_the_largest_exact_ones_do_not_
             {"demands": [[0.1, 0.1]], "population": [1], "servers": [4, 2], "open_load": [3.9, 2.0]},
             "open_load = 2.0 erlang: .*below 2 servers",
         ),
-        ({"demands": [[0.1]], "population": [1], "method": "guess"}, "exact or linearizer"),
+        ({"demands": [[0.1]], "population": [1], "servers": 10**12, "open_load": 0.1}, "at most 5000"),
+        ({"demands": [[0.1]], "population": [1], "servers": "two"}, "servers = 'two'"),
+        ({"demands": [[0.1]], "population": [1], "servers": [True]}, "servers"),
+        ({"demands": [[0.1]], "population": [1], "method": "guess"}, "exact, linearizer"),
+        ({"demands": [[0.1]], "population": [1], "method": ["exact"]}, "exact, linearizer"),
         ({"demands": [[0.1], [0.1]], "population": [40, 40], "method": "exact"}, "at most 1000"),
         ({"demands": [[0.1]], "population": [1], "copies": [1, 2, 3]}, "broadcast"),
     ],

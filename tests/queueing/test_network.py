@@ -110,6 +110,8 @@ def test_the_table_has_a_row_for_each_population_and_station() -> None:
         (([0.1, 0.2], 3, 0.0, [1, 2, 3]), "servers"),
         (([0.1, 0.2], 3, 0.0, [1, 0]), "servers = 0"),
         (([0.1, 0.2], 3, 0.0, [1, 1.5]), "servers = 1.5"),
+        (([0.1, 0.2], 3, 0.0, "2"), "servers = '2'"),
+        (([0.1, 0.2], 3, 0.0, [True, True]), "servers"),
         (([0.1] * 9, 3, 0.0, [2] * 9), "servers = 9"),
         (([0.1] * 60, 99_999), "at most 83332 requesters with 60 stations"),
         (([0.1], 10**7), "population = 10000000: expected at most 100000 requesters"),

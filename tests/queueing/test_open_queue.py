@@ -125,6 +125,14 @@ def test_mean_of_the_wait_quantiles_is_the_mean_wait(load: float, servers: int, 
     assert response <= wait - np.log1p(-p) * 2 + 60 / (1 - load)
 
 
+@pytest.mark.parametrize("load", [0.3, 1.7, 57.6])
+def test_a_response_that_few_requests_stay_below_keeps_its_digits(load: float) -> None:
+    """P(T <= t) = (1 - C) t to first order: those that need not wait, served within t."""
+    steady = mmc(load, 1.0, 64)
+    response = steady.response_quantile(1e-12)
+    assert np.isclose(response, 1e-12 / (1 - steady.delay_probability), rtol=1e-10, atol=0)
+
+
 def test_quantiles_are_infinite_where_saturated_and_broadcast_against_the_result() -> None:
     steady = mmc([1.0, 3.0], 1.0, 2)
     quantile = steady.response_quantile([[0.5], [0.9]])

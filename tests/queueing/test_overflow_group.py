@@ -163,3 +163,17 @@ def test_outside_the_domain(load: float, peakedness: float, servers: float, argu
     with pytest.raises(InputError) as caught:
         overflow_group(load, peakedness, servers)  # type: ignore[arg-type]
     assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize("servers", [-1, 7.9, float("nan"), "8"])
+def test_other_numbers_of_servers_are_whole_ones(servers: object) -> None:
+    with pytest.raises(InputError, match="servers"):
+        overflow_group(3.0, 1.0, 8).fail_fraction_with(servers)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("tries", [-1.0, float("nan"), None])
+def test_tries_of_an_interval_are_numbers(tries: object) -> None:
+    group = overflow_group(3.0, 1.0, 8)
+    for law in (group.most_found, group.fewest_found):
+        with pytest.raises(InputError, match="tries"):
+            law(tries)  # type: ignore[arg-type]

@@ -344,7 +344,7 @@ def solve_single_open(pool: CheckedPool, aliases: int) -> Outcome:
 
     full = aliases + 1
     repeated = block(full, full + 1), block(full + 1, full + 1), block(full + 2, full + 1)
-    ratio = tail_ratio(*(each[None] for each in repeated))[0]
+    ratio = tail_ratio(*(each[None] for each in repeated))[0][0]
     residual = _imbalance(ratio, *repeated)
     step, steps = ratio, []
     for n in range(full, 0, -1):  # law[n] = law[n - 1] step
