@@ -240,10 +240,11 @@ def test_a_setting_twice() -> None:
         ("guests.count=1:99999", "at most 10000"),
         ("guests.pages_from=a:b", "first:last:step"),
         ("guests.touching=uniform:never", "did you mean|one of"),
+        ("guests.pages_per_segment=100:200:100", r"at least 179\.2"),
     ],
 )
 def test_bad_ranges(text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises((InputError, ReportError), match=message):
         model.whatif(XIV, [text])
 
 
