@@ -441,9 +441,8 @@ def _needed(model: library.Model, rows: Sequence[MeasuredConfiguration], wanted:
         best = int(np.argmax(law.value))
         least, top, highest = ends(law[best])
         raise InfeasibleError(
-            f"{given(wanted)}/s is more than any number of processors reaches by the law: {top}/s ({least} to "
-            f"{highest}, {style.NINETY}) with {best + 1}, of up to {counts[-1]}; less CPU time a transaction, or a "
-            "second system, would help"
+            f"{given(wanted)}/s is more than up to {counts[-1]} processors reach by the law: {top}/s ({least} to "
+            f"{highest}, {style.NINETY}) with {best + 1}; less CPU time a transaction, or a second system, would help"
         )
     low, count, high = (int(each[0]) + 1 if each.size else None for each in first)
     assert count is not None

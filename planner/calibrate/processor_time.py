@@ -160,13 +160,19 @@ def fit_scaling(runs: Sequence[Measurements], fixed: Mapping[str, float] | None 
 
 
 def cpu_time(run: Measurements) -> Printed:
-    """CPU time of a transaction, from whichever columns tell it [s]."""
+    """CPU time of a transaction, from whichever columns tell it; several have to tell the same [s]."""
     numbers = run.numbers
-    if "cpu_ms" in numbers:
-        return numbers["cpu_ms"]
+    found = {"cpu_ms": numbers["cpu_ms"]} if "cpu_ms" in numbers else {}
     if {"emulation_cpu_ms", "cp_cpu_ms"} <= set(numbers):
-        return numbers["emulation_cpu_ms"] + numbers["cp_cpu_ms"]
+        found["cp_cpu_ms"] = numbers["emulation_cpu_ms"] + numbers["cp_cpu_ms"]
     if "itr" in numbers:
         value = run.value("processors") / numbers["itr"].value
-        return Printed(value, value * numbers["itr"].resolution / numbers["itr"].value)
-    raise run.error("expected a number in cpu_ms, in emulation_cpu_ms and cp_cpu_ms, or in itr")
+        found["itr"] = Printed(value, value * numbers["itr"].resolution / numbers["itr"].value)
+    if not found:
+        raise run.error("expected a number in cpu_ms, in emulation_cpu_ms and cp_cpu_ms, or in itr")
+    (first, time), *others = found.items()
+    for heading, other in others:
+        if abs(other.value - time.value) > (other.resolution + time.resolution) * (1 + 1e-9):
+            each = " and ".join(f"{one.value / MILLISECOND:.4g} ms by {by}" for by, one in found.items())
+            raise run.error(f"{each} of a transaction: expected the same, or only {first}", heading)
+    return time

@@ -130,9 +130,7 @@ def _ratio(values: Array, first: System, place: Place) -> Array:
 
 def _numbers(system: System) -> dict[Place, float]:
     found = {(e.table, e.name, key): value for e in system.entries for key, value in e.numbers.items()}
-    if (entry := system.one("processors")) is not None and "guaranteed" in entry.numbers:
-        found["processors", "", "usable"] = entry.numbers["count"]
-    return found
+    return found | {("processors", "", "withheld"): 0.0}
 
 
 def _stacked(systems: Sequence[System], width: int) -> dict[Place, Array]:
@@ -430,9 +428,8 @@ def directions(system: System, *, outside: bool) -> list[Direction]:
         found += _axes(system, name, model)
     entry = system.one("processors")
     if entry is not None and "guaranteed" in entry.numbers:
-        place = ("processors", "", "usable")
-        short = entry.numbers["guaranteed"] - entry.numbers["count"]
-        found.append(Direction(name="processors.guaranteed", low={place: min(short, 0.0)}, high={place: 0.0}))
+        place = ("processors", "", "withheld")
+        found.append(Direction(name="processors.guaranteed", low={place: 1.0}, high={place: 0.0}))
     if outside:
         found.append(Direction(name="processor time of this mode", low={}, high={}, cost=(COST_FACTOR, 0.0)))
     return found

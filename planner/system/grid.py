@@ -183,7 +183,6 @@ def over(system: System, ranges: Sequence[Selected]) -> SystemGrid:
     if math.prod(len(r.values) for r in ranges) > LARGEST_GRID:
         raise InputError("ranges", "the grid", f"at most {LARGEST_GRID} combinations")
     settings = tuple(product(*(r.values for r in ranges)))
-    light = all(not r.key.text for r in ranges)
     systems = []
     for row in settings:
         changes: list[tuple[Entry, str, float | str, float]] = [
@@ -191,8 +190,7 @@ def over(system: System, ranges: Sequence[Selected]) -> SystemGrid:
             for r, value in zip(ranges, row, strict=True)
             for entry in r.entries
         ]
-        changed = system.changed(changes)
-        systems.append(changed if light else recheck(changed))
+        systems.append(recheck(system.changed(changes)))
     found = tuple(solve_all(systems))
     return SystemGrid(
         system=system, ranges=tuple(ranges), settings=settings, systems=tuple(systems), found=found

@@ -261,7 +261,8 @@ def _processors(case: SystemScenarios, cycles: Sequence[Cycle]) -> Array:
     entry = case.system.one("processors")
     if entry is None:
         return np.full(len(case), np.inf)
-    limit = case.at(entry, "usable" if case.known(entry, "usable") else "count")
+    count = case.at(entry, "count")
+    limit = count - case.at(entry, "withheld") * np.maximum(count - case.at(entry, "guaranteed"), 0.0)
     held = sum((c.virtual_processors for c in cycles if c.dedicated), np.zeros(len(case)))
     opened = sum((c.rate * c.own_time for c in cycles if c.opened), np.zeros(len(case)))
     left = limit - held - opened

@@ -223,7 +223,7 @@ def _typed(key: Key, text: str, argument: str) -> tuple[float, float]:
         half = resolution(text, dimension, argument=argument)
     else:
         try:
-            value, half = float(text), half_digit(text.strip())
+            value, half = _number(text), half_digit(text.strip())
         except ValueError as error:
             words = "".join(f" or {word!r}" for word in key.words)
             near = nearest(text, key.words)
@@ -231,6 +231,13 @@ def _typed(key: Key, text: str, argument: str) -> tuple[float, float]:
             raise InputError(argument, text, f"a bare number{words}{hint}") from error
     written = any(sign in text for sign in ".eE")  # whole numbers are exact, as in a file
     return bounded(key, value, argument), half if key.digits and written else 0.0
+
+
+def _number(text: str) -> float:
+    """A bare number in the digits that quantities with a unit have."""
+    if not text.isascii() or "_" in text:
+        raise ValueError(text)
+    return float(text)
 
 
 def bounded(key: Key, value: float, argument: str) -> float:
@@ -264,7 +271,7 @@ class Selected:
             said = {"true": True, "false": False}.get(said, said)
         elif self.factor is not None:
             with suppress(ValueError):  # the value has a unit, too: that one counts
-                said, factor = float(said), self.factor
+                said, factor = _number(said), self.factor
         return value_of(self.key, said, factor, self.label)
 
     def value(self, text: str) -> float | str:

@@ -45,6 +45,24 @@ def test_two_numbers_of_processors_are_too_few() -> None:
         fit_processors([row(3, 0.02)] * 3)
 
 
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [("21,95.2,15,6", ""), ("30,95.2,15,6", "30 ms by cpu_ms"), ("21,66.7,15,6", "29.99 ms by itr")],
+)
+def test_columns_that_tell_the_same_time_have_to_agree(
+    row: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """95.2/s of two processors are 21.0 ms of each transaction: 15 and 6."""
+    data = tmp_path / "runs.csv"
+    text = f"processors,cpu_ms,itr,emulation_cpu_ms,cp_cpu_ms\n1,20,50,15,5\n2,{row}\n4,23,173.9,16,7\n8,27,296,18,9\n"
+    data.write_text(text, encoding="utf-8")
+    code = main(["calibrate", str(data), "--kind", "processors", "-o", str(tmp_path / "m.toml")])
+    error = " ".join(capsys.readouterr().err.split())
+    assert code == (2 if said else 0)
+    assert said in error
+    assert not said or "line 3" in error
+
+
 def test_the_command_writes_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = tmp_path / "runs.csv"
     data.write_text("processors,cpu_ms\n1,18.0\n4,18.9\n8,20.4\n16,24.1\n", encoding="utf-8")

@@ -204,6 +204,9 @@ def test_a_path_that_no_system_knows_is_refused() -> None:
         ("storge.real=1GiB", r"did you mean 'storage'\?"),
         ("guests[x].count=3", "one of pfault"),
         ("guests.count=3.5", "a whole number"),
+        ("guests.count=1_7", "a bare number"),
+        ("guests.count=\N{FULLWIDTH DIGIT THREE}", "a bare number"),
+        ("storage.real_gib=1_088", "no such unit '_088'"),
         ("guests.count", "TABLE.key=value"),
         ("count=3", "TABLE.key=value"),
         ("volumes.count=3", r"it has no \[volumes\]"),
@@ -240,10 +243,11 @@ def test_a_setting_twice() -> None:
         ("guests.count=1:99999", "at most 10000"),
         ("guests.pages_from=a:b", "first:last:step"),
         ("guests.touching=uniform:never", "did you mean|one of"),
+        ("guests.pages_per_segment=100:200:100", r"at least 179\.2"),
     ],
 )
 def test_bad_ranges(text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises((InputError, ReportError), match=message):
         model.whatif(XIV, [text])
 
 

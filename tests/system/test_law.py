@@ -157,6 +157,28 @@ def test_a_grid_is_each_system_alone() -> None:
             )
 
 
+@pytest.mark.parametrize("key", ["processors.count", "processors.guaranteed"])
+def test_a_grid_of_shared_processors_is_each_system_alone(key: str) -> None:
+    """The low end of a row is that of its own count and its own guarantee."""
+    given = ["guests.touch_time=50us", "processors.count=4", "processors.guaranteed=2"]
+    given = [text for text in given if not text.startswith(key)]
+    grid = model.whatif(BASE, [f"{key}=1:4:1"], given)
+    for count, found in zip(range(1, 5), grid.found, strict=True):
+        alone = model.solve(BASE, [*given, f"{key}={count}"]).found.throughput
+        assert found.throughput.low == pytest.approx(alone.low, rel=1e-9)
+        assert found.throughput.value == pytest.approx(alone.value, rel=1e-9)
+
+
+def test_a_grid_asks_the_model_again_for_what_follows_from_a_number() -> None:
+    """CP's own time is 3.17073 us for a page of a serialized XIV device, however many pages a transfer moves."""
+    text = BASE.replace("service_time_ms = 2.0\npages_per_transfer = 10.0\ncp_system_us = 50.0",
+                        'model = "paging-xiv-serialized"')  # fmt: skip
+    for found in model.whatif(text, ["paging.pages_per_transfer=10:20:10"]).found:
+        assert found.processors["cp_system_busy"].value == pytest.approx(
+            3.17073e-6 * found.page_rate.value, rel=1e-5
+        )
+
+
 def test_two_equal_groups_are_one() -> None:
     """Twelve guests in one group, or five and seven: the lattice of two classes says the same."""
     split = BASE.replace("count = 12", "count = 5") + '\n[[guests]]\nname = "b"\nlike = "a"\ncount = 7\n'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Final
@@ -318,15 +318,24 @@ def guests_that_fit(
     low, high = (most(pages) for pages in ends)
     if not high:
         one = budget(1, ends[1]).real_storage_bytes
+        takes, touched = (
+            _hundredths(one / GIB, math.ceil),
+            _hundredths(100 * instantiated * real / one, math.floor),
+        )
         raise InfeasibleError(
-            f"one guest takes {one / GIB:.4g} GB of real storage and there are {real / GIB:.4g} GB: {one / GIB:.4g} GB "
-            f"would hold one, or a guest that touches no more than {instantiated * real / one:.0%} of its storage"
+            f"one guest takes {takes} GB of real storage and there are {given(real / GIB)} GB: {takes} GB "
+            f"would hold one, or a guest that touches no more than {touched}% of its storage"
         )
     each = storage.size("guest_storage", guest_storage)
     asked = f"Guests of {given(each / GIB)} GB that touched {percent(instantiated)} of it"
     return StorageFit(
         what="guests", count=high, low=low, high=high, asked=asked, budget=budget(high, ends[1])
     )
+
+
+def _hundredths(value: float, rounded: Callable[[float], int]) -> str:
+    """A bound, rounded to the side on which it still holds."""
+    return given(rounded(100 * value) / 100)
 
 
 def resident_pages_that_fit(*, in_use: float | str, real_storage: float | str) -> StorageFit:
@@ -344,8 +353,9 @@ def resident_pages_that_fit(*, in_use: float | str, real_storage: float | str) -
         needed = segments * (storage.FRAMES_PER_PGMBK + 1) * FRAME
         most = real // FRAME // (storage.FRAMES_PER_PGMBK + 1) * SEGMENT
         raise InfeasibleError(
-            f"{used / GIB:.6g} GB in use take at least {needed / GIB:.4g} GB of real storage, a page and a PGMBK for "
-            f"each segment, and there are {real / GIB:.4g} GB: they hold up to {most / GIB:.4g} GB in use"
+            f"{given(used / GIB)} GB in use take at least {_hundredths(needed / GIB, math.ceil)} GB of real storage, a "
+            f"page and a PGMBK for each segment, and there are {given(real / GIB)} GB: they hold up to "
+            f"{_hundredths(most / GIB, math.floor)} GB in use"
         )
     pages = min(pages, storage.PAGES_PER_SEGMENT)
     budget = frame_budget(in_use=in_use, resident_pages=pages, real_storage=real_storage)

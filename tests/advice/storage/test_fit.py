@@ -49,8 +49,19 @@ def test_the_published_guests_do_not_fit_and_that_is_said() -> None:
     found = guests_that_fit(guest_storage="88GB", instantiated=0.7, real_storage="1024GB")
     assert found.count == 16
     assert "up to 16 guests fit in 1,024 GB" in found.headline
-    with pytest.raises(InfeasibleError, match=r"62\.08 GB would hold one"):
+    with pytest.raises(InfeasibleError, match=r"62\.09 GB would hold one"):
         guests_that_fit(guest_storage="88GB", instantiated=0.7, real_storage="24GB")
+
+
+def test_what_a_refusal_names_as_the_way_out_does_fit() -> None:
+    """512 GB of which 97 % are touched: 496.64 GB of pages, and 258 frames for each 256 of them, 500.5206 GB."""
+    with pytest.raises(InfeasibleError, match=r"500\.53 GB would hold one.* no more than 96\.89%"):
+        guests_that_fit(guest_storage="512GB", real_storage="500GB", instantiated=0.97)
+    assert guests_that_fit(guest_storage="512GB", real_storage="500GB", instantiated=0.9689).count == 1
+    assert guests_that_fit(guest_storage="512GB", real_storage="500.53GB", instantiated=0.97).count == 1
+    with pytest.raises(InfeasibleError, match=r"take at least 5\.01 GB.* they hold up to 426\.66 GB"):
+        resident_pages_that_fit(in_use="426.7GB", real_storage="5GB")
+    assert resident_pages_that_fit(in_use="426.66GB", real_storage="5GB").count == 1
 
 
 @pytest.mark.parametrize(
