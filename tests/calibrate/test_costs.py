@@ -446,7 +446,7 @@ def test_a_search_for_costs_begins_at_their_size() -> None:
 
 def test_the_time_of_a_transaction_comes_from_whichever_columns_tell_it() -> None:
     """14 fully busy processors at 560/s: 25 ms each."""
-    assert cpu_time(row(processors=4, cpu_ms=18.0, itr=1.0)).value == pytest.approx(18e-3)
+    assert cpu_time(row(processors=4, cpu_ms=18.0, itr=4 / 18e-3)).value == pytest.approx(18e-3)
     assert cpu_time(row(processors=4, emulation_cpu_ms=12.0, cp_cpu_ms=3.0)).value == pytest.approx(15e-3)
     rates = Measurements(name="", path=Path("runs.csv"), line=2, words={},
                          numbers={"processors": Printed(14.0, 0.0), "itr": Printed(560.0, 0.5)})  # fmt: skip
