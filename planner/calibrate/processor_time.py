@@ -172,7 +172,7 @@ def cpu_time(run: Measurements) -> Printed:
         raise run.error("expected a number in cpu_ms, in emulation_cpu_ms and cp_cpu_ms, or in itr")
     (first, time), *others = found.items()
     for heading, other in others:
-        if abs(other.value - time.value) > (other.resolution + time.resolution) * (1 + 1e-9):
+        if abs(other.value - time.value) > other.resolution + time.resolution + 1e-9 * time.value:
             each = " and ".join(f"{one.value / MILLISECOND:.4g} ms by {by}" for by, one in found.items())
             raise run.error(f"{each} of a transaction: expected the same, or only {first}", heading)
     return time
