@@ -15,6 +15,7 @@ from planner import queueing
 from planner.errors import InfeasibleError, InputError
 from planner.queueing._product_form import StationGroup, paces
 from planner.queueing.pools.solve import solve_pools
+from planner.queueing.pools.stability import most_in_overload
 from planner.results import Array
 from planner.system.description import Entry
 
@@ -151,8 +152,7 @@ def pool_paces(pools: Array, most: int) -> Array:
 def _random(pools: tuple[tuple[float, ...], ...]) -> list[tuple[float, Array, Array, Array]]:
     """Limit of each pool, and requests present, service and wait of random arrivals, from none to nearly the limit."""
     volumes, aliases, inflation, gap = np.array(pools).T
-    each = 1 + aliases / volumes
-    limit = each / (1 + inflation * (each - 1)) / (1 + gap)
+    limit = most_in_overload(volumes, aliases / volumes, inflation, gap)
     rate = limit[:, None] * LOADS
     steady = solve_pools(
         aliases[:, None], volumes=volumes[:, None, None], arrival_rate=rate[..., None], service_time=1.0,

@@ -169,7 +169,7 @@ def _rates_in_overload(inflation: Array, gap: Array) -> tuple[Array, Array, Arra
     return 1.0 / (1.0 + gap), inflation / (1.0 + gap), 1.0 + gap
 
 
-def most_in_overload(volumes: Array, held: Array, inflation: float, gap: Array) -> Array:
+def most_in_overload(volumes: Array, held: Array, inflation: Array | float, gap: Array) -> Array:
     """I/Os that end at each of equal volumes whose queues never do, with so many aliases held [1/service time]."""
     base, growth, beside = _rates_in_overload(np.asarray(inflation), gap)
     apart = growth + beside - growth / volumes
