@@ -85,7 +85,7 @@ def begin(
 def begin_result(axes: Axes | None, headline: str, **options: Any) -> list[Axes]:
     """Begin a picture whose headline says what was asked, a colon and the result: the result comes first."""
     asked, _, result = headline.partition(": ")
-    return begin(axes, headline, title=f"{sentence_case(result)}", below=f"{asked}.", **options)
+    return begin(axes, headline, title=sentence_case(result), below=f"{asked}.", **options)
 
 
 def parted(headline: str) -> tuple[str, str]:
@@ -98,7 +98,7 @@ def parted(headline: str) -> tuple[str, str]:
             at = ends[-1]
             more = headline[at.end() :]
             broken = signs in (" ", r"(?<=\)) ")  # within a clause
-            return headline[: at.start()], f"... {more}" if broken else f"{sentence_case(more)}"
+            return headline[: at.start()], f"... {more}" if broken else sentence_case(more)
     return f"{headline[: LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}", headline
 
 

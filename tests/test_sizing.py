@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from planner import aliases, calibrate, queueing, sizing, style
 from planner.demand import Law, Target
-from planner.demand.steady import candidates_of_pool, candidates_of_pools
+from planner.demand.steady import _Elements, candidates_of_pool, candidates_of_pools
 from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import ConvergenceError, InfeasibleError, InputError, PlannerError
 from planner.interval import Interval
@@ -753,6 +753,14 @@ def test_one_candidate_is_the_preferred_one_of_all(volumes: int) -> None:
             assert one.requesters == others[0].requesters
             assert one.pool.service_time == pytest.approx(others[0].pool.service_time, rel=1e-6)
     assert {each.fits for (each,) in alone} == {True, False}
+
+
+def test_a_pool_without_any_solution_has_candidates_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing = np.full(1, np.nan)
+    monkeypatch.setattr(_Elements, "predicted", lambda self, *_: (nothing.repeat(self.rate.size),) * 3)
+    for found in candidates_of_pools(busy_pools(2, 2), LAW):
+        assert not any(each.fits for each in found)
+        assert found[0].pool.service_time == pytest.approx(2e-3)
 
 
 @pytest.mark.parametrize(

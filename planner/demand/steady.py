@@ -253,6 +253,7 @@ def _inverted(cases: Sequence[tuple[Run, float]], law: Law) -> list[Candidate]:
         if missed.size and (near[0][missed] > ends[0][missed]).any():
             within = ends[0][missed], ends[1][missed]
             best[:, missed], _ = _balanced(every.of(missed), best[1, missed], law, within)
+        best[1] = np.where(best[1] > 0, best[1], every.service.value)  # nan without a solution
         near = np.maximum(best[0] - 0.05, ends[0]), np.minimum(best[0] + 0.05, ends[1])
     free, alone, of_service, of_queue = best
     residual = on_edge(np.maximum(np.abs(of_service), np.abs(of_queue)))

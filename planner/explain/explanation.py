@@ -18,8 +18,9 @@ from planner.answer import Tabular, tabled
 from planner.errors import InputError
 from planner.explain import wording
 from planner.explain.topic import Equation, Topic
-from planner.explain.wording import Form, Told, latex, number, powers, printed, sentence, with_unit
+from planner.explain.wording import Form, Told, latex, number, powers, printed, with_unit
 from planner.quantity import Quantity, column
+from planner.render.text import sentence_case
 from planner.results import Array
 from planner.units import percent, readable
 
@@ -55,7 +56,7 @@ class Explanation(Tabular):
     def result(self) -> str:
         """What is asked for, with its value, in a line."""
         step = self.answer_step
-        return f"{sentence(step.meaning)}: {step.left} = {Told(step, self.values).short}"
+        return f"{sentence_case(step.meaning)}: {step.left} = {Told(step, self.values).short}"
 
     @property
     def told(self) -> list[Told]:
@@ -139,7 +140,7 @@ class Explanation(Tabular):
             for symbol, value, _, meaning in self._symbols
         ]
         steps = [
-            f"{escaped(sentence(each.step.meaning))}\n\\begin{{align*}}\n{each.latex()}\n\\end{{align*}}"
+            f"{escaped(sentence_case(each.step.meaning))}\n\\begin{{align*}}\n{each.latex()}\n\\end{{align*}}"
             for each in self.told
         ]
         return "\n".join(
@@ -199,7 +200,7 @@ class Explanation(Tabular):
         parts = [f"<p><b>{html.escape(self.result)}</b></p>", paragraph(self.topic.title)]
         parts += [render.to_html(self.symbols()), *map(paragraph, self._states())]
         for each in self.told:
-            parts.append(paragraph(sentence(each.step.meaning)))
+            parts.append(paragraph(sentence_case(each.step.meaning)))
             parts.append(html.escape(f"$$\\begin{{aligned}}\n{each.latex()}\n\\end{{aligned}}$$"))
         parts += [paragraph("The same by the numerical code"), render.to_html(self.table())]
         parts += [
@@ -256,7 +257,7 @@ def _draw(found: Explanation, axes: style.Axes | None) -> style.Axes:
     over, given = inputs[topic.over], {key: float(value) for key, value in found.numbers.items()}
     at, answer = given[over.key], float(found.values[topic.answer])
     (unit, factor), (x_unit, x_factor) = units.shown(step.unit), units.shown(over.unit)
-    result = f"{sentence(step.meaning)} {_said(found)}"
+    result = f"{sentence_case(step.meaning)} {_said(found)}"
     (axes,) = style.begin(axes, f"{topic.title}: {result}.", title=result, below=f"{topic.title}.")
     grid, lines, top = _grid(over, at), [], 0.0
     for k, (count, words) in enumerate(_lines(found, inputs)):

@@ -133,11 +133,6 @@ def with_unit(value: float, unit: str) -> str:
     return number(value) + (f" {unit}" if unit and math.isfinite(value) else "")
 
 
-def sentence(meaning: str) -> str:
-    """Words that begin with a capital."""
-    return sentence_case(meaning)
-
-
 def body(table: render.Table) -> str:
     """A table without its heading."""
     return "\n".join(render.to_text(table).splitlines()[1:])
@@ -199,7 +194,7 @@ class Told:
             value = ", ".join(number(v) for v in self.members) if step.index else self._value()
             rows.append(hanging([powers(value, form)], f"{equals} "))
         gap = "\n\n" if any("\n" in row for row in rows[:-1]) else "\n"
-        return f"{sentence(step.meaning)}\n" + gap.join(rows)
+        return f"{sentence_case(step.meaning)}\n" + gap.join(rows)
 
     def latex(self) -> str:
         """The equation in symbols and in numbers, and the value; one line each."""

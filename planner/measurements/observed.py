@@ -66,7 +66,7 @@ def run_of(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) ->
         raise rows.error(missing[0], f"{rows.names[missing[0]]}: {problem}")
     shown_queue = rows.numbers["queued"].value
     found = run(
-        service=rows.column("service time", lambda whole: _widened(whole, _printed_service(whole))), queued=queue,
+        service=rows.column("service time", lambda whole: _widened(whole, _printed(whole))), queued=queue,
         queue_shown=np.asarray(np.where(np.isnan(shown_queue), queue.value, shown_queue)),
         notes=(*_notes(rows, idle), *([NO_QUEUE] if missing.size else [])),
     )  # fmt: skip
@@ -212,7 +212,7 @@ def _asked(rows: Rows, *, in_use: bool) -> tuple[Interval, Interval, Interval, I
     response = numbers["response"]
     if in_use:  # that of a base divides by its own rate alone
         response = Interval(*(np.where(rows.of_kind(VOLUME), end, np.nan) for end in response))
-    return numbers["queued"], numbers["io_rate"], rows.column("printed service", _printed_service), response
+    return numbers["queued"], numbers["io_rate"], _printed(rows), response
 
 
 def joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, absent: int = 0) -> Run:
@@ -265,6 +265,11 @@ def _service(rows: Rows) -> Interval:
         k = int(none[0])
         wanted = f"a time above zero for a device with I/O; line {rows.line[k]} of {rows.file} has none"
         raise InputError(f"service of device {rows.names[k]}", found.value[k] / MILLISECOND, wanted, "ms")
+    return _printed(rows)
+
+
+def _printed(rows: Rows) -> Interval:
+    """`_printed_service`, made once."""
     printed: Interval = rows.column("printed service", _printed_service)
     return printed
 
@@ -295,7 +300,7 @@ def _error(rows: Rows) -> Array:
     """Relative error of a row: chance in what was counted, and the least where the service time is known better."""
     counted = rows.filled("io_rate") * np.nan_to_num(rows.seconds)
     chance = np.where(counted > 0, 1.0 / np.sqrt(np.maximum(counted, 1.0)), 0.0)
-    left = _left_open(_printed_service(rows), LEAST_OPEN)
+    left = _left_open(_printed(rows), LEAST_OPEN)
     return np.maximum(np.where(rows.of_kind(VOLUME), chance, 0.0), left)
 
 

@@ -28,9 +28,7 @@ def aliases_in_use(pools: Elements) -> Array:
     these volumes are alike and there is no gap. Closed classes and loads below the base need none: their queues end.
     """
     load = pools.arrival_rate * pools.service
-    base, growth, beside = _rates_in_overload(
-        pools.inflation[:, None], pools.redrive_time[:, None] / pools.service
-    )
+    base, growth, beside = _rates_in_overload(*_inflation_and_gap(pools))
     missing = np.maximum(load - base, 0.0)
     spare = 1.0 - growth * load
     alone = growth + beside - growth * _shares(pools, missing * (growth + beside))
@@ -67,15 +65,14 @@ def solve_saturated(pools: Elements) -> Outcome:
     """What unstable pools come to: overloaded volumes hold all aliases, the others are left to their bases."""
     over = _overloaded(pools)
     alone = without_aliases(replace(pools, volumes=np.where(over, 0.0, pools.volumes)))
-    base, growth, beside = _rates_in_overload(
-        pools.inflation[:, None], pools.redrive_time[:, None] / pools.service
-    )
+    base, growth, beside = _rates_in_overload(*_inflation_and_gap(pools))
     missing = np.where(over, pools.arrival_rate * pools.service - base, 0.0)
     # Queues grow as I/Os are missing, and aliases take of each as it grows.
     share = _shares(pools, missing * (growth + beside))
-    held, apart = pools.aliases[:, None] * share, growth + beside - growth * share
-    by_base = base * apart / (apart + growth * held) / pools.service
-    by_alias = held / (apart + growth * held) / pools.service
+    held = pools.aliases[:, None] * share
+    by_base, by_alias = (
+        each / pools.service for each in _ends_in_overload(held, share, *_inflation_and_gap(pools))
+    )
     serving = 1.0 - pools.redrive_time[:, None] * by_base
     beside_it = held - pools.redrive_time[:, None] * by_alias
     for at in np.flatnonzero(pools.volumes.sum(axis=-1) == 1.0).tolist():
@@ -164,13 +161,24 @@ def _overloaded(pools: Elements) -> NDArray[np.bool_]:
     return np.asarray((pools.volumes > 0.0) & ~pools.closed & full)
 
 
+def _inflation_and_gap(pools: Elements) -> tuple[Array, Array]:
+    """Of the volumes of each class, the gap in their service times, shape (elements, classes) or of one column."""
+    return pools.inflation[:, None], pools.redrive_time[:, None] / pools.service
+
+
 def _rates_in_overload(inflation: Array, gap: Array) -> tuple[Array, Array, Array]:
     """Rate of its base, slowing by an alias, time of an alias of overloaded volumes, like the gap [service times]."""
     return 1.0 / (1.0 + gap), inflation / (1.0 + gap), 1.0 + gap
 
 
+def _ends_in_overload(held: Array, share: Array, inflation: Array, gap: Array) -> tuple[Array, Array]:
+    """I/Os that the base and the aliases of an overloaded volume end, as `aliases_in_use` says [1/service time]."""
+    base, growth, beside = _rates_in_overload(inflation, gap)
+    apart = growth + beside - growth * share
+    return base * apart / (apart + growth * held), held / (apart + growth * held)
+
+
 def most_in_overload(volumes: Array, held: Array, inflation: Array | float, gap: Array) -> Array:
     """I/Os that end at each of equal volumes whose queues never do, with so many aliases held [1/service time]."""
-    base, growth, beside = _rates_in_overload(np.asarray(inflation), gap)
-    apart = growth + beside - growth / volumes
-    return (base * apart + held) / (apart + growth * held)
+    by_base, by_alias = _ends_in_overload(held, 1.0 / volumes, np.asarray(inflation), gap)
+    return by_base + by_alias

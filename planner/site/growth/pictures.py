@@ -80,8 +80,7 @@ def _mark_date(
 
 
 def _title(limit: Limit) -> str:
-    name = _named(limit.measured.name)
-    name = f"{sentence_case(name)}"
+    name = sentence_case(_named(limit.measured.name))
     if limit.limit is None:
         return f"{name}: {amount(limit.now, limit.measured.unit)} on a busy day"
     words = {
