@@ -16,7 +16,7 @@ from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import ConvergenceError
 from planner.interval import Interval
 from planner.measurements import Run
-from planner.queueing.pools.grouping import VolumeGroups, alias_pool_of_volumes, group_volumes
+from planner.queueing.pools.grouping import VolumeGroups, alias_pool_of_volumes, classes_of
 from planner.results import Array
 from planner.sizing.fewest import first_guess
 
@@ -88,7 +88,7 @@ def grown(pool: Pool, growth: float) -> tuple[list[Pool], list[float]]:
 def grouped(pool: Pool, most_aliases: int) -> tuple[Pool, Indices, float]:
     """Group volumes of nearly equal demand: classes, the class of each (-1 where idle), and the error of the wait."""
     rows, service, present = _rows(pool)
-    groups = group_volumes(**rows, spread=1e-6)
+    groups = classes_of(**rows, spread=1e-6)
     if groups.volumes.size <= FEW_CLASSES:
         return _of_groups(pool, groups, service), _classes(present, groups), 0.0
     guess = min(first_guess(_of_groups(pool, groups, service)), most_aliases)
@@ -174,7 +174,7 @@ def think_in_use(
         return np.full(rates.size, think_time)
     population = np.full(rates.size, people)
     # relative difference of rates within a class, where aliases are in use
-    groups = group_volumes(population=population, think_time=1.0 / rates, spread=0.25)
+    groups = classes_of(population, 1.0 / rates, np.full(rates.size, math.nan), spread=0.25)
     class_rate = 1.0 / groups.think_time
     floor = 1e-3 * service
     think = np.maximum(people / class_rate - people * rates.size / rates.sum() + think_time, floor)

@@ -98,30 +98,43 @@ def group_volumes(
         think_time=think_time,
         arrival_rate=arrival_rate,
     )
-    closed_each, people, service_each = each.closed[0], each.population[0], each.service[0]
-    rate = np.where(closed_each, 1.0 / np.where(closed_each, each.think_time[0], 1.0), each.arrival_rate[0])
-    requesters = np.where(closed_each, people, -1.0)
-    kinds: list[NDArray[np.int64]] = []
-    for number in np.unique(requesters)[::-1]:
-        kinds += _within(service_each, np.flatnonzero(requesters == number), spread)
+    own = None if service_time is None else each.service_time[0]
+    return classes_of(each.population[0], each.think_time[0], each.arrival_rate[0], own, spread=spread)
+
+
+def classes_of(
+    population: Array,
+    think_time: Array,
+    arrival_rate: Array,
+    service_time: Array | None = None,
+    *,
+    spread: float,
+) -> VolumeGroups:
+    """Group volumes as `group_volumes` does, whose figures are known to be right; nan where they do not apply."""
+    closed_each = np.isfinite(population)
+    rate = np.where(closed_each, 1.0 / np.where(closed_each, think_time, 1.0), arrival_rate)
+    requesters = np.where(closed_each, population, -1.0)
+    kinds = [np.flatnonzero(requesters == number) for number in np.unique(requesters)[::-1]]
+    if service_time is not None:
+        kinds = [part for members in kinds for part in _within(service_time, members, spread)]
     classes = [_within(rate, members, spread) for members in kinds]
     group = np.empty(rate.size, dtype=np.int64)
     for k, members in enumerate(joined := [members for kind in classes for members in kind]):
         group[members] = k
     count = np.array([members.size for members in joined], dtype=np.float64)
-    mean = np.bincount(group, weights=rate) / count
-    service = np.array([_mean_service(service_each[members], rate[members]) for members in joined])
-    closed = np.bincount(group, weights=closed_each) > 0.0
+    mean, people = (np.bincount(group, weights=each) / count for each in (rate, requesters))
+    closed = people > 0.0
+    service = np.full(count.shape, np.nan)
+    if service_time is not None:
+        service[:] = [_mean_service(service_time[members], rate[members]) for members in joined]
     return VolumeGroups(
         group=group,
         rate=rate,
         volumes=count,
-        population=np.where(
-            closed, np.bincount(group, weights=np.where(closed_each, requesters, 0.0)) / count, np.nan
-        ),
+        population=np.where(closed, people, np.nan),
         think_time=np.where(closed, 1.0 / np.where(closed, mean, 1.0), np.nan),
         arrival_rate=np.where(closed, np.nan, mean),
-        service_time=service * (np.nan if service_time is None else each.unit[0]),
+        service_time=service,
         kind=np.repeat(np.arange(len(kinds)), [len(kind) for kind in classes]),
     )
 
