@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -16,7 +17,7 @@ from planner.results import Array
 from planner.units import ADDRESSES, MILLISECOND
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Run:
     """One measurement of a volume, or of the volumes of a pool.
 
@@ -68,17 +69,17 @@ class Run:
         """Number of volumes that did I/O."""
         return len(self.volumes)
 
-    @property
+    @cached_property
     def total_rate(self) -> Interval:
         """I/O rate of all volumes [1/s]."""
         return self.io_rate.sum()
 
-    @property
+    @cached_property
     def total_queue(self) -> Interval:
         """Queues of all volumes [I/Os]."""
         return self.queued.sum()
 
-    @property
+    @cached_property
     def mean_service(self) -> Interval:
         """Mean service time, weighted by rate [s]."""
         share = self.io_rate.value / self.total_rate.value
@@ -105,7 +106,7 @@ class Run:
         """Whether the bursts of some volumes are known to come together."""
         return self.bases > 1 and bool((np.nan_to_num(self.together) > 0.0).any())
 
-    @property
+    @cached_property
     def queue_known(self) -> bool:
         """Whether the queue of every volume was measured."""
         return bool(np.isfinite(self.queued.high).all())
