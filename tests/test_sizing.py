@@ -741,7 +741,8 @@ def busy_pools(volumes: int, used: int) -> list[Run]:
     return runs
 
 
-@pytest.mark.parametrize("volumes", [2, pytest.param(4, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("volumes", [2, 4])
 def test_one_candidate_is_the_preferred_one_of_all(volumes: int) -> None:
     """The least that fits of many intervals is asked for without the others, also in overload."""
     runs = busy_pools(volumes, 2)

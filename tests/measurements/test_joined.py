@@ -112,6 +112,7 @@ def test_a_volume_without_a_row_did_nothing_and_a_minute_without_half_of_them_st
     assert set(starts(joined(*rows))) == {("10:00", 60.0, 1), ("10:01", 540.0, 9)}
 
 
+@pytest.mark.long
 def test_one_number_of_minutes_by_every_question(tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     rows = [
