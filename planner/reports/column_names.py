@@ -123,9 +123,8 @@ class Plan:
     def words(self) -> str:
         """A sentence that says what each column was taken for."""
         parts = [
-            f"{each.heading} as {field}" + (f" [{each.unit}]" if each.unit else "")
-            for field, each in self.taken.items()
-        ]  # fmt: skip
+            f"{each.heading} as {field}{_unit_words(field, each.unit)}" for field, each in self.taken.items()
+        ]
         rest = f"; not used: {listed(self.unused)}" if self.unused else ""
         return f"columns: {', '.join(parts)}{rest}."
 
@@ -155,6 +154,18 @@ class Plan:
         heading, unit = words[close[0]] if close else ("", "")
         odd = "" if _fits(fields[0].removesuffix("_ms"), unit) else f", but its unit {unit!r} does not fit"
         return f"{heading!r}{odd}" if heading else ""
+
+
+def _unit_words(field: str, unit: str) -> str:
+    """Unit of a field in brackets, of a time also where its column says none."""
+    if unit or field not in TIMES:
+        return f" [{unit}]" if unit else ""
+    return " [s or hh:mm:ss]" if field == "interval" else f" [taken as {_usual(field)}]"
+
+
+def _usual(field: str) -> str:
+    """Unit of a time that says none."""
+    return "s" if field == "interval" else "ms"
 
 
 def heading_words(heading: str) -> tuple[str, str]:
@@ -220,8 +231,7 @@ def _field_of(heading: str) -> tuple[str, float, str]:
     """Field of a heading, empty where it is none; how likely, least first; and the unit that it says."""
     own = OWN.get(heading.lower())
     if own is not None:
-        unit = ("s" if own == "interval" else "ms") if own in TIMES else ""
-        return own, SECOND.get(heading.lower(), -1.0), unit
+        return own, SECOND.get(heading.lower(), -1.0), _usual(own) if own in TIMES else ""
     words, unit = heading_words(heading)
     field, rank = BY_WORDS.get(words, ("", 0))
     return field, rank, unit
