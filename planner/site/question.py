@@ -44,6 +44,11 @@ QUEUE_UNKNOWN: Final = (
     "rows with queue or response decide more"
 )
 
+NO_POOL_NAMED: Final = (
+    "No pool is named and no alias is in use: each volume is answered with aliases of its own. `planner aliases pool` "
+    "takes them as one pool, --pools FILE.csv says which volumes share aliases."
+)
+
 
 def site(
     source: Data,
@@ -60,6 +65,8 @@ def site(
     parts, notes, lost = parts_of(source, meet=share, **asked)
     found = parallel.run(need_of, parts, scheduler=scheduler, workers=workers)
     answer = combine(found, target=parts[0].target, meet=share, notes=notes)
+    if len(answer.pools) > 1 and all(each.kind == VOLUME and not each.in_use for each in answer.pools):
+        answer = replace(answer, remarks=(*answer.remarks, NO_POOL_NAMED))
     return replace(answer, law=parts[0].law, gaps=lost)
 
 

@@ -313,3 +313,31 @@ def test_what_breaks_first_stands_on_the_page_of_days_enough(
     _, growth = embedded(html)["answers"]  # type: ignore[misc]
     assert main(["growth", str(tmp_path / "20.csv"), "-o", str(tmp_path / "growth.json"), "--json"]) == 0
     assert growth == json.loads((tmp_path / "growth.json").read_text(encoding="utf-8"))
+
+
+HEADINGS = "volume,start,interval_s,io_rate,service_ms,queued,pool,aliases\n"
+
+
+def minute(volume: str, at: int, pool: str = "", aliases: int = 0) -> str:
+    return f"{volume},2026-03-02T10:{at:02d},60,500,1.3,0.8,{pool},{aliases}\n"
+
+
+@pytest.mark.parametrize("intervals", [1, 2])
+def test_volumes_without_a_pool_are_answered_each_whatever_the_number_of_intervals(
+    tmp_path: Path, intervals: int
+) -> None:
+    path = tmp_path / "volumes.csv"
+    path.write_text(HEADINGS + "".join(minute(v, at) for at in range(intervals) for v in ("A", "B")))
+    html = report([path], growth=(), workers=1).html
+    (answer,) = embedded(html)["answers"]  # type: ignore[misc]
+    rows = answer.get("pools") or answer["volumes"]
+    assert {row.get("needed") or row["recommended"] for row in rows} == {2}
+    assert {row.get("pool") or row["device"] for row in rows} == {"A", "B"}
+    assert any("each volume is answered with aliases of its own" in note for note in answer["notes"])
+
+
+def test_volumes_in_a_pool_and_in_none_stand_on_one_page(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.csv"
+    path.write_text(HEADINGS + minute("A", 0, "P", 2) + minute("B", 0, "P", 2) + minute("C", 0))
+    (answer,) = embedded(report([path], growth=(), workers=1).html)["answers"]  # type: ignore[misc]
+    assert {(row["kind"], row["pool"]) for row in answer["pools"]} == {("pool", "P"), ("volume", "C")}
