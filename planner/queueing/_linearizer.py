@@ -16,6 +16,7 @@ from planner.results import Array
 # Estimates of how the shares change with one requester less: Chandy and Neuse (1982) stop after 3; 8 leave some 1e-4 of
 # the way to the limit (tests/queueing/test_multiclass.py).
 LEVELS: Final = 8
+NOTHING: Final = 1e-18  # chance that adds nothing to a mean
 REACH: Final = 2000  # requests at one copy that the law of a station with several servers holds
 
 
@@ -190,14 +191,15 @@ def _stretch(station: _Station, each: Array, k: int, state: _State) -> Array:
     elsewhere = np.maximum(visiting - here, 1e-9)
     drag = np.maximum(_over(elsewhere * cycle, visiting) - alone, 0.0) / elsewhere
     means = np.minimum(each, np.maximum(visiting[:, None] - 1, 0.0) * (1 - 1e-9))
-    for end in (max(station.end or 100, int(1.1 * means.max()) + 2), None):
+    found, shortest = means, max(station.end or 100, int(1.1 * means.max()) + 2)
+    for end in (shortest, station.gain.shape[-1]):
         log_weight, gain = station.log_weight[:, :end], station.gain[:, :end]
         weight = log_weight + _left_over(alone, drag, visiting, log_weight.shape[-1])
         found, law, tilt = _tilted(weight, gain, means, tilt=station.tilt)
-        held = (law > 1e-18).any(axis=(0, 1))
-        if end is None or not held[-1]:
+        held = np.flatnonzero(law.max(axis=(0, 1)) > NOTHING)[-1]
+        if end >= station.gain.shape[-1] or held < end - 1:
+            station.tilt, station.end = tilt, 2 + int(held * 1.1)
             break
-    station.tilt, station.end = tilt, 2 + int(np.flatnonzero(held)[-1] * 1.1)
     return found
 
 
@@ -225,7 +227,7 @@ def _tilted(
     if tilt is None:
         tilt = weight[:, :1] - weight[:, 1:2] + np.log(np.maximum(means, TINY))
         tilt = np.clip(tilt, 1 - far, far - 1)
-    law = np.empty((*means.shape, counts.size))
+    law, whole, mean, spread = weight[:, None], means, means, means
     for _ in range(most):
         log = weight[:, None, :] + tilt[..., None] * counts
         law = np.exp(log - log.max(-1, keepdims=True))

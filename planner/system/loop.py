@@ -194,7 +194,7 @@ class Loop:
     def _network(self, before: Loads | None) -> Loads:
         """Solve for the feedback, from what the last times of I/Os gave."""
         size = len(self.processors)
-        zero, every = [np.zeros(size) for _ in range(1 + len(self.groups))], np.arange(size)
+        zero = [np.zeros(size) for _ in range(1 + len(self.groups))]
         if not self.cycles:
             opened = np.array([_open_only(group) for group in self.groups]).reshape(-1, size).T
             rates, nobody = np.zeros((size, 0)), np.zeros_like(opened)
@@ -202,7 +202,7 @@ class Loop:
             return Loads(rates=rates, present=nobody, opened=opened, visiting=nobody + 1, loads=loads)
         full = np.stack([c.requesters for c in self.cycles], axis=-1)
         think = np.stack([c.elsewhere(self.times) for c in self.cycles], axis=-1)
-        solver = GuestNetwork(self, full, think, before and before.near)
+        solver = GuestNetwork(self, full, think, before.near if before else None)
         self.exact = solver.exact
         if not (before or solver.exact):
             solver = replace(solver, near=solver.finish(zero).near)
@@ -213,9 +213,11 @@ class Loop:
 
         It begins, and again after each `burst` of steps, at the root along the mix that was nearest so far.
         """
-        every = np.arange(loads.shape[-1])
+        every, plain = np.arange(loads.shape[-1]), np.tile(-np.eye(len(loads)), (loads.shape[-1], 1, 1))
         rates = solver.throughput(every, list(loads))
         mix, whole, least = loads, np.zeros(every.size), np.full(every.size, np.inf)
+        far, unit, inverse, step = least, np.maximum(loads, 1e-300), plain, np.zeros(loads.T.shape)
+        was = step
         for k in range(int(loads.any()), ROUNDS * burst):
             after, size = np.stack(self.loads(rates)), self._size(rates, every)
             far = np.max(list(map(_changes, after, loads)), axis=0)
@@ -229,10 +231,8 @@ class Loop:
             if k % burst == 0:
                 new[:, at] = self._root(solver, mix, whole, at)
                 least = np.full(every.size, np.inf)
-            if k % burst == 0 or k == 1:
-                unit, inverse = np.maximum(new, 1e-300), np.tile(-np.eye(len(loads)), (every.size, 1, 1))
-                step = was = np.zeros((every.size, len(loads)))
-            if k % burst:
+                unit, inverse, step = np.maximum(new, 1e-300), plain, np.zeros(loads.T.shape)
+            else:
                 off = ((after - loads) / unit).T
                 reach = (inverse @ (off - was)[..., None])[..., 0]
                 known, was = (step * reach).sum(-1), off

@@ -263,8 +263,8 @@ class Selected:
     factor: float | None
     values: tuple[float | str, ...] = ()
 
-    def read(self, text: str) -> tuple[float | str, float]:
-        """Value of a setting, SI, and what its digits leave open."""
+    def value(self, text: str) -> float | str:
+        """Value of a setting, SI: what is asked is exact, in whatever digits; what was measured stands in the file."""
         said: Any = text.strip()
         factor = 1.0
         if self.key.unit == "yes or no":
@@ -272,11 +272,7 @@ class Selected:
         elif self.factor is not None:
             with suppress(ValueError):  # the value has a unit, too: that one counts
                 said, factor = _number(said), self.factor
-        return value_of(self.key, said, factor, self.label)
-
-    def value(self, text: str) -> float | str:
-        """Value of a setting, SI."""
-        return self.read(text)[0]
+        return value_of(self.key, said, factor, self.label)[0]
 
 
 def find(system: System, selector: str, argument: str = "settings") -> Selected:
@@ -310,13 +306,13 @@ def apply(system: System, settings: Sequence[str]) -> System:
         if not sign:
             raise InputError("settings", text, EXAMPLE)
         target = find(system, selector)
-        said, half = target.read(value)
+        said = target.value(value)
         for entry in target.entries:
             place = (entry.table, entry.name, target.key.key)
             if place in seen:
                 raise InputError("settings", f"{target.label} twice", "each of them once")
             seen.add(place)
-        system = system.changed((entry, target.key.key, said, half) for entry in target.entries)
+        system = system.changed((entry, target.key.key, said) for entry in target.entries)
     return recheck(system) if settings else system
 
 

@@ -254,7 +254,7 @@ pages_per_transfer = 5
 def test_several_groups_that_write_are_the_closed_network_beside_their_own_writes(
     few: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the writes found as open requests the network gives the same progress; in 60 solutions, once 300 and more."""
+    """With the writes found as open requests the network gives the same progress; in 60 solutions, once 300."""
     calls, solve = [], GuestNetwork.throughput
 
     def counted(self, at, loads):  # type: ignore[no-untyped-def]
@@ -281,7 +281,9 @@ def test_several_groups_that_write_are_the_closed_network_beside_their_own_write
 @pytest.mark.long
 def test_hundreds_of_guests_that_page_to_a_pool_have_an_answer_without_warnings() -> None:
     """Once weights of hundreds of requesters at a pool underflowed. It works at its limit, which fewer guests reach."""
-    pool = POOL.split("[[volumes]]")[0] + BASE.split("[[paging]]")[0].replace("count = 12", "count = 420")
+    pool = POOL.partition("[[volumes]]")[0] + BASE.partition("[[paging]]")[0].replace(
+        "count = 12", "count = 420"
+    )
     pool += '[[paging]]\nname = "p"\ndevices = 4\npages_per_transfer = 10\npool = "lcu"\n'
     many, fewer = (
         model.solve(pool, ["guests.changed=1", f"guests.count={n}", f"storage.real={n * 4}GiB"]).found
