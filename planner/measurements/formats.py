@@ -199,8 +199,10 @@ def _unknown(source: Source) -> ReportError:
     if problem is not None:
         return ReportError(source.path, problem)
     layout = _layout(source)
-    if layout is None:
-        return ReportError(source.path, f"of no known format; {WANTED}")
+    binary = source.frame is None and bool(re.search(rb"[\x00-\x08\x0e-\x1f]", head))
+    if layout is None or binary:
+        what = "bytes that are no text, " * binary
+        return ReportError(source.path, f"{what}of no known format; {WANTED}")
     if not layout.plan.taken:
         found = f"found are the columns {listed(layout.plan.unused)}"
         return ReportError(source.path, f"of no known format; {WANTED}; {found}: `map` says which is which")

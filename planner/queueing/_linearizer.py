@@ -191,7 +191,7 @@ def _stretch(station: _Station, each: Array, k: int, state: _State) -> Array:
     elsewhere = np.maximum(visiting - here, 1e-9)
     drag = np.maximum(_over(elsewhere * cycle, visiting) - alone, 0.0) / elsewhere
     means = np.minimum(each, np.maximum(visiting[:, None] - 1, 0.0) * (1 - 1e-9))
-    found, shortest = means, max(station.end or 100, int(1.1 * means.max()) + 2)
+    found, shortest = np.asarray(means), max(station.end or 100, int(1.1 * means.max()) + 2)
     for end in (shortest, station.gain.shape[-1]):
         log_weight, gain = station.log_weight[:, :end], station.gain[:, :end]
         weight = log_weight + _left_over(alone, drag, visiting, log_weight.shape[-1])
@@ -244,7 +244,7 @@ def _tilted(
         tilt = np.where(off, step, tilt)
     found, slope = np.moveaxis(law @ np.stack([gain, gain * counts], axis=-1), -1, 0) / whole
     slope = (slope - found * mean) / spread
-    return (found + slope * (means - mean)) * (1 + asked) / (1 + means), law, tilt
+    return np.asarray((found + slope * (means - mean)) * (1 + asked) / (1 + means)), law, tilt
 
 
 def _open_number(station: _Station, closed: Array) -> Array:

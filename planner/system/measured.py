@@ -180,7 +180,7 @@ def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def _waiting(
     volumes: float, rate: float, service: float, aliases: int, least: int, more: int = 20
 ) -> tuple[int, float]:
-    """Requesters of each volume, `least` or a few more, and the think time that makes their I/O rate the measured [s]."""
+    """Requesters of each volume, `least` or a few more, and their think time at the measured I/O rate [s]."""
 
     def excess(think: Array, requesters: int) -> Array:
         people = np.full((1, 1), requesters)

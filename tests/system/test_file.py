@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -311,3 +312,22 @@ def numbers(data: Any, path: str = "") -> Iterator[tuple[str, float]]:
             yield from numbers(each, f"{path}.{key}")
     elif isinstance(data, float | int):
         yield path, data
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("storage.real=0GiB", "storage.real = '0GiB': expected a number of at least 1 B"),
+        ("storage.minidisk_cache_gib=-1", "storage.minidisk_cache = -1.0: expected a number of at least 0"),
+    ],
+)
+def test_a_value_that_is_refused_is_said_as_typed(setting: str, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        model.solve(model.template("xiv"), [setting])
+
+
+def test_an_empty_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "nothing.toml"
+    path.write_text("")
+    with pytest.raises(InputError, match="of nothing"):
+        model.solve(path)
