@@ -199,12 +199,12 @@ def _unknown(source: Source) -> ReportError:
     if problem is not None:
         return ReportError(source.path, problem)
     layout = _layout(source)
-    binary = source.frame is None and bool(re.search(rb"[\x00-\x08\x0e-\x1f]", head))
-    if layout is None or binary:
-        what = "bytes that are no text, " * binary
-        return ReportError(source.path, f"{what}of no known format; {WANTED}")
+    if layout is None:
+        return ReportError(source.path, f"of no known format; {WANTED}")
     if not layout.plan.taken:
         found = f"found are the columns {listed(layout.plan.unused)}"
+        if source.frame is None and re.search(rb"[\x00-\x08\x0e-\x1f]", head):
+            return ReportError(source.path, f"of no known format; {WANTED}; found are bytes that are no text")
         return ReportError(source.path, f"of no known format; {WANTED}; {found}: `map` says which is which")
     return ReportError(source.path, f"of no known format: {layout.plan.refusal()}", line=layout.line or None)
 
