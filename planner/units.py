@@ -260,7 +260,9 @@ def parse(text: str, dimension: Dimension, *, argument: str = "value", zero: boo
     number, factor = _split(text, dimension, argument)
     value = float(number) * factor
     if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
-        raise InputError(argument, text, EXAMPLES[dimension] + ("" if zero else ", greater than zero"))
+        much = math.isinf(value) and value > 0
+        wanted = ", not as large" if much else "" if zero else ", greater than zero"
+        raise InputError(argument, text, EXAMPLES[dimension] + wanted)
     return value
 
 

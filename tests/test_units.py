@@ -154,3 +154,8 @@ def test_a_share_keeps_what_is_small() -> None:
         "0 %", "0.043 %", "5.1 %", "12.3 %", "100 %", "200 %",
     ]  # fmt: skip
     assert percent(0.99925, 5) == "99.925 %"
+
+
+def test_a_number_beyond_the_floats_is_too_large_and_not_too_small() -> None:
+    with pytest.raises(InputError, match="not as large"):
+        parse("1e300TB", "storage")

@@ -419,7 +419,7 @@ def scaling(
         )
     model = _model(rows, fit_processors)
     answer = Scaling(
-        configurations=rows, model=model, left_out=_left_out(rows), counts=tuple(counts), older=older,
+        configurations=rows, model=model, left_out=_left_out(rows), counts=tuple(dict.fromkeys(counts)), older=older,
         real_storage=real_storage, contention=contention, wanted=wanted,
         needed=None if wanted is None else _needed(model, rows, wanted),
     )  # fmt: skip

@@ -15,7 +15,7 @@ from planner.measurements.formats import Source, is_folder, is_volumes
 from planner.measurements.rows import shown as listed
 from planner.quantity import Quantity
 from planner.reports import Printed
-from planner.reports.csv_table import Allowed, CsvTable, read_csv, shown
+from planner.reports.csv_table import Allowed, CsvTable, first_true, read_csv, shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +62,10 @@ def read_measurements(
         table = read_csv(path, needed, what)
         if known is not None:
             table.refuse_others(known)
+        if (row := first_true(~table.cells.to_struct("row").is_first_distinct())) is not None:
+            raise table.error(
+                row, table.header[0], "the same row a second time: expected each measurement once"
+            )
         if one_of and not any(all(map(table.has, group)) for group in one_of):
             raise table.missing(", or ".join(" and ".join(group) for group in one_of), what)
         found += _measurements(table, [each for each in headings if table.has(each.file_key)], needed)

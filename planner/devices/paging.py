@@ -90,13 +90,13 @@ class PagingDevice:
         ),
         Quantity(key="response", label="response", unit="ms"),
         Quantity(key="utilization", label="busy", decimals=3, high=1.0),
-        Quantity(key="requests", label="requests", decimals=2),
+        Quantity(key="requests", label="requests", decimals=2, error_of="requests predicted"),
         Quantity(key="processors", label="CP processors", decimals=3),
     )
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Requests with their think time, or pages that come at random: rates that are carried are not predicted."""
+        """Requests with their think time, or pages that come at random: what is given is not predicted."""
         keys = ("service_time", "pages_per_transfer", "cp_time", "queue_depth")
         columns: dict[str, Any] = {key: values[key][:, None] for key in keys}
         device = cls(**columns)  # of all parameter sets at once
@@ -113,8 +113,9 @@ class PagingDevice:
             for key, numbers in found.items():
                 numbers[:, places] = getattr(solved, _NAMES.get(key, key))
         carried = (arrivals > 0) & (found["page_rate"] >= arrivals * (1 - 1e-12))
-        rates = ("page_rate", "transfer_rate")
-        return found | {f"{key} predicted": np.where(carried, 0.0, found[key]) for key in rates}
+        there = (arrivals <= 0) & (thinks == 0)  # those that are outstanding, all the time
+        known = {"page_rate": carried, "transfer_rate": carried, "requests": there}
+        return found | {f"{key} predicted": np.where(at, 0.0, found[key]) for key, at in known.items()}
 
     @classmethod
     def from_model(cls, model: Model) -> Self:

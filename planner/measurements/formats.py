@@ -203,6 +203,8 @@ def _unknown(source: Source) -> ReportError:
         return ReportError(source.path, f"of no known format; {WANTED}")
     if not layout.plan.taken:
         found = f"found are the columns {listed(layout.plan.unused)}"
+        if source.frame is None and re.search(rb"[\x00-\x08\x0e-\x1f]", head):
+            return ReportError(source.path, f"of no known format; {WANTED}; found are bytes that are no text")
         return ReportError(source.path, f"of no known format; {WANTED}; {found}: `map` says which is which")
     return ReportError(source.path, f"of no known format: {layout.plan.refusal()}", line=layout.line or None)
 

@@ -16,15 +16,23 @@ from planner.results import Array
 # Estimates of how the shares change with one requester less: Chandy and Neuse (1982) stop after 3; 8 leave some 1e-4 of
 # the way to the limit (tests/queueing/test_multiclass.py).
 LEVELS: Final = 8
+NOTHING: Final = 1e-18  # chance that adds nothing to a mean
+REACH: Final = 2000  # requests at one copy that the law of a station with several servers holds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Station:
-    """One group; `gain` (scenarios, n) is (n + 1) f(n + 1) / f(n), `log_weight` the same of ln f(n); None if simple."""
+    """One group; `gain` (scenarios, n) is (n + 1) f(n + 1) / f(n), `log_weight` the same of ln f(n); None if simple.
+
+    `tilt` (scenarios, classes) is where the last search of a law with a given mean ended, `end` how many n its law
+    held: the next begins there.
+    """
 
     group: StationGroup
     gain: Array | None = None
     log_weight: Array | None = None
+    tilt: Array | None = None
+    end: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,44 +46,57 @@ class _State:
     rate: Array
 
 
-def solve(full: Array, think: Array, groups: Sequence[StationGroup]) -> tuple[Array, Array, Array]:
-    """Throughput (scenarios, classes), numbers (scenarios, classes, groups), open numbers (scenarios, groups).
+def solve(
+    full: Array, think: Array, groups: Sequence[StationGroup],
+    near: tuple[Array, Array, Array] | None = None, starts: dict[tuple[int, int], _State] | None = None,
+) -> tuple[Array, Array, Array, Array]:  # fmt: skip
+    """Throughput (scenarios, classes), numbers (.., groups), open numbers (scenarios, groups), changes of the shares.
 
+    `near` are throughput, numbers and changes of a network that is nearly the same: its changes are kept as they are.
+    `starts` keeps where every step ended: the same step of the next network begins there.
     Chandy and Neuse (1982): the shares of a class at the stations change by the same amount when one requester
     leaves, whatever the population. Where a station has several servers or open requests, the arrival sees it as in
     a birth and death process whose births slow down as the rest of the network empties.
     """
-    stations = [_station(group, int(full.sum(-1).max())) for group in groups]
+    stations = [_station(group, full) for group in groups]
     demands = np.stack([group.demand for group in groups], axis=-1)
-    scenarios, classes, count = demands.shape
-    deviation = np.zeros((scenarios, classes, count, classes))
-    alone = np.maximum(think + demands.sum(-1), TINY)
-    start = _State(
-        full=full, think=think, demands=demands, rate=full / alone, queue=(full / alone)[..., None] * demands
-    )
-    state = _core(start, stations, deviation)
-    for _ in range(LEVELS):
+    classes = full.shape[-1]
+    rate = full / np.maximum(think + demands.sum(-1), TINY)
+    first = (rate, rate[..., None] * demands, np.zeros((*demands.shape, classes)))
+    rate, queue, deviation = near or first
+    state = _State(full=full, think=think, demands=demands, rate=rate, queue=queue)
+    kept = {} if starts is None else starts
+
+    def step(level: int, gone: int, first: _State) -> _State:
+        known = kept.get((level, gone)) or kept.get((level - 1, gone)) or first
+        found = _core(replace(first, rate=known.rate, queue=known.queue), stations, deviation)
+        kept[level, gone] = found
+        return found
+
+    state = step(-1, classes, state)
+    for level in range(0 if near else LEVELS):
         share = _over(state.queue, full[..., None])
         for s in range(classes):
             less = full.copy()
             less[:, s] = np.maximum(less[:, s] - 1, 0)
             part = _over(less, full)
             fewer = replace(state, full=less, queue=state.queue * part[..., None], rate=state.rate * part)
-            without = _core(fewer, stations, deviation).queue
-            found = _over(without, less[..., None]) - share
+            found = _over(step(level, s, fewer).queue, less[..., None]) - share
             deviation[..., s] += 0.5 * (found - deviation[..., s])  # whole steps may swing without end
-        state = _core(state, stations, deviation)
+        state = step(level, classes, state)
     opened = [_open_number(station, state.queue[..., k].sum(-1)) for k, station in enumerate(stations)]
-    return state.rate, state.queue, np.stack(opened, axis=-1)
+    return state.rate, state.queue, np.stack(opened, axis=-1), deviation
 
 
-def _station(group: StationGroup, most: int) -> _Station:
+def _station(group: StationGroup, full: Array) -> _Station:
     if group.pace is None or group.pace.shape[-1] == 1:
         return _Station(group=group)
-    # requests at one copy that the law of a station with several servers reaches
-    length = min(most, 2000) + 1
+    visiting = np.where((group.demand > 0).any(axis=0), full, 0.0).sum(-1)
+    length = min(int(visiting.max()), REACH) + 1
     settled = min(length, group.pace.shape[-1]) + 1  # from there on the weights are a geometric series
-    weights = np.log(copy_series(group.pace, group.load, np.ones_like(group.load), settled))
+    unit = group.pace[:, -1] - group.load  # no weight leaves the range of float64 in it
+    weights = np.log(copy_series(group.pace, group.load, unit, settled))
+    weights = weights - np.log(unit)[:, None] * np.arange(settled + 1)
     step = weights[:, -1:] - weights[:, -2:-1]
     further = np.arange(1, max(length - settled, 0) + 1)
     weights = np.concatenate([weights, weights[:, -1:] + step * further], axis=-1)
@@ -147,7 +168,9 @@ def _residence(state: _State, stations: Sequence[_Station], seen: Array) -> Arra
         elif station.gain is None:
             found[..., k] = demand * (1 + each) / (group.pace[:, :1] - group.load[:, None])
         else:
-            found[..., k] = demand * _stretch(station, each, k, state)
+            comes = (demand > 0).any(axis=0)
+            found[..., k] = 0.0
+            found[:, comes, k] = demand[:, comes] * _stretch(station, each[:, comes], k, state)
     return found
 
 
@@ -167,10 +190,17 @@ def _stretch(station: _Station, each: Array, k: int, state: _State) -> Array:
     cycle = _over(visiting, flow.sum(-1))
     elsewhere = np.maximum(visiting - here, 1e-9)
     drag = np.maximum(_over(elsewhere * cycle, visiting) - alone, 0.0) / elsewhere
-    weight = station.log_weight + _left_over(alone, drag, visiting, station.log_weight.shape[-1])
-    return _tilted(
-        weight, station.gain, np.minimum(each, np.maximum(visiting[:, None] - 1, 0.0) * (1 - 1e-9))
-    )
+    means = np.minimum(each, np.maximum(visiting[:, None] - 1, 0.0) * (1 - 1e-9))
+    found, shortest = np.asarray(means), max(station.end or 100, int(1.1 * means.max()) + 2)
+    for end in (shortest, station.gain.shape[-1]):
+        log_weight, gain = station.log_weight[:, :end], station.gain[:, :end]
+        weight = log_weight + _left_over(alone, drag, visiting, log_weight.shape[-1])
+        found, law, tilt = _tilted(weight, gain, means, tilt=station.tilt)
+        held = np.flatnonzero(law.max(axis=(0, 1)) > NOTHING)[-1]
+        if end >= station.gain.shape[-1] or held < end - 1:
+            station.tilt, station.end = tilt, 2 + int(held * 1.1)
+            break
+    return found
 
 
 def _left_over(alone: Array, drag: Array, visiting: Array, length: int) -> Array:
@@ -182,29 +212,39 @@ def _left_over(alone: Array, drag: Array, visiting: Array, length: int) -> Array
     return np.concatenate([np.zeros((len(alone), 1)), np.cumsum(step, axis=-1)], axis=-1)
 
 
-def _tilted(weight: Array, gain: Array, means: Array, most: int = 60) -> Array:
-    """Mean of `gain` under the law weight(n) z^n whose mean number is given, for every class."""
+def _tilted(
+    weight: Array, gain: Array, means: Array, most: int = 60, tilt: Array | None = None
+) -> tuple[Array, Array, Array]:
+    """Mean of `gain` under the law weight(n) z^n of a given mean, for every class; that law; ln z, sought from `tilt`.
+
+    Where the mean is more than `REACH` holds, all servers are busy and the gain grows with it.
+    """
     counts = np.arange(weight.shape[-1], dtype=np.float64)
+    asked, means = means, np.minimum(means, 0.9 * REACH)
+    moments = np.stack([counts**0, counts, counts**2], axis=-1)
     far = 800.0  # logarithms of odds that float64 still holds
     low, high = np.full(means.shape, -far), np.full(means.shape, far)
-    tilt = weight[:, :1] - weight[:, 1:2] + np.log(np.maximum(means, TINY))
-    tilt = np.clip(tilt, 1 - far, far - 1)
-    law = np.empty((*means.shape, counts.size))
+    if tilt is None:
+        tilt = weight[:, :1] - weight[:, 1:2] + np.log(np.maximum(means, TINY))
+        tilt = np.clip(tilt, 1 - far, far - 1)
+    law, whole, mean, spread = weight[:, None], means, means, means
     for _ in range(most):
         log = weight[:, None, :] + tilt[..., None] * counts
         law = np.exp(log - log.max(-1, keepdims=True))
-        law /= law.sum(-1, keepdims=True)
-        mean = law @ counts
-        # relative error of a mean at which Newton's method ends
-        off = np.abs(mean - means) > 1e-13 * (1 + means)
+        whole, mean, square = np.moveaxis(law @ moments, -1, 0)
+        mean = mean / whole
+        spread = np.maximum(square / whole - mean**2, TINY)
+        # relative error of a mean at which Newton's method ends: its last step is taken in the mean of `gain`
+        off = np.abs(mean - means) > 1e-8 * np.minimum(1 + means, spread)
         if not off.any():
             break
         low, high = np.where(mean < means, tilt, low), np.where(mean < means, high, tilt)
-        spread = np.maximum(law @ counts**2 - mean**2, TINY)
-        step = tilt + np.clip((means - mean) / spread, -5.0, 5.0)
+        step = tilt + np.clip(means - mean, -5 * spread, 5 * spread) / spread
         step = np.where((step <= low) | (step >= high), (low + high) / 2, step)
         tilt = np.where(off, step, tilt)
-    return np.asarray((law * gain[:, None, :]).sum(-1))
+    found, slope = np.moveaxis(law @ np.stack([gain, gain * counts], axis=-1), -1, 0) / whole
+    slope = (slope - found * mean) / spread
+    return np.asarray((found + slope * (means - mean)) * (1 + asked) / (1 + means)), law, tilt
 
 
 def _open_number(station: _Station, closed: Array) -> Array:
@@ -216,4 +256,4 @@ def _open_number(station: _Station, closed: Array) -> Array:
         return np.asarray(group.load / (group.pace[:, -1] - group.load) * (group.copies + closed))
     assert station.log_weight is not None
     means = (closed / group.copies)[:, None]
-    return np.asarray(group.load * group.copies * _tilted(station.log_weight, station.gain, means)[:, 0])
+    return np.asarray(group.load * group.copies * _tilted(station.log_weight, station.gain, means)[0][:, 0])

@@ -116,7 +116,10 @@ def convolved(one: Array, two: Array) -> Array:
     for at in product(*map(range, shape)):
         here: tuple[slice, ...] = (slice(None), *(slice(k, None) for k in at))
         start = (slice(None), *(slice(0, n - k) for n, k in zip(shape, at, strict=True)))
-        value = one.reshape(len(one), -1)[:, np.ravel_multi_index(at, shape)].reshape(-1, *[1] * len(shape))
+        value = one.reshape(len(one), -1)[:, np.ravel_multi_index(at, shape)]
+        if not value.any():  # most are nothing where one class alone visits a group
+            continue
+        value = value.reshape(-1, *[1] * len(shape))
         found[here] += value * two[start]
     return found
 

@@ -216,7 +216,7 @@ class _Case:
             if exact:
                 parts.append(Network.of(self.full[at], self.think[at], self.groups(at)).solve())
             else:
-                parts.append(_linearizer.solve(self.full[at], self.think[at], self.groups(at)))
+                parts.append(_linearizer.solve(self.full[at], self.think[at], self.groups(at))[:3])
         throughput, queue, opened = (np.concatenate(each) for each in zip(*parts, strict=True))
         return throughput, queue, opened
 

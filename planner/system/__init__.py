@@ -109,7 +109,9 @@ def _asked(system: System | Path | str, settings: Sequence[str]) -> System:
     guests = system.of("guests")
     if not guests and not system.of("paging"):
         raise InputError(
-            "[[guests]]", None, "at least one group of guests; planner system --template minimal shows one"
+            f"[[guests]] of {system.name}",
+            None,
+            "at least one group of guests; planner system --template minimal shows one",
         )
     if guests and not any(guest.numbers["count"] for guest in guests):
         raise InputError("guests.count", 0, "at least one guest")

@@ -416,7 +416,7 @@ def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
     differ = [at for at in {**first, **second} if at[1] not in unasked and first.get(at) != second.get(at)]
     before, entries = one.found.throughput.value, {entry.label: entry for entry in one.system.entries}
     alone = {
-        (table, key): one.system.changed([(entries[table], key, second[table, key], 0.0)])
+        (table, key): one.system.changed([(entries[table], key, second[table, key])])
         for table, key in differ
         if table in entries and (table, key) in second and key != "pages_from"
     }

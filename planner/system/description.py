@@ -128,14 +128,12 @@ class System:
         entry = self.one("system")
         return (entry.word("name") if entry else "") or self.source or "system"
 
-    def changed(self, changes: Iterable[tuple[Entry, str, float | str, float]]) -> System:
-        """Give some values of some tables, which are known by their names."""
+    def changed(self, changes: Iterable[tuple[Entry, str, float | str]]) -> System:
+        """Give some values, exact ones, of some tables, which are known by their names."""
         found = {(entry.table, entry.name): entry for entry in self.entries}
-        for entry, key, value, half in changes:
+        for entry, key, value in changes:
             old = found[entry.table, entry.name]
-            found[entry.table, entry.name] = replace(
-                old, values={**old.values, key: SystemValue(value, half)}
-            )
+            found[entry.table, entry.name] = replace(old, values={**old.values, key: SystemValue(value)})
         return replace(self, entries=tuple(found.values()))
 
 

@@ -185,10 +185,8 @@ def over(system: System, ranges: Sequence[Selected]) -> SystemGrid:
     settings = tuple(product(*(r.values for r in ranges)))
     systems = []
     for row in settings:
-        changes: list[tuple[Entry, str, float | str, float]] = [
-            (entry, r.key.key, value, 0.0)
-            for r, value in zip(ranges, row, strict=True)
-            for entry in r.entries
+        changes: list[tuple[Entry, str, float | str]] = [
+            (entry, r.key.key, value) for r, value in zip(ranges, row, strict=True) for entry in r.entries
         ]
         systems.append(recheck(system.changed(changes)))
     found = tuple(solve_all(systems))

@@ -29,7 +29,8 @@ Rows = NDArray[np.int64]
 class Loads:
     """A solved network: `rates` (scenarios, classes); closed numbers, open numbers and visitors of the paging groups.
 
-    `present`, `opened` and `visiting` are of shape (scenarios, groups); `loads` holds CP system time and page writes.
+    `present`, `opened` and `visiting` are of shape (scenarios, groups); `loads` holds CP system time and page writes;
+    `near` is what the Linearizer starts from where loads are nearly the same.
     """
 
     rates: Array
@@ -37,6 +38,7 @@ class Loads:
     opened: Array
     visiting: Array
     loads: list[Array]
+    near: tuple[Array, Array, Array] | None = None
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class GuestNetwork:
     loop: Loop
     full: Array  # (scenarios, classes) requesters
     think: Array  # (scenarios, classes) time of a unit that needs no station of the network
+    near: tuple[Array, Array, Array] | None = None  # a solution for other loads
 
     @cached_property
     def exact(self) -> bool:
@@ -81,7 +84,9 @@ class GuestNetwork:
     def throughput(self, at: Rows, loads: Sequence[Array]) -> Array:
         """Rates of all classes for given loads, shape (scenarios asked, classes)."""
         if not self.exact:
-            return _linearizer.solve(self.full[at], self.think[at], self.all_groups(at, loads))[0]
+            rates, queue, deviation = (each[at] for each in self.near or ())
+            near = rates, queue, deviation
+            return _linearizer.solve(self.full[at], self.think[at], self.all_groups(at, loads), near)[0]
         written = any(load.any() for load in loads[1:])
         rest = self._rest(at, loads[1:]) if written else _picked(self._unwritten, at)
         return rest.throughput(self.shared(at, loads[0]))
@@ -99,13 +104,17 @@ class GuestNetwork:
         shape = tuple(int(n) + 1 for n in self.full.max(axis=0))
         return Rest.of(replace(whole, groups=whole.groups[1:], shape=shape))
 
-    def finish(self, rates: Array, loads: list[Array]) -> Loads:
-        """Numbers at the paging groups, beside the rates."""
+    def finish(self, loads: list[Array]) -> Loads:
+        """Rates, and numbers at the paging groups."""
         groups = self.all_groups(np.arange(len(self.full)), loads)
+        near = None
         if self.exact:
             rates, queue, opened = Network.of(self.full, self.think, groups).solve()
         else:
-            rates, queue, opened = _linearizer.solve(self.full, self.think, groups)
+            rates, queue, opened, deviation = _linearizer.solve(
+                self.full, self.think, groups, starts=self.loop.starts
+            )
+            near = rates, queue, deviation
         opened = np.where(opened > 0, opened, np.stack([g.load * g.copies for g in groups], axis=-1))[:, 1:]
         visiting = np.empty_like(opened)
         for k, (group, station) in enumerate(zip(self.loop.groups, groups[1:], strict=True)):
@@ -114,7 +123,12 @@ class GuestNetwork:
             opened[:, k] = np.where(np.isinf(group.depth), whole, opened[:, k])
             visiting[:, k] = np.where(station.demand > 0, self.full, 0.0).sum(-1)
         return Loads(
-            rates=rates, present=queue[:, :, 1:].sum(1), opened=opened, visiting=visiting, loads=loads
+            rates=rates,
+            present=queue[:, :, 1:].sum(1),
+            opened=opened,
+            visiting=visiting,
+            loads=loads,
+            near=near,
         )
 
 
@@ -142,6 +156,7 @@ class Loop:
     volumes: list[VolumeGroup]
     processors: Array
     times: dict[str, Array] = field(default_factory=dict)
+    starts: dict[tuple[int, int], Any] = field(default_factory=dict)
     exact: bool = True
 
     def run(self) -> Loads:
@@ -151,7 +166,7 @@ class Loop:
         for group in self.volumes:
             pools.setdefault((group.pool, group.pool or group.name), []).append(group)
         self.times = {group.name: group.service for group in self.volumes}
-        found, moved = self._network(), np.inf
+        found, moved = self._network(None), np.inf
         for _ in range(ROUNDS):
             before = self.times
             for group in self.volumes:
@@ -159,11 +174,13 @@ class Loop:
             for together in pools.values():
                 solve_volumes(together)
             self.times = {group.name: group.solved["time"] for group in self.volumes}
-            moved = max((_change(self.times[name], old) for name, old in before.items()), default=0.0)
+            pairs = [(self.times[name], old) for name, old in before.items()]
+            pairs += zip(self.loads(found.rates), found.loads, strict=True)
+            moved = max((float(_changes(now, old).max()) for now, old in pairs), default=0.0)
             if moved <= SETTLED:
                 return found
-            found = self._network()
-        raise ConvergenceError("the loop between volumes and the rest of the system", moved, ROUNDS)
+            found = self._network(found)
+        raise ConvergenceError("the loop of volumes, paging and processors", moved, ROUNDS)
 
     def _check_open(self) -> None:
         """Open transfers and I/Os need room."""
@@ -174,45 +191,70 @@ class Loop:
         for volume in self.volumes:
             volume.check()
 
-    def _network(self) -> Loads:
-        """Solve for the feedback: one scalar root, along the mix of the loads that the last answer had."""
+    def _network(self, before: Loads | None) -> Loads:
+        """Solve for the feedback, from what the last times of I/Os gave."""
         size = len(self.processors)
-        zero, every = [np.zeros(size) for _ in range(1 + len(self.groups))], np.arange(size)
+        zero = [np.zeros(size) for _ in range(1 + len(self.groups))]
         if not self.cycles:
             opened = np.array([_open_only(group) for group in self.groups]).reshape(-1, size).T
-            nobody = np.zeros_like(opened)
-            return Loads(
-                rates=np.zeros((size, 0)), present=nobody, opened=opened, visiting=nobody + 1, loads=zero
-            )
+            rates, nobody = np.zeros((size, 0)), np.zeros_like(opened)
+            loads = self.loads(rates)
+            return Loads(rates=rates, present=nobody, opened=opened, visiting=nobody + 1, loads=loads)
         full = np.stack([c.requesters for c in self.cycles], axis=-1)
         think = np.stack([c.elsewhere(self.times) for c in self.cycles], axis=-1)
-        solver = GuestNetwork(self, full, think)
+        solver = GuestNetwork(self, full, think, before.near if before else None)
         self.exact = solver.exact
-        rates = solver.throughput(every, zero)
-        loads, off = self.loads(rates), np.inf
-        if not any((load > 0).any() for load in loads):
-            return solver.finish(rates, zero)
-        for _ in range(ROUNDS):
-            loads = self._root(solver, loads, self._size(rates, every))
-            rates = solver.throughput(every, loads)
-            after = self.loads(rates)
-            off = max(_change(b, a) for a, b in zip(after, loads, strict=True))
-            if off <= SETTLED:
-                return solver.finish(rates, loads)
-            loads = after
-        raise ConvergenceError("the loop of paging and processors", off, ROUNDS)
+        if not (before or solver.exact):
+            solver = replace(solver, near=solver.finish(zero).near)
+        return solver.finish(self._balanced(solver, np.stack(before.loads if before else zero)))
 
-    def _root(self, solver: GuestNetwork, mix: Sequence[Array], size: Array) -> list[Array]:
+    def _balanced(self, solver: GuestNetwork, loads: Array, burst: int = 12) -> list[Array]:
+        """Loads, shape (kinds, scenarios), that agree with the progress under them, by Broyden's method (1965).
+
+        It begins, and again after each `burst` of steps, at the root along the mix that was nearest so far.
+        """
+        every, plain = np.arange(loads.shape[-1]), np.tile(-np.eye(len(loads)), (loads.shape[-1], 1, 1))
+        rates = solver.throughput(every, list(loads))
+        mix, whole, least = loads, np.zeros(every.size), np.full(every.size, np.inf)
+        far, unit, inverse, step = least, np.maximum(loads, 1e-300), plain, np.zeros(loads.T.shape)
+        was = step
+        for k in range(int(loads.any()), ROUNDS * burst):
+            after, size = np.stack(self.loads(rates)), self._size(rates, every)
+            far = np.max(list(map(_changes, after, loads)), axis=0)
+            at = np.flatnonzero(far > SETTLED)
+            if at.size == 0:
+                return list(loads)
+            mix, whole, least = (
+                np.where(far < least, *pair) for pair in ((after, mix), (size, whole), (far, least))
+            )
+            new = loads.copy()
+            if k % burst == 0:
+                new[:, at] = self._root(solver, mix, whole, at)
+                least = np.full(every.size, np.inf)
+                unit, inverse, step = np.maximum(new, 1e-300), plain, np.zeros(loads.T.shape)
+            else:
+                off = ((after - loads) / unit).T
+                reach = (inverse @ (off - was)[..., None])[..., 0]
+                known, was = (step * reach).sum(-1), off
+                known = np.where(np.abs(known) > 1e-6 * (step**2).sum(-1), known, np.inf)[:, None, None]
+                inverse = inverse + (step - reach)[..., None] * (step[:, None] @ inverse) / known
+                new = np.clip(loads - unit * (inverse @ off[..., None])[..., 0].T, loads / 4, 4 * loads)
+                new = np.where(far > SETTLED, new, loads)
+                step = ((new - loads) / unit).T
+            loads = new
+            rates[at] = solver.throughput(at, list(loads[:, at]))
+        raise ConvergenceError("the loop of paging and processors", float(far.max()), ROUNDS)
+
+    def _root(self, solver: GuestNetwork, mix: Array, size: Array, at: Rows) -> Array:
         """The part of a mix of loads that agrees with the progress under it; `size` is that of the whole mix."""
 
         def excess(part: Array, row: Array) -> Array:
             at = row.astype(np.int64)
-            now = solver.throughput(at, [part * load[at] for load in mix])
+            now = solver.throughput(at, list(part * mix[:, at]))
             return np.asarray(part - self._size(now, at) / np.maximum(size[at], 1e-300))
 
-        none = np.zeros(len(size))
-        part = increasing_root(excess, none, none + 2, (np.arange(len(size), dtype=np.float64),))
-        return [part * load for load in mix]
+        none = np.zeros(len(at))
+        return np.asarray(increasing_root(excess, none, none + 2, (at.astype(np.float64),)) * mix[:, at])
 
     def _size(self, rates: Array, at: Rows) -> Array:
         """One number that stands for the progress: cycles a second, each in its shortest time."""
@@ -223,9 +265,9 @@ class Loop:
 
     def visits(self, group: PagingGroup) -> Array:
         """Page reads of a unit of each cycle, shape (scenarios, classes) [transfers]."""
-        nobody = np.zeros((len(self.processors), 0))
-        columns = [c.paging.get(group.name, nobody.sum(-1)) for c in self.cycles]
-        return np.stack(columns, axis=-1) if columns else nobody
+        nobody = np.zeros(len(self.processors))
+        columns = [c.paging.get(group.name, nobody) for c in self.cycles]
+        return np.reshape(columns, (-1, len(nobody))).T
 
     def reads(self, group: PagingGroup, rates: Array) -> Array:
         """Page reads of a group [transfers/s]."""
@@ -233,7 +275,7 @@ class Loop:
 
     def loads(self, rates: Array) -> list[Array]:
         """CP system time [processors], and open page writes of each paging group [1/s] beside the closed reads."""
-        changed = np.stack([c.writes for c in self.cycles], axis=-1)
+        changed = np.reshape([c.writes for c in self.cycles], (-1, len(rates))).T
         writes = [self.reads(group, rates * changed) for group in self.groups]
         system = sum(
             (
@@ -245,10 +287,9 @@ class Loop:
         return [np.where(np.isfinite(self.processors), system, 0.0), *writes]
 
 
-def _change(one: Array, other: Array) -> float:
-    """Largest difference, relative to the larger of two; none where both are zero."""
-    size = np.maximum(np.maximum(one, other), 1e-300)
-    return float((np.abs(one - other) / size).max())
+def _changes(one: Array, other: Array) -> Array:
+    """Difference, relative to the larger of two; none where both are zero."""
+    return np.asarray(np.abs(one - other) / np.maximum(np.maximum(one, other), 1e-300))
 
 
 def _open_only(group: PagingGroup) -> Array:

@@ -6,8 +6,11 @@ import math
 import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
+
+import numpy as np
 
 from planner import measurements
 from planner.errors import InputError
@@ -15,11 +18,15 @@ from planner.lazy import pl
 from planner.measurements.choose import MEAN, VOLUME, at_interval, groups_of, refuse_several, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
+from planner.queueing import alias_pool
+from planner.queueing._roots import increasing_root
 from planner.render.text import counted
+from planner.results import Array
 from planner.system.schema import TABLES, TomlTable, one_of
 from planner.units import MILLISECOND
 
 TEMPLATES: Final = ("xiv", "hyperpav", "minimal")
+BUSY: Final = 0.8  # I/Os in service at a volume from which on they come from requesters that wait
 
 
 def template(name: str) -> str:
@@ -90,7 +97,8 @@ def from_measurements(source: Data, system: str | None = None) -> str:
     """Write what measurements know of a system.
 
     I/Os of volumes that are busy most of the time, which no random arrivals could be, come from requesters that wait:
-    one more than the mean number present, so many as a volume has. Others are taken to come at random; where guests
+    at least one more than the mean number present, so many as a volume has, with the think time that gives the measured
+    rate. Others are taken to come at random; where guests
     wait for them, `think_time_ms` in place of `io_rate` says so. Storage, processors and paging are not in a table of
     devices: they stand in the file as comments to fill in.
 
@@ -147,24 +155,43 @@ def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
             float(sum(getattr(each, field)[-1] for each in some))
             for field in ("volumes", "io_rate", "load", "queued")
         )
-        service = {"service_time_ms": f"{load / rate / MILLISECOND:.3g}"}
+        time = f"{load / rate / MILLISECOND:.3g}"
+        service = {"service_time_ms": time}
         pooled = some[0].group.kind != VOLUME
         name = group if pooled or not aliases else f"{group} with {counted(aliases, 'alias', 'aliases')}"
         if pooled:
             yield "pool", {"name": name, "aliases": aliases, **service}
         own = {"pool": name} if pooled else {"aliases": aliases or None, **service}
         yield "volumes", {"name": f"{name} volumes", "count": int(count), **own}
-        yield "guests", _users(name, int(count), rate / count, load / count, queued / count)
+        users: dict[str, Any] = {"name": f"users of {name}", "count": int(count), "io_to": f"{name} volumes"}
+        if load < BUSY * count or math.isnan(queued):
+            yield (
+                "guests",
+                {**users, "io_rate": f"{rate / count:.4g}", "io_time_us": None, "think_time_ms": None},
+            )
+            continue
+        share = 1.0 if pooled else count  # without a pool each volume is alone
+        least = math.floor((load + queued) / count) + 1
+        requesters, think = _waiting(count / share, rate / share, float(time) * MILLISECOND, aliases, least)
+        told = f"{think / MILLISECOND:.4g}"
+        yield "guests", {**users, "requesters": requesters, "think_time_ms": told, "io_time_us": None}
 
 
-def _users(
-    name: str, count: int, rate: float, served: float, queued: float, busy: float = 0.8
-) -> dict[str, Any]:
-    """Guests that stand for the I/Os of some volumes, one each; below `busy` in service they come at random."""
-    found = {"name": f"users of {name}", "count": count, "io_to": f"{name} volumes"}
-    if served < busy or math.isnan(queued):
-        return {**found, "io_rate": f"{rate:.4g}", "io_time_us": None, "think_time_ms": None}
-    present = served + queued
-    requesters = math.floor(present) + 1
-    think = f"{(requesters - present) / rate / MILLISECOND:.3g}"
-    return {**found, "requesters": requesters, "think_time_ms": think, "io_time_us": None}
+def _waiting(
+    volumes: float, rate: float, service: float, aliases: int, least: int, more: int = 20
+) -> tuple[int, float]:
+    """Requesters of each volume, `least` or a few more, and their think time at the measured I/O rate [s]."""
+
+    def excess(think: Array, requesters: int) -> Array:
+        people = np.full((1, 1), requesters)
+        pool = alias_pool(
+            aliases, volumes=[[volumes]], population=people, think_time=think[:, None], service_time=service
+        )
+        return np.asarray(rate - volumes * pool.throughput[..., 0])
+
+    shortest = np.full(1, 1e-6 * service)
+    for requesters in range(least, least + more):
+        if excess(shortest, requesters)[0] <= 0:
+            break
+    reach = partial(excess, requesters=requesters)
+    return requesters, float(increasing_root(reach, shortest, shortest + requesters * volumes / rate)[0])

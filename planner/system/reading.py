@@ -212,7 +212,7 @@ def value_of(key: Key, value: Any, factor: float, argument: str) -> tuple[float 
     number = math.inf  # an integer of hundreds of digits
     with suppress(OverflowError):
         number = float(value)
-    return bounded(key, number * factor, argument), half
+    return bounded(key, number * factor, argument, value), half
 
 
 def _typed(key: Key, text: str, argument: str) -> tuple[float, float]:
@@ -230,7 +230,7 @@ def _typed(key: Key, text: str, argument: str) -> tuple[float, float]:
             hint = f"; did you mean {near!r}?" if near else ""
             raise InputError(argument, text, f"a bare number{words}{hint}") from error
     written = any(sign in text for sign in ".eE")  # whole numbers are exact, as in a file
-    return bounded(key, value, argument), half if key.digits and written else 0.0
+    return bounded(key, value, argument, text), half if key.digits and written else 0.0
 
 
 def _number(text: str) -> float:
@@ -240,13 +240,14 @@ def _number(text: str) -> float:
     return float(text)
 
 
-def bounded(key: Key, value: float, argument: str) -> float:
+def bounded(key: Key, value: float, argument: str, said: Any) -> float:
     """The value, finite and inside the bounds of its key; what has no end is said in words."""
     whole = key.whole and not float(value).is_integer()
     if not key.low <= value <= key.high or not math.isfinite(value) or whole:
         noun = "a whole number" if key.whole else "a number"
         most = "" if key.high == float("inf") else f", at most {key.high:g}"
-        raise InputError(argument, value, f"{noun} of at least {key.low:g}{most}", key.si_unit)
+        unit = f" {key.si_unit}" if key.si_unit and key.low else ""
+        raise InputError(argument, said, f"{noun} of at least {key.low:g}{unit}{most}")
     return value
 
 
@@ -263,8 +264,8 @@ class Selected:
     factor: float | None
     values: tuple[float | str, ...] = ()
 
-    def read(self, text: str) -> tuple[float | str, float]:
-        """Value of a setting, SI, and what its digits leave open."""
+    def value(self, text: str) -> float | str:
+        """Value of a setting, SI: what is asked is exact, in whatever digits; what was measured stands in the file."""
         said: Any = text.strip()
         factor = 1.0
         if self.key.unit == "yes or no":
@@ -272,11 +273,7 @@ class Selected:
         elif self.factor is not None:
             with suppress(ValueError):  # the value has a unit, too: that one counts
                 said, factor = _number(said), self.factor
-        return value_of(self.key, said, factor, self.label)
-
-    def value(self, text: str) -> float | str:
-        """Value of a setting, SI."""
-        return self.read(text)[0]
+        return value_of(self.key, said, factor, self.label)[0]
 
 
 def find(system: System, selector: str, argument: str = "settings") -> Selected:
@@ -310,13 +307,13 @@ def apply(system: System, settings: Sequence[str]) -> System:
         if not sign:
             raise InputError("settings", text, EXAMPLE)
         target = find(system, selector)
-        said, half = target.read(value)
+        said = target.value(value)
         for entry in target.entries:
             place = (entry.table, entry.name, target.key.key)
             if place in seen:
                 raise InputError("settings", f"{target.label} twice", "each of them once")
             seen.add(place)
-        system = system.changed((entry, target.key.key, said, half) for entry in target.entries)
+        system = system.changed((entry, target.key.key, said) for entry in target.entries)
     return recheck(system) if settings else system
 
 

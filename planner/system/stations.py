@@ -119,10 +119,11 @@ class PagingGroup:
         """Pace of the whole pool, one row a scenario; long enough to hold the open transfers, too."""
         assert self.aliases is not None
         far = most if not load.any() else most + math.ceil(4 * float(load.max())) + 20
-        gap = np.round(self.gap[at] / self.service[at], 9)
-        rows = np.stack([self.devices[at], self.aliases[at], np.round(self.inflation[at], 9), gap], axis=-1)
+        # of all scenarios, whichever are asked: what is solved of them is kept
+        gap = np.round(self.gap / self.service, 9)
+        rows = np.stack([self.devices, self.aliases, np.round(self.inflation, 9), gap], axis=-1)
         unique, inverse = np.unique(rows, axis=0, return_inverse=True)
-        return pool_paces(unique, max(far, 1))[np.ravel(inverse)]
+        return pool_paces(unique, max(far, 1))[np.ravel(inverse)[at]]
 
 
 def pool_paces(pools: Array, most: int) -> Array:

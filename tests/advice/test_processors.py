@@ -158,3 +158,7 @@ def test_shown_as_frame_and_html() -> None:
     answer = of(5)
     assert list(answer.to_frame()["processors"]) == [3, 6, 8, 10, 12]
     assert "APU064G1" in answer._repr_html_()
+
+
+def test_a_count_that_is_asked_twice_is_answered_once() -> None:
+    assert scaling(counts=[14, 14]).headline == scaling(counts=[14]).headline

@@ -238,3 +238,11 @@ def test_a_table_of_volumes_is_read_as_every_command_reads_it(write: Write) -> N
     assert (found.name, found.aliases, figures(found)["queued"][0]) == ("PROD01 +2", 2, 1.84)
     with pytest.raises(ReportError, match="unknown column 'qeued': known are run, device"):
         read_observations([write("aliases,io_rate,service_ms,qeued", "0,755,1.3,1.84")], "volume")
+
+
+def test_a_run_that_stands_there_twice_is_refused(write: Write) -> None:
+    """Another name makes it another run, which may well have measured the same."""
+    path = write("cp_us,run", "12.5,a", "12.5,b", "12.5,a")
+    with pytest.raises(ReportError, match=r"line 4.*a second time"):
+        read_measurements([path], HEADINGS, ("cp_us",))
+    assert len(read_measurements([write("cp_us,run", "12.5,a", "12.5,b")], HEADINGS, ("cp_us",))) == 2

@@ -99,3 +99,13 @@ def test_an_option_that_would_change_nothing_is_refused(
     source = str(DEVICE) if words.startswith("--volume-totals") else archive
     assert main(["read", source, *words.split()]) == 2
     assert "--map" in (told := capsys.readouterr().err) or "--pools" in told
+
+
+def test_bytes_that_are_no_text_are_not_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "random.csv"
+    path.write_bytes(bytes(range(256)) * 4)
+    assert main(["read", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "no text" in said
+    assert "columns" not in said.partition("iostat")[0]
+    assert said.isascii()

@@ -227,7 +227,7 @@ def test_a_law_tilted_to_a_mean_is_the_binomial_one() -> None:
     share = np.array([[1e-9, 1e-3, 0.2], [0.5, 0.9, 0.999], [1e-9, 0.2, 1 - 1e-9]])
     for rows, steps in ((slice(2), 14), (slice(3), 60)):
         p = share[rows]
-        found = _linearizer._tilted(
+        found, *_ = _linearizer._tilted(
             np.tile(weight, (len(p), 1)), np.tile(counts * (counts - 1), (len(p), 1)), most * p, steps
         )
         assert np.allclose(found, most * (most - 1) * p**2, rtol=1e-8, atol=0)
@@ -342,6 +342,13 @@ def test_many_requesters_go_to_the_linearizer_and_the_largest_exact_ones_do_not_
     beyond = closed_network([[0.2, 1.0]], [401], 30.0, [8, 1], copies=[1, 4])
     assert not beyond.exact
     assert np.isclose(beyond.throughput[0], largest.throughput[0], rtol=1e-3)
+
+
+def test_more_requesters_than_a_law_holds_wait_at_the_station_that_is_always_busy() -> None:
+    """All 8 servers work: 8 a second, and whoever does not think waits."""
+    found = closed_network([[1.0]], [5000], 50.0, [8])
+    assert np.isclose(found.throughput[0], 8, rtol=1e-6)
+    assert np.isclose(found.queue_length[0, 0], 5000 - 8 * 50, rtol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -278,3 +280,54 @@ def test_words_vary_as_well() -> None:
     grid = model.whatif(XIV, ["guests.touching=uniform:cyclic, random steal"])
     rates = [found.throughput.value for found in grid.found]
     assert rates[0] > rates[1]
+
+
+SETTINGS = [
+    ("guests.instantiated", "75%", "0.75"),
+    ("paging.service_time", "1ms", "0.001s"),
+    ("guests.touch_time", "2.4us", "0.0024ms"),
+]
+
+
+@pytest.mark.parametrize(("key", "one", "other"), SETTINGS)
+def test_a_setting_is_exact_by_either_door_and_in_whatever_digits(key: str, one: str, other: str) -> None:
+    """The same value set, set in other digits, and as the only one of a grid: one answer, error bars included."""
+    answers = [model.solve(model.template("xiv"), [f"{key}={text}"]).to_dict() for text in (one, other)]
+    (grid,) = model.whatif(model.template("xiv"), [f"{key}={one}:{one}:{one}"]).to_dict()["scenarios"]
+    answers.append(grid)
+    for answer in answers:
+        del answer["elasticity"]
+        for apart in ("settings", "cannot_run", "name", "notes"):  # of one door only, or elasticities again
+            answer.pop(apart, None)
+    found = [dict(numbers(answer)) for answer in answers]
+    assert len(found[0]) > 70
+    assert found[1] == pytest.approx(found[0], rel=1e-9)
+    assert found[2] == pytest.approx(found[0], rel=1e-9)
+
+
+def numbers(data: Any, path: str = "") -> Iterator[tuple[str, float]]:
+    """Every number of plain data, by its path."""
+    if isinstance(data, dict | list):
+        for key, each in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from numbers(each, f"{path}.{key}")
+    elif isinstance(data, float | int):
+        yield path, data
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("storage.real=0GiB", "storage.real = '0GiB': expected a number of at least 1 B"),
+        ("storage.minidisk_cache_gib=-1", "storage.minidisk_cache = -1.0: expected a number of at least 0"),
+    ],
+)
+def test_a_value_that_is_refused_is_said_as_typed(setting: str, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        model.solve(model.template("xiv"), [setting])
+
+
+def test_an_empty_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "nothing.toml"
+    path.write_text("")
+    with pytest.raises(InputError, match="of nothing"):
+        model.solve(path)

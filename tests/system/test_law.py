@@ -10,7 +10,8 @@ import pytest
 
 from planner import InfeasibleError
 from planner import system as model
-from planner.queueing import alias_pool, finite_source
+from planner.queueing import alias_pool, closed_network, finite_source
+from planner.system.loop import GuestNetwork
 
 BASE = """
 [processors]
@@ -200,15 +201,6 @@ def test_many_guests_by_the_linearizer_are_near_the_exact_answer() -> None:
     )
 
 
-def test_touching_in_a_circle() -> None:
-    """Any page stolen: m = 1 - exp(-m P / F), .331 in the published system; the oldest first: every visit misses."""
-    xiv = model.template("xiv")
-    random, oldest = (model.solve(xiv, [f"guests.touching={word}"]).found for word in
-                      ("cyclic, random steal", "cyclic, oldest first"))  # fmt: skip
-    assert random.miss_ratio.value == pytest.approx(0.331, abs=5e-4)
-    assert oldest.miss_ratio.value == 1
-
-
 POOL = """
 [[pool]]
 name = "lcu"
@@ -226,6 +218,90 @@ count = 24
 io_to = "data"
 think_time_ms = 0.15
 """
+
+SEVERAL = """
+[processors]
+count = 4
+[[guests]]
+name = "db"
+count = 40
+touch_time_us = 20
+miss_ratio = 0.2
+changed = 1
+pages_from = "slow"
+[[guests]]
+name = "web"
+count = 30
+touch_time_us = 60
+miss_ratio = 0.1
+changed = 0.5
+pages_from = "quick"
+[[paging]]
+name = "slow"
+devices = 8
+service_time_ms = 3
+pages_per_transfer = 10
+[[paging]]
+name = "quick"
+devices = 2
+service_time_ms = 0.8
+pages_per_transfer = 5
+"""
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("few", [False, True])
+def test_several_groups_that_write_are_the_closed_network_beside_their_own_writes(
+    few: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the writes found as open requests the network gives the same progress; in 60 solutions, once 300."""
+    calls, solve = [], GuestNetwork.throughput
+
+    def counted(self, at, loads):  # type: ignore[no-untyped-def]
+        calls.append(len(at))
+        return solve(self, at, loads)
+
+    monkeypatch.setattr(GuestNetwork, "throughput", counted)
+    settings = ["guests[db].count=5", "guests[web].count=4"] if few else []
+    found = model.solve(SEVERAL, settings).found
+    assert found.exact == few
+    assert len(calls) < 60
+    rates = np.array([found.guests[name].value for name in ("db", "web")])
+    written = rates * [0.2 / 10, 0.1 / 5 * 0.5]
+    steady = closed_network(
+        [[20e-6, 0.02 * 3e-3, 0], [60e-6, 0, 0.02 * 0.8e-3]],
+        [5, 4] if few else [40, 30],
+        servers=[4, 1, 1],
+        copies=[1, 8, 2],
+        open_load=[0, written[0] * 3e-3 / 8, written[1] * 0.8e-3 / 2],
+    )
+    assert np.allclose(rates, steady.throughput, rtol=1e-8)
+
+
+@pytest.mark.long
+def test_hundreds_of_guests_that_page_to_a_pool_have_an_answer_without_warnings() -> None:
+    """Once weights of hundreds of requesters at a pool underflowed. It works at its limit, which fewer guests reach."""
+    pool = POOL.partition("[[volumes]]")[0] + BASE.partition("[[paging]]")[0].replace(
+        "count = 12", "count = 420"
+    )
+    pool += '[[paging]]\nname = "p"\ndevices = 4\npages_per_transfer = 10\npool = "lcu"\n'
+    many, fewer = (
+        model.solve(pool, ["guests.changed=1", f"guests.count={n}", f"storage.real={n * 4}GiB"]).found
+        for n in (420, 120)
+    )
+    assert many.stations["p"]["utilization"].value > 0.99
+    assert many.stations["p"]["transfers"].value == pytest.approx(
+        fewer.stations["p"]["transfers"].value, rel=0.02
+    )
+
+
+def test_touching_in_a_circle() -> None:
+    """Any page stolen: m = 1 - exp(-m P / F), .331 in the published system; the oldest first: every visit misses."""
+    xiv = model.template("xiv")
+    random, oldest = (model.solve(xiv, [f"guests.touching={word}"]).found for word in
+                      ("cyclic, random steal", "cyclic, oldest first"))  # fmt: skip
+    assert random.miss_ratio.value == pytest.approx(0.331, abs=5e-4)
+    assert oldest.miss_ratio.value == 1
 
 
 def test_volumes_of_a_pool_are_the_pool() -> None:

@@ -288,3 +288,14 @@ def test_rows_that_are_not_saturated_are_bounded() -> None:
     answer = whatif.predict(VOLUME, {"aliases": 5.0})
     assert np.isfinite([each.high[0] for each in answer.values.values()][:5]).all()
     assert "or more" not in answer.text()
+
+
+def test_requests_that_were_set_have_no_error() -> None:
+    """All of them are present where none thinks; how many of those that think are there is predicted."""
+    asked = {"outstanding": 2.0}
+    there, thinking = (
+        whatif.predict("paging-xiv-serialized", {**asked, "think_time": think}).values["requests"]
+        for think in (0.0, 0.001)
+    )
+    assert there.low[0] == there.value[0] == there.high[0] == 2
+    assert thinking.low[0] < thinking.value[0] < thinking.high[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -258,7 +259,8 @@ class StorageFit(Answer):
         beside = f" ({self.low:,} to {self.high:,})" if self.low < self.high else ""
         real = (self.budget.real_storage or 0) / GIB
         room = f"{given(real)} GB of real storage without paging"
-        return f"{self.asked}: up to {self.count:,} {self.what}{beside} fit in {room}."
+        what = self.what if self.count != 1 else re.sub(r"(guest|page)s", r"\1", self.what)
+        return f"{self.asked}: up to {self.count:,} {what}{beside} fit{'s' * (self.count == 1)} in {room}."
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -228,6 +228,8 @@ def storage_usage(
         raise InputError("real_storage, resident_pages", "one of them", wanted)
     real = None if real_storage is None else storage.size("real_storage", real_storage)
     pages = None if resident_pages is None else storage.pages_per_segment(resident_pages)
+    if ptrm_spaces is not None and ptrm_spaces < snapshots[-1].spaces:
+        raise InputError("ptrm_spaces", ptrm_spaces, f"at least the {snapshots[-1].spaces} that there are")
     limits = limits_of(row, real, pages, spaces_of(row, ptrm_spaces))
     in_use = round(snapshots[-1].in_use.value)
     return StorageUsage(

@@ -80,3 +80,9 @@ def test_the_low_end_has_pages_in_every_segment() -> None:
     assert "The range is from" in found.notes[0]
     assert not any("range" in note for note in guests_that_fit(
         guest_storage="88GB", instantiated=0.7, real_storage="256GB").notes)  # fmt: skip
+
+
+def test_one_guest_is_said_in_the_singular() -> None:
+    asked = {"guest_storage": 88 * GIB, "instantiated": 0.7}
+    assert "up to 1 guest fits in" in guests_that_fit(**asked, real_storage=70 * GIB).headline
+    assert "up to 2 guests fit in" in guests_that_fit(**asked, real_storage=140 * GIB).headline

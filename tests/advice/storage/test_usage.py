@@ -49,6 +49,12 @@ def test_the_published_listings(users: int, spaces: int, pages: int, computed_gb
     assert holds == (users != 128)  # the listing of 128 users lies below the calculation; see the errata
 
 
+def test_fewer_spaces_than_there_are_are_refused() -> None:
+    assert storage_usage([listing(128)], ptrm_spaces=16).latest.spaces == 16
+    with pytest.raises(InputError, match="at least the 16"):
+        storage_usage([listing(128)], ptrm_spaces=15)
+
+
 def test_97_percent_below_2_gb_and_the_total_is_not_corrected() -> None:
     usage = storage_usage([listing(4)])
     assert usage.release == "5.2"
