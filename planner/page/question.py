@@ -176,14 +176,18 @@ def report(
     there = asked.look()
     found: list[Answered] = []
     with naming_damage(asked.files):
-        kinds = {group.kind for group in groups_of(there.devices)} if there.rows else set()
-    if there.starts > 1 or kinds == {POOL, VOLUME}:
+        groups = groups_of(there.devices) if there.rows else []
+    kinds = {name: {each.kind for each in groups if each.system == (name or "")} for name in there.systems}
+    if there.starts > 1 or {POOL, VOLUME} in kinds.values():
         found.append(_over_days(asked))
         if there.days >= FEWEST_DAYS:
             found += _growing(asked)
     elif there.rows:
-        alone: Literal["volume"] | None = "volume" if kinds == {VOLUME} else None  # as they are over time
-        found += [_now(replace(asked, system=name), alone) for name in there.systems]
+        # Volumes without a pool are each by themselves, as they are over days.
+        found += [
+            _now(replace(asked, system=name), "volume" if kinds[name] == {VOLUME} else None)
+            for name in there.systems
+        ]
     if there.supply:
         from planner.measurements.over_time import read_supplies
 
