@@ -168,6 +168,18 @@ class OverflowGroup(Result):
         return fewest_found(self.law, self.flow, interval, self.servers)
 
 
+def _of_mean(mean: Array, law: Array, most: Array, rounding: float = 1e-12) -> Array:
+    """Give the `most` requests that there can be, where peakedness is below 1, the weight with which the mean is right.
+
+    It is known but where sources are no whole number; what is below `rounding` beside the largest stays as it is.
+    """
+    k = np.arange(float(law.shape[-1]))
+    fewer = np.where(k < most, law, 0.0)
+    lacking = ((mean - k) * fewer).sum(axis=-1, keepdims=True)
+    weight = np.maximum(lacking / (most - mean), 0.0)
+    return np.where((k == most) & (law > rounding), weight, law)
+
+
 def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> OverflowGroup:
     """Servers that take what overflows from others and let wait what finds none of them free.
 
@@ -176,7 +188,7 @@ def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> Over
     load : array_like
         Mean requests in an infinite group, any shape: rate of requests x mean holding time [erlang].
     peakedness : array_like
-        Variance over mean of the requests in an infinite group [1].
+        Variance over mean of the requests in an infinite group [1]; below 1 as near as whole requests can come.
     servers : int
         Servers of the group [1].
 
@@ -234,8 +246,9 @@ def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> Over
     # ln of a probability below which it is 0 in effect
     law = np.exp(np.maximum(logs - logs.max(axis=-1, keepdims=True), -650.0))
     law[logs == -np.inf] = 0.0
+    law = _of_mean(mean[..., None], law, (rate > 0.0).sum(axis=-1, keepdims=True))
     law /= law.sum(axis=-1, keepdims=True)
-    flow = law * rate
+    flow = np.append(law[..., 1:] * k[1:], law[..., -1:] * rate[..., -1:], axis=-1)
     return OverflowGroup(
         load=mean.copy(),
         peakedness=shape.copy(),

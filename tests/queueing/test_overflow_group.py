@@ -39,17 +39,27 @@ def test_binomial(sources: int, share: float, servers: int) -> None:
     assert group.fail_fraction == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
-@given(LOADS, st.floats(0.1, 4.0), st.integers(1, 40))
+@given(LOADS, st.floats(0.01, 4.0), st.integers(1, 40))
 def test_the_law_keeps_what_it_was_given(load: float, peakedness: float, servers: int) -> None:
     group = overflow_group(load, peakedness, servers)
     k = np.arange(group.law.shape[-1])
     assert group.law.sum() == pytest.approx(1.0)
-    if peakedness >= 1.0:  # below, the sources are no whole number
-        assert group.law @ k == pytest.approx(load, rel=1e-6)
+    assert group.law @ k == pytest.approx(load, rel=1e-6)
+    if peakedness >= 1.0:  # below, whole requests may not come as evenly
         assert group.law @ (k - load) ** 2 == pytest.approx(load * peakedness, rel=1e-5)
     shares = group.fail_fraction_with(np.arange(60))
     assert (np.diff(shares) <= 1e-15).all()
     assert shares[servers] == pytest.approx(group.fail_fraction, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(("load", "peakedness"), [(0.1, 0.5), (0.5, 0.1), (2.5, 0.01)])
+def test_requests_come_as_evenly_as_whole_ones_can(load: float, peakedness: float) -> None:
+    """Nothing with a mean of .1 varies by less than what is one in a tenth of all cases: a variance of .09, not .05."""
+    group = overflow_group(load, peakedness, 3)
+    k = np.arange(group.law.shape[-1])
+    assert group.law @ k == pytest.approx(load, rel=1e-12)
+    part = load % 1
+    assert group.law @ (k - load) ** 2 == pytest.approx(part * (1 - part), rel=0.06)
 
 
 def test_elements_are_scalars() -> None:
