@@ -7,11 +7,11 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Never
+from typing import Any, Final, Never, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,6 +156,10 @@ class CsvTable:
     def series(self, name: str) -> pl.Series:
         """Take the cells of a column."""
         return self.cells.to_series(self.names.index(name.upper()))
+
+    def only(self, rows: NDArray[np.bool_]) -> Self:
+        """Make a table of some of the rows."""
+        return replace(self, cells=self.cells.filter(rows), line_numbers=self.line_numbers[rows])
 
     def require(self, names: Sequence[str], what: str) -> None:
         """Refuse a table without these columns; `what` is what the file should hold, for the message."""
@@ -379,14 +383,8 @@ def _is_plain(data: bytes, content: bytes) -> bool:
     """Tell whether a table has no quotation marks, no control characters, and as many commas in each line."""
     if b'"' in data or len(data.translate(None, _CONTROLS)) != len(data):
         return False
-    buffer = np.frombuffer(content, dtype=np.uint8)
-    ends = np.flatnonzero(buffer == ord("\n"))
-    commas = np.flatnonzero(buffer == ord(","))
-    count = commas.size // (ends.size + 1)
-    if not ends.size or count == 0 or commas.size != count * (ends.size + 1):
-        return False
-    by_line = commas.reshape(-1, count)
-    return bool((by_line[1:, 0] > ends).all() and (by_line[:-1, -1] < ends).all())
+    commas = {line.count(b",") for line in content.split(b"\n")}
+    return b"\n" in content and len(commas) == 1 and commas != {0}
 
 
 def by_lines(
