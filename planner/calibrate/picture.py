@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from itertools import cycle, pairwise
 from typing import TYPE_CHECKING, Final
@@ -119,10 +120,8 @@ def _residuals(found: Calibration, places: Sequence[float], step: float, axes: s
 
 def _words(quantity: str) -> str:
     """A heading such as service_ms as people read it: service."""
-    for suffix in ("_ms", "_us", "_us_per_page"):
-        if quantity.endswith(suffix):
-            return quantity.removesuffix(suffix).replace("_", " ")
-    return "I/O rate" if quantity == "io_rate" else quantity.replace("_", " ")
+    words = re.sub("_(ms|us|us_per_page)$", "", quantity)
+    return "I/O rate" if words == "io_rate" else words.replace("_", " ")
 
 
 def _axis(quantity: str) -> str:
