@@ -68,12 +68,11 @@ class Observation:
         """Fewest I/Os present that the printed digits allow; 0 where they do not tell."""
         low = {key: figure.low for key, figure in self.figures.items()}
         rate, service = low.get("io_rate", 0.0), low.get("service_time", 0.0)
-        each = (
+        return max(
             rate * low.get("response_time", 0.0),
             rate * (service + low.get("wait_time", 0.0)),
             rate * service + low.get("queued", 0.0),
         )
-        return max(each)
 
     @property
     def fewest_requesters(self) -> int:

@@ -386,10 +386,8 @@ def _write(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
 def _new_rows(run: _Run, folder: Folder, rows: pl.DataFrame, there: Sequence[Path]) -> pl.DataFrame:
     """Rows that are not in these files; what overlaps them and differs is refused."""
     lazy = scan_files(folder[0], there).with_columns(_key(folder[0]))
-    low, high = rows["start"].min(), rows["start"].max()
-    assert low is not None and high is not None
-    margin = timedelta(days=1)
-    near = pl.col("start").is_between(low - margin, high + margin)  # type: ignore[operator]
+    starts, margin = rows["start"], pl.duration(days=1)
+    near = pl.col("start").is_between(pl.lit(starts.min()) - margin, pl.lit(starts.max()) + margin)
     times = (KEY, "start", "utc_offset", "interval")
     old = collected(lazy.filter(near).select(times), lambda: there)
     both = with_moments(pl.concat([old, rows.select(times)]), KEY).sort(KEY, MOMENT, maintain_order=True)

@@ -140,11 +140,6 @@ class CsvTable:
         """Headings in upper case."""
         return tuple(name.upper() for name in self.header)
 
-    @cached_property
-    def rows(self) -> list[list[str]]:
-        """Cells of each row; as many as the header has."""
-        return [list(row) for row in self.cells.iter_rows()]
-
     def __len__(self) -> int:
         """Count the rows."""
         return self.cells.height
@@ -204,6 +199,11 @@ class CsvTable:
         """Find the character of its line, counted from 1, where the cell of a row begins."""
         return self.column_at(int(self.line_numbers[row]), self.names.index(name.upper()))
 
+    def refuse(self, wrong: pl.Series, name: str, expected: str) -> None:
+        """Refuse a column with cells that are not as expected."""
+        if (row := first_true(wrong)) is not None:
+            raise self.error(row, name, f"{shown(self.series(name)[row])}: expected {expected}")
+
     def words(self, name: str) -> list[str]:
         """Read a column of words; an empty cell is an error."""
         found = self.texts(name)
@@ -218,20 +218,15 @@ class CsvTable:
     def text_series(self, name: str) -> pl.Series:
         """Read a column of words or nothing; control characters in them are an error."""
         column = self.series(name)
-        bad = first_true(column.str.contains(_CONTROL.pattern))
-        if bad is not None:
-            cell = column[bad]
-            raise self.error(bad, name, f"{shown(cell)}: expected text without control characters")
+        self.refuse(column.str.contains(_CONTROL.pattern), name, "text without control characters")
         return column.str.replace(safe.PROTECTED, "${1}")
 
     def counts(self, name: str, most: int = COUNTER_SIZE - 1) -> NDArray[np.int64]:
         """Read a column of whole numbers from 0 to `most`."""
         column = self.series(name)
         values = column.cast(pl.Int64, strict=False)
-        bad = first_true(~column.str.contains(r"^[0-9]+$") | values.is_null() | (values > most))
-        if bad is not None:
-            problem = f"{shown(column[bad])}: expected a whole number from 0 to {most}"
-            raise self.error(bad, name, problem)
+        wrong = ~column.str.contains(r"^[0-9]+$") | values.is_null() | (values > most)
+        self.refuse(wrong, name, f"a whole number from 0 to {most}")
         return values.to_numpy().astype(np.int64, copy=False)
 
     def numbers(self, name: str) -> Array:
@@ -321,9 +316,8 @@ def read_csv(path: Path | str, required: Sequence[str], what: str, *, data: byte
     header = data.decode().lstrip().partition("\n")[0]
     table = by_lines(path, data, what, required, max(SEPARATORS, key=header.count))
     for name in filter(None, table.header if table.separator != "," else ()):
-        if (row := first_true(table.series(name).str.contains(_THOUSANDS))) is not None:
-            problem = f"{shown(table.series(name)[row])}: expected no point before three digits, which may be thousands"
-            raise table.error(row, name, problem)
+        wanted = "no point before three digits, which may be thousands"
+        table.refuse(table.series(name).str.contains(_THOUSANDS), name, wanted)
     return table
 
 

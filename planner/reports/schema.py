@@ -191,8 +191,6 @@ def numbers_of(columns: Sequence[Quantity]) -> dict[str, Quantity]:
 
 def refuse_implausible(columns: Sequence[Quantity], found: pl.DataFrame) -> None:
     """Refuse a measured number that no device has; it would overflow in one law or another."""
-    if not found.height:
-        return
     measured = numbers_of(columns)
     for name, most in zip(measured, found.select(*measured).max().row(0), strict=True):
         unit = measured[name].unit

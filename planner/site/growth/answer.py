@@ -346,15 +346,13 @@ def notes_on_days(limits: Sequence[Limit], correlated: float = 0.7) -> list[str]
     if later:
         names = listed([f"{each.grows.name} ({each.first})" for each in later], NAMED)
         found.append(f"Measured only from a later day on: {names}.")
-    shifts = [each for each in each_load if each.shifts]
-    if shifts:
+    if any(each.shifts for each in each_load):
         found.append("A level shift is no trend: the line goes on from the level after the last one.")
     if any(each.correlation > correlated for each in limits):
         found.append(
             "Where one day is much like the next, many days say little more than a few: the ranges are wide for it."
         )
-    few = [each for each in limits if each.verdict == "too few days"]
-    if few:
+    if any(each.verdict == "too few days" for each in limits):
         found.append(
             "Give the growth with --growth, as 20%/year, or measure longer: a trend needs months of days."
         )
