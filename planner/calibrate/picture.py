@@ -6,17 +6,14 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from itertools import cycle, pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from planner import style
+from planner.calibrate.calibration import Calibration, Comparison, Fit
 from planner.calibrate.error_bar import interval
-from planner.calibrate.problem import FIGURES
-
-if TYPE_CHECKING:
-    from planner.calibrate.calibration import Calibration, Comparison, Fit
-    from planner.calibrate.problem import Observation
+from planner.calibrate.problem import FIGURES, Observation
 
 WIDE: Final = 1.645  # standard deviations on each side: 90 %
 # What is drawn, of figures that as many runs have.

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from planner import render
 from planner.answer import Answer, record, tabled
-from planner.demand import Target
+from planner.demand import Law, Target
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, UNKNOWN, counted, first_of, listed
 from planner.site.pool_need import COLUMNS, COUNTS, FIGURES, TOO_MANY, PoolNeed, whole
 from planner.site.series import WEEKDAYS, began
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import MILLISECOND, percent
-
-if TYPE_CHECKING:
-    from planner.demand import Law
 
 NAMED: Final = 3
 SUMS: Final = ("needed_99", "in_use", "to_gain", "intervals", "solved_in_full")
