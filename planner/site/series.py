@@ -156,8 +156,7 @@ def _busy_hour(
         shared = common_days * (of_all[days] > 0)
         blended = (mean * count + common[days] * shared) / np.maximum(count + shared, 1)
         score[days] = np.where(count > 0, blended, -np.inf)
-    busiest: NDArray[np.int64] = np.argmax(score, axis=1)
-    return busiest
+    return np.asarray(np.argmax(score, axis=1))
 
 
 def _window_means(rows: Array, reach: int) -> tuple[Array, Array]:

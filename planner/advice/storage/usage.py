@@ -217,8 +217,7 @@ def storage_usage(
     if not listings:
         raise InputError("listings", 0, "at least one DSPACESH listing")
     ordered = _in_time(listings)
-    last = ordered[-1]
-    name = release or last.release
+    name = release or ordered[-1].release
     if name is None:
         raise InputError("release", None, "the z/VM release; the listing does not show it")
     row = storage.release(name, ptrm_spaces)
