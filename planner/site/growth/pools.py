@@ -103,11 +103,6 @@ class DecidedPool:
     ahead: NeedsByLoad = field(default_factory=NeedsByLoad)
     passed: dict[int, NeedsByLoad] = field(default_factory=dict)  # by limit
 
-    @property
-    def volumes(self) -> int:
-        """Those without I/O too."""
-        return self.run.bases + self.run.idle
-
     def times(self, load: float) -> float:
         """Multiple of the load of today."""
         return min(load / self.asked.now, 100.0)  # times the load of today
@@ -126,7 +121,8 @@ class DecidedPool:
         """Aliases in use, and addresses of the control unit."""
         steps = ([self.ahead.needs[self.times(load)] for load in step] for step in self.asked.ahead)
         later = [Interval(low.low, middle.value, high.high) for low, middle, high in steps]
-        kinds = (("aliases", 0, self.in_use), ("addresses", self.volumes, self.run.most_aliases))
+        run = self.run  # of whose volumes each has an address, too
+        kinds = (("aliases", 0, self.in_use), ("addresses", run.bases + run.idle, run.most_aliases))
         goals = tuple(
             Goal(
                 series=self.asked.series,
