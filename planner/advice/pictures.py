@@ -6,26 +6,22 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from planner import library, style
-from planner.advice.channel_program import WAYS
-from planner.advice.paging_capacity import Load, PagingKind, curve
+from planner.advice.channel_program import WAYS, CcwAnswer
+from planner.advice.disk import DiskAnswer, DiskRow, Setting
+from planner.advice.paging import PagingAnswer
+from planner.advice.paging_capacity import Load, PagingCapacity, PagingKind, curve
+from planner.advice.processors import Scaling
 from planner.calibrate.error_bar import interval
 from planner.devices.channel_program import WIDTHS
 from planner.devices.disk import DiskPath
 from planner.interval import Interval
 from planner.results import Array
 from planner.units import KILOBYTE, MILLISECOND, given, percent, readable
-
-if TYPE_CHECKING:
-    from planner.advice.channel_program import CcwAnswer
-    from planner.advice.disk import DiskAnswer, DiskRow, Setting
-    from planner.advice.paging import PagingAnswer
-    from planner.advice.paging_capacity import PagingCapacity
-    from planner.advice.processors import Scaling
 
 SHARES: Final = (0.0, 0.5, 1.0)
 

@@ -97,8 +97,7 @@ class MeasuredConfiguration:
 
 def published(release: str = "5.3") -> tuple[MeasuredConfiguration, ...]:
     """Take the configurations of Table 3 (z/VM 5.2) or Table 4 (z/VM 5.3) of the report on real storage."""
-    if release not in PUBLISHED:
-        raise InputError("release", release, f"a release that was measured: {', '.join(PUBLISHED)}")
+    InputError.unless_one_of("release", release, PUBLISHED)
     name, times = PUBLISHED[release]
     table = read_table(library.data_path(REPORT, name))
     return tuple(

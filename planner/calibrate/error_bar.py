@@ -16,6 +16,7 @@ from functools import cache
 from typing import Final
 
 import numpy as np
+from scipy.special import gammaincinv, ndtr, ndtri, stdtrit
 
 from planner import library
 from planner.calibrate.problem import KEYS, Solution, share_of
@@ -131,8 +132,6 @@ def points(count: int, width: int) -> Array:
 
     Written out here since `scipy.stats` takes longer to import than most answers; a test holds that both agree.
     """
-    from scipy.special import ndtri
-
     random = np.random.default_rng(np.random.SeedSequence(SEED).spawn(1)[0])
     orders = [_orders(base, random) for base in PRIMES[:width]]
     cube = np.stack([_halton(count, *each) for each in zip(PRIMES, orders, strict=False)], axis=1)
@@ -161,8 +160,6 @@ def _halton(count: int, base: int, orders: Array) -> Array:
 
 def _stretched(count: int, width: int, degrees: float) -> tuple[Array, Array]:
     """Normal points and the factors that make them Student's t."""
-    from scipy.special import gammaincinv, ndtr
-
     found = points(count, width + 1)
     stretch: Array = np.sqrt(degrees / (2.0 * gammaincinv(degrees / 2.0, ndtr(found[:, -1]))))
     return found[:, :-1], stretch
@@ -385,8 +382,6 @@ def cut_off(
 
 def smeared(values: Array, model_error: float, size: Array | float = 1.0) -> Array:
     """Add the error of the law to what every parameter set says, shape (more sets, scenarios)."""
-    from scipy.special import ndtri
-
     noise = model_error * ndtri(NODES)[:, None, None]
     finite = np.where(np.isfinite(size), size, 0.0)
     return np.asarray((values + noise * finite).reshape(-1, values.shape[-1]))
@@ -402,7 +397,5 @@ def central(values: Array) -> tuple[Array, Array]:
 
 def stretch(degrees: float) -> float:
     """How much further Student's t reaches than the normal distribution, at 90 %."""
-    from scipy.special import ndtri, stdtrit
-
     end = (1 + PROBABILITY) / 2
     return float(stdtrit(degrees, end) / ndtri(end))

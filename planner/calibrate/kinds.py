@@ -197,8 +197,6 @@ COSTS: Final[Mapping[str, CostTable]] = {
 
 def _requesters(kind: str, task: Task) -> Calibrated:
     """A volume or a pool, from listings or tables."""
-    if task.population is not None and task.population < 1:
-        raise InputError("population", task.population, "a count of at least 1")
     if kind == "volume" and task.chosen.pool is not None:
         raise InputError("pool", task.chosen.pool, "none: `device` chooses a volume")
     fixed = known_values(task.fix, kind)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from itertools import cycle, pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from planner import style
+from planner.calibrate.calibration import Calibration, Comparison, Fit
 from planner.calibrate.error_bar import interval
-from planner.calibrate.problem import FIGURES
-
-if TYPE_CHECKING:
-    from planner.calibrate.calibration import Calibration, Comparison, Fit
-    from planner.calibrate.problem import Observation
+from planner.calibrate.problem import FIGURES, Observation
 
 WIDE: Final = 1.645  # standard deviations on each side: 90 %
 # What is drawn, of figures that as many runs have.
@@ -119,10 +117,8 @@ def _residuals(found: Calibration, places: Sequence[float], step: float, axes: s
 
 def _words(quantity: str) -> str:
     """A heading such as service_ms as people read it: service."""
-    for suffix in ("_ms", "_us", "_us_per_page"):
-        if quantity.endswith(suffix):
-            return quantity.removesuffix(suffix).replace("_", " ")
-    return "I/O rate" if quantity == "io_rate" else quantity.replace("_", " ")
+    words = re.sub("_(ms|us|us_per_page)$", "", quantity)
+    return "I/O rate" if words == "io_rate" else words.replace("_", " ")
 
 
 def _axis(quantity: str) -> str:

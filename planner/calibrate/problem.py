@@ -68,12 +68,11 @@ class Observation:
         """Fewest I/Os present that the printed digits allow; 0 where they do not tell."""
         low = {key: figure.low for key, figure in self.figures.items()}
         rate, service = low.get("io_rate", 0.0), low.get("service_time", 0.0)
-        each = (
+        return max(
             rate * low.get("response_time", 0.0),
             rate * (service + low.get("wait_time", 0.0)),
             rate * service + low.get("queued", 0.0),
         )
-        return max(each)
 
     @property
     def fewest_requesters(self) -> int:
@@ -147,10 +146,7 @@ KEYS: Final = tuple(parameter.key for parameter in PARAMETERS)
 def totals(observations: Sequence[Observation], population: float, values: Array) -> Array:
     """Ask the law for the totals of all runs, shape (sets, runs, 3) [1]."""
     asked = [(run.volumes, run.aliases, run.population or population) for run in observations]
-    # a run measured twice is solved once
-    (volumes, aliases, requesters), place = np.unique(
-        np.array(asked, dtype=np.float64).T, axis=1, return_inverse=True
-    )
+    volumes, aliases, requesters = np.array(asked, dtype=np.float64).T
     found = np.empty((3, len(values), aliases.size))
     columns = {key: column[:, None] for key, column in zip(KEYS, values.T, strict=True)}
     # no volume can be without an alias because of another volume: each is a queue of its own
@@ -161,7 +157,7 @@ def totals(observations: Sequence[Observation], population: float, values: Array
     if not apart.all():
         sets = {**columns, "population": requesters[~apart]}
         found[..., ~apart] = equal_volumes(sets, volumes[~apart], aliases[~apart])[:3]
-    return np.moveaxis(found, 0, -1)[:, place.ravel()]
+    return np.moveaxis(found, 0, -1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

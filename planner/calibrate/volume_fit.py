@@ -120,10 +120,10 @@ def fit(
 
 
 def _observations(runs: Sequence[Run | Observation], population: int | None) -> tuple[Observation, ...]:
-    if not runs:
-        raise InputError("runs", 0, "at least one measurement")
     if population is not None and population < 1:
         raise InputError("population", population, "a count of at least 1")
+    if not runs:
+        raise InputError("runs", 0, "at least one measurement")
     found = tuple(run if isinstance(run, Observation) else observe(run) for run in runs)
     if population is not None:
         found = tuple(run if run.population else replace(run, population=population) for run in found)

@@ -224,8 +224,6 @@ def _staging(archive: Archive) -> Iterator[Path]:
             raise
         shutil.rmtree(place)
     except schema.damage() as error:
-        if isinstance(error, ReportError | InputError):
-            raise
         why = getattr(error, "strerror", None) or str(error).splitlines()[0]
         wanted = f"room to write to ({why}); the archive is as it was"
         raise InputError("output", str(archive.path), wanted) from error
@@ -336,23 +334,15 @@ def _contradiction(row: dict[str, Any], other: dict[str, Any], where: str) -> Re
 def _by_day(
     table: str, frame: pl.DataFrame, system: str | None, names: Names | None
 ) -> Iterator[tuple[Folder, pl.DataFrame]]:
-    """Rows of each system and day, named or renamed; where they stand in order already, without a copy."""
+    """Rows of each system and day, named or renamed."""
     if not frame.height:
         return
     frame = frame.with_columns(pl.col("system").fill_null(system or UNKNOWN))
     frame = frame if names is None else names.apply(table, frame)
     assert frame.columns == [column.key for column in TABLES[table]]
-    keys = frame.select("system", pl.col("start").dt.date().alias("day"))
-    changes = keys.select(pl.struct("system", "day").rle_id().alias("run")).to_series()
-    starts = changes.search_sorted(pl.int_range(0, int(changes[-1]) + 1, eager=True)).to_list()
-    runs = keys[starts].rows()
-    if len(set(runs)) == len(runs):
-        for key, first, last in zip(runs, starts, [*starts[1:], frame.height], strict=True):
-            yield (table, *key), frame.slice(first, last - first)
-        return
-    days = frame.with_columns(keys["day"].alias("_day"))
-    for key, rows in days.partition_by("system", "_day", as_dict=True).items():
-        yield (table, *key), rows.drop("_day")
+    day = pl.col("start").dt.date().alias("day")
+    for (of_system, of_day), rows in frame.group_by("system", day, maintain_order=True):
+        yield (table, of_system, of_day), rows
 
 
 def _stage(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
@@ -396,10 +386,8 @@ def _write(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
 def _new_rows(run: _Run, folder: Folder, rows: pl.DataFrame, there: Sequence[Path]) -> pl.DataFrame:
     """Rows that are not in these files; what overlaps them and differs is refused."""
     lazy = scan_files(folder[0], there).with_columns(_key(folder[0]))
-    low, high = rows["start"].min(), rows["start"].max()
-    assert low is not None and high is not None
-    margin = timedelta(days=1)
-    near = pl.col("start").is_between(low - margin, high + margin)  # type: ignore[operator]
+    starts, margin = rows["start"], pl.duration(days=1)
+    near = pl.col("start").is_between(pl.lit(starts.min()) - margin, pl.lit(starts.max()) + margin)
     times = (KEY, "start", "utc_offset", "interval")
     old = collected(lazy.filter(near).select(times), lambda: there)
     both = with_moments(pl.concat([old, rows.select(times)]), KEY).sort(KEY, MOMENT, maintain_order=True)

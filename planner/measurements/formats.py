@@ -330,7 +330,8 @@ def tables_of(source: Source, options: Options) -> Iterator[schema.Tables]:
     if options.map and is_folder(source.path):
         wanted = f"it with a table: the archive {source.path} has its columns"
         raise InputError("map", ", ".join(options.map), wanted)
-    reader = _volumes if options.map else _reader_of(source)
+    recognized = (reader for recognizes, reader in READERS.items() if recognizes(source))
+    reader = _volumes if options.map else next(recognized, None)
     if reader is None:
         raise _unknown(source)
     if options.deltas is not None and reader is not _counters:
@@ -339,8 +340,3 @@ def tables_of(source: Source, options: Options) -> Iterator[schema.Tables]:
         )
     found = reader(source, options)
     yield from (found,) if isinstance(found, schema.Tables) else found
-
-
-def _reader_of(source: Source) -> Reader | None:
-    """What reads a source."""
-    return next((reader for recognizes, reader in READERS.items() if recognizes(source)), None)

@@ -270,8 +270,7 @@ def _service(rows: Rows) -> Interval:
 
 def _printed(rows: Rows) -> Interval:
     """`_printed_service`, made once."""
-    printed: Interval = rows.column("printed service", _printed_service)
-    return printed
+    return rows.column("printed service", _printed_service)
 
 
 def _printed_service(rows: Rows) -> Interval:

@@ -42,8 +42,7 @@ class _Columns(Generic[Kept]):
 def _floats(frame: pl.DataFrame, name: str) -> Array:
     if name not in frame.columns:
         return np.full(frame.height, np.nan)
-    column = frame[name]  # of one with nulls polars makes floats, nan for each
-    return column.to_numpy().astype(np.float64)
+    return frame[name].to_numpy().astype(np.float64)  # nan for each null
 
 
 def _words(frame: pl.DataFrame, name: str) -> Words:

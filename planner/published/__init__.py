@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from planner import style
+from planner import files, library, style
 from planner.errors import InputError
 from planner.published.board import Scoreboard, reports
-
-if TYPE_CHECKING:
-    from planner.library import Model
 
 __all__ = [
     "calibrate_all", "draw", "figures", "save_figures", "scoreboard", "write_left_out",
@@ -111,8 +108,6 @@ def save_figures(folder: Path, form: Literal["png", "svg"] = "png", *, force: bo
     InputError
         The folder cannot be made or written to, or a file exists and `force` is not given.
     """
-    from planner import files
-
     files.make_folder(folder)
     paths = {name: folder / f"{name}.{form}" for name in figures()}
     for path in paths.values():
@@ -122,7 +117,7 @@ def save_figures(folder: Path, form: Literal["png", "svg"] = "png", *, force: bo
         yield path
 
 
-def calibrate_all() -> dict[str, Model]:
+def calibrate_all() -> dict[str, library.Model]:
     """Fit every shipped model again.
 
     Returns
@@ -146,8 +141,6 @@ def write_models(folder: Path) -> None:
     folder : Path
         Where, as ``models``.
     """
-    from planner import library
-
     for name, model in calibrate_all().items():
         library.write_model(model, folder / f"{name}.toml", force=True)
 
@@ -160,8 +153,6 @@ def write_left_out(folder: Path) -> None:
     folder : Path
         Where, as ``models/left-out``.
     """
-    from planner import files, library
-
     files.make_folder(folder)
     for report in reports():
         if laws := report.left_out():

@@ -6,18 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from planner import render, style
 from planner.answer import Answer, record, tabled
-from planner.published.report import ANSWERED, KINDS, Origin, PublishedFigure
+from planner.published.report import ANSWERED, KINDS, Origin, PublishedFigure, PublishedReport
 from planner.quantity import column
 from planner.units import given, percent, readable
-
-if TYPE_CHECKING:
-    from planner.published.report import PublishedReport
 
 # One module a report, in the order in which the scoreboard shows them.
 REPORTS: Final = ("hyperpav", "real_storage", "xiv_concurrent_io", "emulated_fba", "fast_ccw")

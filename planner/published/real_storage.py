@@ -181,16 +181,13 @@ def _scaling_rows(release: str) -> Mapping[str, Rule]:
         **{row: ratio(row) for row in RATIOS},
     }
     if release == "5.3":
-        parts = {
+        rows |= {
+            "ITR (p)": _left_out_itr,
+            "Total CPU/Tx (p)": lambda at: report.fitted("processors", at.column, "processors"),
             "Emul CPU/Tx (p)": report.identity(
                 lambda at: at["Total CPU/Tx (p)"] - at["CP CPU/Tx (p)"], "Total - CP"
             ),
             "CP CPU/Tx (p)": report.not_modelled("how CPU time divides between guests and CP"),
-        }
-        rows |= {
-            "ITR (p)": _left_out_itr,
-            "Total CPU/Tx (p)": lambda at: report.fitted("processors", at.column, "processors"),
-            **parts,
         }
     return rows
 

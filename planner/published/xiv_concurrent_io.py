@@ -145,8 +145,7 @@ def _compared(rule: Rule) -> Rule:
         if at.column == "delta":
             return Said("identity", after - before, note="concurrent - serialized")
         if at.column == "pct":
-            growth = (after / before - 1.0) * 100.0
-            return Said("identity", growth, note="delta over serialized")
+            return Said("identity", (after / before - 1.0) * 100.0, note="delta over serialized")
         return rule(at)
 
     return both

@@ -170,7 +170,7 @@ def _devices_frame(scanned: Scanned, parts: list[list[pl.Series]]) -> pl.DataFra
     """Make the table of all parts, which are let go; columns that say one thing of all rows take no memory."""
     found = _heads(scanned)
     for pieces in zip(*parts, strict=True):
-        found[pieces[0].name] = pieces[0] if len(pieces) == 1 else pl.concat(pieces, rechunk=False)
+        found[pieces[0].name] = pl.concat(pieces, rechunk=False)
     parts.clear()
     found["kind"] = schema.kind_of(found["type"], found["label"])
     if any(word.startswith("->") for word in scanned.types.words):

@@ -7,11 +7,11 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Never
+from typing import Any, Final, Never, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,11 +140,6 @@ class CsvTable:
         """Headings in upper case."""
         return tuple(name.upper() for name in self.header)
 
-    @cached_property
-    def rows(self) -> list[list[str]]:
-        """Cells of each row; as many as the header has."""
-        return [list(row) for row in self.cells.iter_rows()]
-
     def __len__(self) -> int:
         """Count the rows."""
         return self.cells.height
@@ -156,6 +151,10 @@ class CsvTable:
     def series(self, name: str) -> pl.Series:
         """Take the cells of a column."""
         return self.cells.to_series(self.names.index(name.upper()))
+
+    def only(self, rows: NDArray[np.bool_]) -> Self:
+        """Make a table of some of the rows."""
+        return replace(self, cells=self.cells.filter(rows), line_numbers=self.line_numbers[rows])
 
     def require(self, names: Sequence[str], what: str) -> None:
         """Refuse a table without these columns; `what` is what the file should hold, for the message."""
@@ -200,6 +199,11 @@ class CsvTable:
         """Find the character of its line, counted from 1, where the cell of a row begins."""
         return self.column_at(int(self.line_numbers[row]), self.names.index(name.upper()))
 
+    def refuse(self, wrong: pl.Series, name: str, expected: str) -> None:
+        """Refuse a column with cells that are not as expected."""
+        if (row := first_true(wrong)) is not None:
+            raise self.error(row, name, f"{shown(self.series(name)[row])}: expected {expected}")
+
     def words(self, name: str) -> list[str]:
         """Read a column of words; an empty cell is an error."""
         found = self.texts(name)
@@ -214,20 +218,15 @@ class CsvTable:
     def text_series(self, name: str) -> pl.Series:
         """Read a column of words or nothing; control characters in them are an error."""
         column = self.series(name)
-        bad = first_true(column.str.contains(_CONTROL.pattern))
-        if bad is not None:
-            cell = column[bad]
-            raise self.error(bad, name, f"{shown(cell)}: expected text without control characters")
+        self.refuse(column.str.contains(_CONTROL.pattern), name, "text without control characters")
         return column.str.replace(safe.PROTECTED, "${1}")
 
     def counts(self, name: str, most: int = COUNTER_SIZE - 1) -> NDArray[np.int64]:
         """Read a column of whole numbers from 0 to `most`."""
         column = self.series(name)
         values = column.cast(pl.Int64, strict=False)
-        bad = first_true(~column.str.contains(r"^[0-9]+$") | values.is_null() | (values > most))
-        if bad is not None:
-            problem = f"{shown(column[bad])}: expected a whole number from 0 to {most}"
-            raise self.error(bad, name, problem)
+        wrong = ~column.str.contains(r"^[0-9]+$") | values.is_null() | (values > most)
+        self.refuse(wrong, name, f"a whole number from 0 to {most}")
         return values.to_numpy().astype(np.int64, copy=False)
 
     def numbers(self, name: str) -> Array:
@@ -317,9 +316,8 @@ def read_csv(path: Path | str, required: Sequence[str], what: str, *, data: byte
     header = data.decode().lstrip().partition("\n")[0]
     table = by_lines(path, data, what, required, max(SEPARATORS, key=header.count))
     for name in filter(None, table.header if table.separator != "," else ()):
-        if (row := first_true(table.series(name).str.contains(_THOUSANDS))) is not None:
-            problem = f"{shown(table.series(name)[row])}: expected no point before three digits, which may be thousands"
-            raise table.error(row, name, problem)
+        wanted = "no point before three digits, which may be thousands"
+        table.refuse(table.series(name).str.contains(_THOUSANDS), name, wanted)
     return table
 
 
@@ -379,14 +377,8 @@ def _is_plain(data: bytes, content: bytes) -> bool:
     """Tell whether a table has no quotation marks, no control characters, and as many commas in each line."""
     if b'"' in data or len(data.translate(None, _CONTROLS)) != len(data):
         return False
-    buffer = np.frombuffer(content, dtype=np.uint8)
-    ends = np.flatnonzero(buffer == ord("\n"))
-    commas = np.flatnonzero(buffer == ord(","))
-    count = commas.size // (ends.size + 1)
-    if not ends.size or count == 0 or commas.size != count * (ends.size + 1):
-        return False
-    by_line = commas.reshape(-1, count)
-    return bool((by_line[1:, 0] > ends).all() and (by_line[:-1, -1] < ends).all())
+    commas = {line.count(b",") for line in content.split(b"\n")}
+    return b"\n" in content and len(commas) == 1 and commas != {0}
 
 
 def by_lines(

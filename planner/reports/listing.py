@@ -144,8 +144,7 @@ def _screen_head(path: Path, line: Line, head: PageHead) -> PageHead:
         wanted = "expected 'Interval hh:mm:ss - hh:mm:ss'"
         raise line.error(path, f"damaged page head: {wanted}", line.text.index("CPU"))
     start, end = (_moment(path, line, found, name, "time of day") for name in ("start", "end"))
-    length = float((end - start).seconds)
-    return replace(head, start=start.time(), end=end.time(), interval=length)
+    return replace(head, start=start.time(), end=end.time(), interval=float((end - start).seconds))
 
 
 def _moment(path: Path, line: Line, match: re.Match[str], name: str, what: str = "date and time") -> datetime:

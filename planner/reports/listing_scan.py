@@ -112,7 +112,6 @@ class Scanner:
         self.above: tuple[Lines, int] | None = None
         self._layout: Columns | None = None
         self._layouts: dict[str, Columns | None] = {}
-        self._heads: dict[tuple[str, ...], PageHead] = {}
         self._tops: dict[bytes, OpenPage] = {}
         self._last_listing = np.full(2**16, -1, dtype=np.int64)
         self._last_line = np.zeros(2**16, dtype=np.int64)
@@ -240,7 +239,7 @@ class Scanner:
             self._outside(index, raw)
             return
         if page.prologue is not None:
-            self._prologue(page, index)
+            self._prologue(page, page.prologue, index)
         if page.report == DSPACESH:
             page.lines.append(self._line(index))
         elif page.report == DEVICE:
@@ -258,23 +257,19 @@ class Scanner:
         if kind != "Run":
             self._head_is_read(self.page, [])
 
-    def _prologue(self, page: OpenPage, index: int) -> None:
+    def _prologue(self, page: OpenPage, above: list[Line], index: int) -> None:
         """Collect the lines of a page head, up to a rule, a blank line or a heading."""
         line = self._line(index)
-        assert page.prologue is not None
         if not line.text.strip(" _") or device.is_header(line):
-            self._head_is_read(page, page.prologue)
+            self._head_is_read(page, above)
         elif page.report == DEVICE and device.may_be_row(line.text):
             self._row_above_heading(index)
         else:
-            page.prologue.append(line)
+            above.append(line)
 
     def _head_is_read(self, page: OpenPage, below: Sequence[Line]) -> None:
         """Understand a page head; a DEVICE page with another head than the one before begins a listing."""
-        key = (page.first.text, *(line.text for line in below))
-        if key not in self._heads:
-            self._heads[key] = read_head(self.path, (page.first, *below))
-        page.head, page.prologue = self._heads[key], None
+        page.head, page.prologue = read_head(self.path, (page.first, *below)), None
         self._begin_listing(page)
 
     def _begin_listing(self, page: OpenPage) -> None:
@@ -311,7 +306,7 @@ class Scanner:
             page.state = "text"
         elif page.state in {"heading", "rows"}:
             if not device.is_summary(text):
-                self._careful_row(columns, line, index)
+                self._careful_row(page, columns, line, index)
             page.state = "rows"
         elif device.looks_like_row(columns, line):
             raise line.error(self.path, device.APART)
@@ -319,18 +314,16 @@ class Scanner:
             self._refuse_data_spaces(line)
             page.state = "text"
 
-    def _careful_row(self, columns: Columns, line: Line, index: int) -> None:
+    def _careful_row(self, page: OpenPage, columns: Columns, line: Line, index: int) -> None:
         """Read a row that columns did not decide: it is sound, damaged, or no row at all."""
-        listing, page = self.listings[-1], self.page
-        assert page is not None
+        listing, two = self.listings[-1], _SECOND_ROW.search(line.text)
         try:
-            if _SECOND_ROW.search(line.text):
+            if two:
                 raise line.error(self.path, "two rows on one line: expected each on a line of its own")
             found = device.read_row(columns, line)
         except ReportError as error:
             cut = self.lines.is_open and index == self.lines.starts.size - 1  # the file ends within the row
-            one = not _SECOND_ROW.search(line.text) and device.looks_like_row(columns, line)
-            if cut or not one:
+            if cut or two or not device.looks_like_row(columns, line):
                 raise
             listing.damaged.append((error, line.text.strip()))
             page.damaged += 1

@@ -235,7 +235,7 @@ def read_table(path: Path) -> PublishedTable:
     """
     cells = read_csv(path, (), "a published table")
     rows: dict[str, dict[str, str]] = {}
-    for line, row in zip(cells.line_numbers.tolist(), cells.rows, strict=True):
+    for line, row in zip(cells.line_numbers.tolist(), cells.cells.rows(), strict=True):
         if not row[0] or row[0] in rows:
             raise cells.error_at(line, 0, f"{shown(row[0])}: expected a new name in the first cell")
         rows[row[0]] = dict(zip(cells.header, row, strict=True))

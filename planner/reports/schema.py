@@ -191,8 +191,6 @@ def numbers_of(columns: Sequence[Quantity]) -> dict[str, Quantity]:
 
 def refuse_implausible(columns: Sequence[Quantity], found: pl.DataFrame) -> None:
     """Refuse a measured number that no device has; it would overflow in one law or another."""
-    if not found.height:
-        return
     measured = numbers_of(columns)
     for name, most in zip(measured, found.select(*measured).max().row(0), strict=True):
         unit = measured[name].unit
@@ -312,10 +310,8 @@ def empty(columns: Sequence[Quantity]) -> pl.DataFrame:
 
 def join(columns: Sequence[Quantity], parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Join tables of the same columns, one below the other, without copying them."""
-    parts = [part for part in parts if part.height]
-    if not parts:
-        return empty(columns)
-    return parts[0] if len(parts) == 1 else pl.concat(parts, rechunk=False)
+    full = [part for part in parts if part.height]
+    return pl.concat(full, rechunk=False) if full else empty(columns)
 
 
 def conform(columns: Sequence[Quantity], found: pl.DataFrame, path: Path) -> pl.DataFrame:

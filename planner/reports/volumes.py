@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
 from planner.errors import ReportError
@@ -140,8 +141,7 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     sums = pl.select(pl.any_horizontal(*(name.is_in(totals) for name in named))).to_series()
     if sums.any() and not sums.all():
         notes.append(f"{table.path}: {counted(int(sums.sum()), 'row')} of sums left out.")
-        lines = table.line_numbers[~sums.to_numpy()]
-        table = replace(table, cells=table.cells.filter(~sums), line_numbers=lines)
+        table = table.only(~sums.to_numpy())
     columns: dict[str, Any] = {}
     for field, name in WORDS.items():
         if field in taken:
@@ -341,8 +341,7 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
         row = int((column == str(error)).arg_max() or 0)
         raise table.error(row, heading, f"{str(error)!r}: {WANTED_TIME}") from None
     if moments is None:
-        known = column.replace("", None)
-        found["source"] = known
+        found["source"] = column.replace("", None)
         unknown = "is no date with one meaning: the days of its intervals are unknown"
         notes.append(f"{table.path}: {cells[0]!r} ({heading}) {unknown}.")
         return found
@@ -382,7 +381,7 @@ def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
     fields = [field for field in plan.taken if field in NUMBERS or field in ("interval", "aliases")]
     if _is_units(table, plan):
         plan = _with_units(table, plan)
-        table = replace(table, cells=table.cells.slice(1), line_numbers=table.line_numbers[1:])
+        table = table.only(np.arange(len(table)) > 0)
     columns, commas = {}, table.separator == ";"  # of languages with decimal commas
     for field in fields:
         index = table.names.index(plan.taken[field].heading.upper())

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from planner.demand import Law, Target
 from planner.errors import InputError, ReportError
@@ -22,14 +22,10 @@ from planner.measurements.read import Data, Measured, membership, read
 from planner.render.text import counted, listed
 from planner.reports import schema
 from planner.reports.csv_table import read_csv
-from planner.reports.membership import share_together
+from planner.reports.membership import Membership, Role, share_together
 from planner.reports.moments import MOMENT, with_moments
 from planner.sizing.gaps import Gaps, gaps
 from planner.sizing.wording import joined_words
-
-if TYPE_CHECKING:
-    from planner.reports.membership import Membership, Role
-    from planner.reports.schema import Missing
 
 DEFAULT_MEET: Final = 0.99
 NAMED: Final = 4  # devices of a message
@@ -241,7 +237,7 @@ def checked_members(members: Membership | Path | str | None, devices: pl.LazyFra
 
 
 def gaps_of(
-    missing: Sequence[Missing], members: Membership | Path | str | None, devices: pl.LazyFrame, *, allowed: bool
+    missing: Sequence[schema.Missing], members: Membership | Path | str | None, devices: pl.LazyFrame, *, allowed: bool
 ) -> dict[str, Gaps]:  # fmt: skip
     """What could not be read of each pool by its name; of volumes in no pool under no name."""
     known = membership(members)

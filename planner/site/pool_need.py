@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import InputError, PlannerError
+from planner.measurements import Run
 from planner.measurements.choose import SAME_LENGTH
 from planner.measurements.over_time import RunsOverTime
 from planner.quantity import column
@@ -19,11 +20,8 @@ from planner.results import Array
 from planner.site.series import HOUR, WEEKDAYS, began, busy_hours, daily_medians, jump_note
 from planner.sizing.comparison import Count
 from planner.sizing.gaps import below_floor, least_volumes, without_rows
+from planner.sizing.need import Need
 from planner.units import readable
-
-if TYPE_CHECKING:
-    from planner.measurements import Run
-    from planner.sizing.need import Need
 
 TOO_MANY: Final = "too many"
 VERDICTS: Final = (SHORT, UNKNOWN, TOO_MANY, ENOUGH)  # in the order of the answer

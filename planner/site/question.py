@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -98,7 +98,7 @@ def _counted(
     pool, busy = asked.pool, asked.busy
     needed, problems = asked.needed(needs), asked.problems(needs)
     working = [k for k, case in asked.cases.items() if case]
-    told = None if counters is None else supplied(counters, pool.group.system, pool.group.name)
+    told, most_used = supplied(counters, pool.group.system, pool.group.name)
     shown = NeedSeries(
         start=pool.start, seconds=pool.seconds, needed=needed, in_use=pool.in_use.astype(np.float64),
         io_rate=pool.io_rate, response=pool.response, queued=pool.queued, busy=busy,
@@ -110,8 +110,7 @@ def _counted(
         busy_intervals=int(busy.sum()), solved_in_full=solved,
         short_intervals=int((asked.mattering & (needed > pool.in_use)).sum()),
         shares=part.shares.get(pool.group.name, {}),
-        rules=rules(pool, busy, part.meet, None if told is None else told.high_water),
-        supply="" if told is None else told.words,
+        rules=rules(pool, busy, part.meet, most_used), supply=told,
         notes=tuple(_notes(pool, working, problems, together=bool(part.together))), series=shown,
     )  # fmt: skip
     known = np.isfinite(needed)
@@ -213,20 +212,16 @@ def _order(found: PoolNeed) -> tuple[int, int, str, str]:
     return VERDICTS.index(found.verdict), -(found.to_add or found.to_gain), found.system, found.pool
 
 
-@dataclass(frozen=True, slots=True)
-class Supplied:
-    """What counters say in a few `words`, and the most aliases in use at once, None where they do not say."""
-
-    words: str
-    high_water: int | None
-
-
-def supplied(frame: pl.DataFrame, system: str, pool: str, no_alias: float = 0.01) -> Supplied | None:
-    """What the counters of one pool say, of whose tries a share `no_alias` may fail; None without any."""
+def supplied(
+    frame: pl.DataFrame | None, system: str, pool: str, no_alias: float = 0.01
+) -> tuple[str, int | None]:
+    """What the counters of one pool say, of whose tries a share `no_alias` may fail; and the most aliases in use."""
+    if frame is None:
+        return "", None
     rows = frame.filter((pl.col("pool") == pool) & (pl.col("system").fill_null("") == system))
     tries, fails = (int(rows[name].fill_null(0).sum()) for name in ("tries", "fails"))
     if not rows.height or not tries:
-        return None
+        return "", None
     used = pl.coalesce(
         pl.col("most_used").cast(pl.Int64),
         pl.col("aliases").cast(pl.Int64) - pl.col("fewest_free").cast(pl.Int64),
@@ -238,4 +233,4 @@ def supplied(frame: pl.DataFrame, system: str, pool: str, no_alias: float = 0.01
         if found.verdict is not None:
             needed = "" if found.aliases_needed is None else f", {found.aliases_needed} needed"
             words = f"{found.verdict.replace('not enough', 'short')}: {words}{needed}"
-    return Supplied(words, most)
+    return words, most

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.errors import InputError, ReportError
+from planner.errors import InputError
 from planner.lazy import pl
 from planner.measurements.formats import Source, is_folder
 from planner.measurements.read import opened, polars_frame
@@ -84,38 +84,21 @@ def read_series(source: Path | str | pl.DataFrame | Source, value: str | None = 
         table.require(["start"], "a measured series")
     heading = _heading(table, value)
     starts, moments = _starts(table)
-    found = table.known(heading)
-    numbers = np.array([np.nan if each is None else each[0] for each in found])
+    numbers = table.printed(heading)[0].to_numpy()
     systems = np.array(table.texts("system"))
     unit = next((unit for ending, unit in UNITS.items() if heading.lower().endswith(ending)), "")
     parts = []
     for system in dict.fromkeys(systems.tolist()):
-        rows = SystemRows(table, np.flatnonzero(systems == system), starts)
-        _check_order(rows, moments, utc=moments is not starts)
+        own = systems == system
+        rows = table.only(own)
+        _check_order(rows, moments[own], utc=moments is not starts)
         try:
-            first, values, _ = busy_hours(starts[rows.places], numbers[rows.places])
+            first, values, _ = busy_hours(starts[own], numbers[own])
         except InputError as error:
             raise rows.error(1, "start", f"{error.value}: expected {error.expected}") from None
-        _check_days(rows, heading, first, values)
+        _check_days(rows, heading, starts[own], first, values)
         parts.append((SeriesLabel(system=system, what=heading, unit=unit), first, values))
     return aligned(parts)
-
-
-@dataclass(frozen=True, slots=True)
-class SystemRows:
-    """The rows of one system in a file: their `places` among all, and when each of all began."""
-
-    table: CsvTable
-    places: NDArray[np.intp]
-    starts: NDArray[np.datetime64]
-
-    def error(self, which: int, heading: str, problem: str) -> ReportError:
-        """What is wrong with one of them."""
-        return self.table.error(int(self.places[which]), heading, problem)
-
-    def since(self, day: date) -> int:
-        """Which of them is the first that began on a day or later."""
-        return int(np.argmax(self.starts[self.places] >= np.datetime64(day)))
 
 
 def aligned(parts: Sequence[tuple[SeriesLabel, date, Array]], notes: Sequence[str] = ()) -> Daily:
@@ -173,8 +156,7 @@ def _busy_hour(
         shared = common_days * (of_all[days] > 0)
         blended = (mean * count + common[days] * shared) / np.maximum(count + shared, 1)
         score[days] = np.where(count > 0, blended, -np.inf)
-    busiest: NDArray[np.int64] = np.argmax(score, axis=1)
-    return busiest
+    return np.asarray(np.argmax(score, axis=1))
 
 
 def _window_means(rows: Array, reach: int) -> tuple[Array, Array]:
@@ -222,9 +204,8 @@ def _starts(table: CsvTable) -> tuple[NDArray[np.datetime64], NDArray[np.datetim
     return found, found - np.array(offsets, dtype="timedelta64[s]")
 
 
-def _check_order(rows: SystemRows, moments: NDArray[np.datetime64], *, utc: bool) -> None:
+def _check_order(rows: CsvTable, times: NDArray[np.datetime64], *, utc: bool) -> None:
     """Refuse times that are doubled or run backwards; a clock without offset repeats the hour when summer ends."""
-    times = moments[rows.places]
     steps = np.diff(times).astype(np.int64)
     if not steps.size:
         return
@@ -233,28 +214,29 @@ def _check_order(rows: SystemRows, moments: NDArray[np.datetime64], *, utc: bool
     repeated = (not utc) & (steps >= -HOUR) & sunday & night & (np.median(steps) <= HOUR)
     wrong = np.flatnonzero((steps <= 0) & ~repeated)
     if wrong.size:
-        before, at = rows.places[wrong[0] : wrong[0] + 2]
-        how = "the same as" if steps[wrong[0]] == 0 else "earlier than"
-        where = f"{rows.table.texts('start')[at]} is {how} in line {rows.table.line_numbers[before]}"
-        raise rows.error(wrong[0] + 1, "start", f"{where}: expected intervals in order of time")
+        before = int(wrong[0])
+        how = "the same as" if steps[before] == 0 else "earlier than"
+        where = f"{rows.texts('start')[before + 1]} is {how} in line {rows.line_numbers[before]}"
+        raise rows.error(before + 1, "start", f"{where}: expected intervals in order of time")
 
 
-def _check_days(rows: SystemRows, heading: str, first: date, values: Array) -> None:
+def _check_days(
+    rows: CsvTable, heading: str, starts: NDArray[np.datetime64], first: date, values: Array
+) -> None:
     """Refuse a series without numbers, a leap over more days than were measured, and a change of the unit."""
     if not np.isfinite(values).any():
         raise rows.error(0, "start", "begins a series of which no half hour was measured: expected days")
     if leapt := leap(values):
-        since = rows.since(first + timedelta(days=leapt[0]))
+        since = int(np.argmax(starts >= np.datetime64(first + timedelta(days=leapt[0]))))
         leaps = f"leaps {leapt[1]} days, more than were measured"
         raise rows.error(since, "start", f"{leaps}: expected one clock; correct it or split the file there")
     if jump := unit_jump(values):
         index, ratio = jump
         near = JUMPS[np.argmin(np.abs(abs(np.log(ratio)) - np.log(JUMPS)))]
         times = f"about {near:g} times as large" if ratio > 1 else f"about 1/{near:g} of what they were"
-        raise rows.error(
-            rows.since(first + timedelta(days=index)), heading,
-            f"and what follows are {times}, as if the unit had changed: expected one unit in all rows",
-        )  # fmt: skip
+        since = int(np.argmax(starts >= np.datetime64(first + timedelta(days=index))))
+        wanted = "as if the unit had changed: expected one unit in all rows"
+        raise rows.error(since, heading, f"and what follows are {times}, {wanted}")
 
 
 def unit_jump(values: Array, nearness: float = 0.12, about: int = 3) -> tuple[int, float] | None:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from planner import render
 from planner.answer import Answer, record, tabled
-from planner.demand import Target
+from planner.demand import Law, Target
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, UNKNOWN, counted, first_of, listed
 from planner.site.pool_need import COLUMNS, COUNTS, FIGURES, TOO_MANY, PoolNeed, whole
 from planner.site.series import WEEKDAYS, began
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
 from planner.units import MILLISECOND, percent
-
-if TYPE_CHECKING:
-    from planner.demand import Law
 
 NAMED: Final = 3
 SUMS: Final = ("needed_99", "in_use", "to_gain", "intervals", "solved_in_full")
@@ -128,8 +125,33 @@ class SiteAnswer(Answer):
         return tuple(found)
 
     def sections(self) -> tuple[render.Section, ...]:
-        """One row a pool; of one pool its hours and its worst intervals."""
-        return sections(self.pools, self.meet)
+        """One row a pool; of one pool its hours of the week and its worst intervals."""
+        if len(self.pools) == 1:
+            return _of_one(self.pools[0])
+        shown = self.pools[:40]  # rows for people; all of them in CSV and JSON
+        systems = len({each.system for each in self.pools}) > 1
+        columns = [
+            column("pool", "", "pool", 0, lambda need: need.name if systems else need.pool),
+            *COUNTS,
+            column("range", "", "range", 0, _range),
+            column("verdict", "", "verdict", 0, _verdict),
+            column("short_share", "", "short", 0, lambda need: percent(need.short_share)),
+            column("busiest_hour", "", "most", 0, lambda need: need.busiest_hour or None),
+        ]
+        seldom = (
+            column("rule", "", "rule", 0, partial(_rule, name="in_use_plus_queue")),
+            column("supply", "", "counters", 0, lambda need: need.supply or None),
+        )
+        table = tabled(shown, [*columns, *seldom]).filled([each.key for each in columns])
+        more = len(self.pools) - len(shown)
+        caption = (
+            f"needed in the worst interval, in 99 % and 95 % of the busy time; range: 90 %, of the count in "
+            f"{percent(self.meet, 5)}; short: share of the busy intervals; most: hour of the week"
+        )
+        if any(each.name == "rule" for each in table.columns):
+            caption += "; rule: in use + queue"
+        caption += f". {more} more rows in --csv." if more else "."
+        return (render.Section(table=table, caption=caption),)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as ``--json`` prints it."""
@@ -204,36 +226,6 @@ def _verdict(need: PoolNeed) -> str:
 
 def _range(need: PoolNeed) -> str | None:
     return None if need.needed_low is None else f"{need.needed_low}-{need.needed_high}"
-
-
-def sections(pools: Sequence[PoolNeed], meet: float) -> tuple[render.Section, ...]:
-    """One row a pool; of one pool its hours of the week and its worst intervals."""
-    if len(pools) == 1:
-        return _of_one(pools[0])
-    shown = pools[:40]  # rows for people; all of them in CSV and JSON
-    systems = len({each.system for each in pools}) > 1
-    columns = [
-        column("pool", "", "pool", 0, lambda need: need.name if systems else need.pool),
-        *COUNTS,
-        column("range", "", "range", 0, _range),
-        column("verdict", "", "verdict", 0, _verdict),
-        column("short_share", "", "short", 0, lambda need: percent(need.short_share)),
-        column("busiest_hour", "", "most", 0, lambda need: need.busiest_hour or None),
-    ]
-    seldom = (
-        column("rule", "", "rule", 0, partial(_rule, name="in_use_plus_queue")),
-        column("supply", "", "counters", 0, lambda need: need.supply or None),
-    )
-    table = tabled(shown, [*columns, *seldom]).filled([each.key for each in columns])
-    more = len(pools) - len(shown)
-    caption = (
-        f"needed in the worst interval, in 99 % and 95 % of the busy time; range: 90 %, of the count in "
-        f"{percent(meet, 5)}; short: share of the busy intervals; most: hour of the week"
-    )
-    if any(each.name == "rule" for each in table.columns):
-        caption += "; rule: in use + queue"
-    caption += f". {more} more rows in --csv." if more else "."
-    return (render.Section(table=table, caption=caption),)
 
 
 def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from planner import style
 from planner.results import Array
+from planner.site.pool_need import NeedSeries, PoolNeed
+from planner.site.site_answer import SiteAnswer
+from planner.site.track import TrackRecord
 from planner.sizing.picture import CountRow, draw_many
 from planner.units import MILLISECOND
-
-if TYPE_CHECKING:
-    from planner.site.pool_need import NeedSeries, PoolNeed
-    from planner.site.site_answer import SiteAnswer
-    from planner.site.track import TrackRecord
 
 LEVELS: Final = ("not measured", "up to half of those in use", "up to all of them", "more: short")
 

@@ -188,7 +188,7 @@ def test_the_place_of_a_cell_is_where_it_was_written(
     written_as = ['"' + cell.replace('"', '""') + '"' if set(cell) & set(',"') else cell for cell in cells]
     content = f"{','.join(f'h{k}' for k in range(len(cells)))}\n{','.join(written_as)}\n"
     found = read_csv(written(tmp_path_factory.mktemp("cells"), content.encode()), (), "cells")
-    assert found.rows == [cells]
+    assert found.cells.rows() == [tuple(cells)]
     for index in range(len(cells)):
         assert found.column_at(2, index) == sum(len(each) + 1 for each in written_as[:index]) + 1
 

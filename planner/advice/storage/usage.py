@@ -217,8 +217,7 @@ def storage_usage(
     if not listings:
         raise InputError("listings", 0, "at least one DSPACESH listing")
     ordered = _in_time(listings)
-    last = ordered[-1]
-    name = release or last.release
+    name = release or ordered[-1].release
     if name is None:
         raise InputError("release", None, "the z/VM release; the listing does not show it")
     row = storage.release(name, ptrm_spaces)
@@ -313,26 +312,17 @@ def _remarks(listings: Sequence[DataSpaceListing], row: storage.Release, *, assu
     shown = sorted({listing.release for listing in listings if listing.release})
     if shown and shown != [row.name]:
         yield f"The listings are of z/VM {' and '.join(shown)}; the limits are those of {row.name}."
+    full, size = 0, storage.PAGES_PER_PTRM_SPACE
     for space in _ptrm_spaces(last):
-        if (
-            space.total is not None
-            and not space.total.low <= storage.PAGES_PER_PTRM_SPACE <= space.total.high
-        ):
+        full += space.resident is not None and space.resident.high >= size
+        if space.total is not None and not space.total.low <= size <= space.total.high:
             yield (
                 f"{space.name} shows {space.total.value:,.0f} pages in total where a 4 GB data space has "
-                f"{readable(storage.PAGES_PER_PTRM_SPACE)}: CP monitor of z/VM 5.2 is known to report half. Not "
+                f"{readable(size)}: CP monitor of z/VM 5.2 is known to report half. Not "
                 "corrected, and not used here."
             )
-    full = [
-        s
-        for s in _ptrm_spaces(last)
-        if s.resident is not None and s.resident.high >= storage.PAGES_PER_PTRM_SPACE
-    ]
     if full:
-        yield (
-            f"{len(full)} of the PTRM data spaces are full: {readable(storage.PAGES_PER_PTRM_SPACE)} pages each, shown "
-            "rounded."
-        )
+        yield f"{full} of the PTRM data spaces are full: {readable(size)} pages each, shown rounded."
     if assumed and row.ptrm_certainty == "default" and not row.pgmbks_below_2gb:
         yield (
             f"{row.ptrm_spaces} PTRM data spaces are what z/VM 5.3 has; not verified for {row.name} (--ptrm-spaces)."

@@ -17,7 +17,6 @@ from planner.reports.monitor import records as frames
 from planner.reports.monitor.layouts import Integers, Kind
 from planner.reports.monitor.records import Walk, overlapping, walk
 from planner.reports.monitor.system import (
-    NUMBERS,
     SECOND,
     Columns,
     Notes,
@@ -313,7 +312,7 @@ class RecordReader:
         common["time"] = span.times[rows["sample"][pairs.now] - span.first + 1] / SECOND
         if (wrong := devices.above_aliases(rows["rows"], pairs)) is not None:
             row, problem = wrong
-            raise self._refused(rows, np.arange(before.size)[pairs.now][row], f"D6R28, {problem}")
+            raise self._refused(rows, int(pairs.now[row]), f"D6R28, {problem}")
         return devices.supply(rows["rows"], pairs, elapsed, span.usual(), common)
 
 
@@ -330,8 +329,7 @@ def _with_paging_together(tables: MonitorTables) -> MonitorTables:
 def _keys(kind: Kind, rows: Columns) -> Any:
     """What tells the rows of a sample apart, as something that sorts."""
     if kind == Kind.ACTIVITY:
-        numbers = rows["RDEVDEV"]
-        return numbers if (numbers >= NUMBERS).any() else numbers.astype(np.uint16)  # which sorts faster
+        return rows["RDEVDEV"]
     if kind == Kind.POOL_ACTIVITY:
         return rows["rows"]["HPPOOLNM"].astype(np.uint16)
     both = np.rec.fromarrays([rows["rows"][name] for name in SIMPLE[kind][0]])

@@ -46,24 +46,20 @@ def previous(keys: NDArray[Any], samples: Integers) -> tuple[Integers, Integers 
 
 @dataclass(slots=True)
 class Pairs:
-    """Rows `now` that have a row `before`; as slices where they stand in the same order, sample after sample."""
+    """Rows `now` that have a row `before`."""
 
-    now: Integers | slice
-    before: Integers | slice
+    now: Integers
+    before: Integers
 
     @classmethod
     def of(cls, before: Integers) -> Pairs:
         """Pairs of rows from the row before each, -1 without one."""
         now = np.flatnonzero(before >= 0)
-        then = before[now]
-        if now.size and now[-1] - now[0] == now.size - 1 and (now - then == now[0] - then[0]).all():
-            first, step = int(now[0]), int(now[0] - then[0])
-            return cls(slice(first, first + now.size), slice(first - step, first - step + now.size))
-        return cls(now, then)
+        return cls(now, before[now])
 
     def drop(self, before: Integers, which: NDArray[np.bool_]) -> list[int]:
         """Take some of the pairs out of `before`, from which they were made; their rows."""
-        rows = np.arange(before.size)[self.now][which]
+        rows = self.now[which]
         before[rows] = -1
         return list(map(int, rows))
 

@@ -98,8 +98,59 @@ class Growth(Answer):
         return tuple(found)
 
     def sections(self) -> tuple[render.Section, ...]:
-        """Lay out limits, levels ahead, level shifts and the pattern of the week."""
-        return sections(self.limits)
+        """Limits in order of date, what is needed ahead, and of few loads their levels ahead, shifts and pattern."""
+        several = len({each.measured.system for each in self.limits}) > 1
+
+        def table(rows: Sequence[tuple[Any, ...]], *labels: str) -> render.Table:
+            named = [(label.name if several else label.what, *row) for label, *row in rows]
+            return tabled(named, map(column, ("what", *labels)))
+
+        ahead = [f"in {days} days" for days in AHEAD]
+        rows = [
+            (
+                each.measured, amount(each.now, each.measured.unit),
+                None if each.trend is None else "{1} % ({0} to {2})".format(*ends(each.trend * 100, 1)),
+                None if each.limit is None else amount(each.limit, ""), each.reached or each.verdict, _dates(each),
+            )
+            for each in self.limits
+        ]  # fmt: skip
+        needs = [
+            (each.measured, *map(_needed, (Interval.around(each.now, 0.0), *each.needs)))
+            for each in self.limits
+            if each.needs
+        ]
+        found = [
+            render.Section(
+                table=table(rows, "now", "trend a year", "limit", "date", "90 % range"),
+                caption="Ranges are 90 % intervals.",
+            ),
+            render.Section(table=table(needs, "now", *ahead), title="Needed, by the queueing model"),
+        ]
+        grow = loads(self.limits)
+        if len(grow) > MOST_LOADS:
+            return tuple(found)
+        levels = [
+            (each.grows, *("{1} ({0} to {2})".format(*ends(level)) for level in each.levels))
+            for each in grow
+            if each.levels
+        ]
+        shifts = [
+            (each.grows, it.day, signed(it.size.value), f"{percent(it.size.low)} to {percent(it.size.high)}")
+            for each in grow
+            for it in each.shifts
+        ]
+        weeks = [
+            (each.grows, *(readable(factor, 2, zeros=True) for factor in each.week), _month_end(each))
+            for each in grow
+            if each.trend is not None
+        ]
+        pattern = table(weeks, *WEEKDAYS, "month end").filled(("what", *WEEKDAYS))
+        return (
+            *found,
+            render.Section(table=table(levels, *ahead), title="Level of a busy day"),
+            render.Section(table=table(shifts, "from", "by", "90 % range"), title="Level shifts"),
+            render.Section(table=pattern, title="Pattern, as a share of the busiest weekday"),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
@@ -295,75 +346,17 @@ def notes_on_days(limits: Sequence[Limit], correlated: float = 0.7) -> list[str]
     if later:
         names = listed([f"{each.grows.name} ({each.first})" for each in later], NAMED)
         found.append(f"Measured only from a later day on: {names}.")
-    shifts = [each for each in each_load if each.shifts]
-    if shifts:
+    if any(each.shifts for each in each_load):
         found.append("A level shift is no trend: the line goes on from the level after the last one.")
     if any(each.correlation > correlated for each in limits):
         found.append(
             "Where one day is much like the next, many days say little more than a few: the ranges are wide for it."
         )
-    few = [each for each in limits if each.verdict == "too few days"]
-    if few:
+    if any(each.verdict == "too few days" for each in limits):
         found.append(
             "Give the growth with --growth, as 20%/year, or measure longer: a trend needs months of days."
         )
     return found
-
-
-def sections(limits: Sequence[Limit]) -> tuple[render.Section, ...]:
-    """Limits in order of date, what is needed ahead, and of few loads their levels ahead, shifts and pattern."""
-    several = len({each.measured.system for each in limits}) > 1
-
-    def table(rows: Sequence[tuple[Any, ...]], *labels: str) -> render.Table:
-        named = [(label.name if several else label.what, *row) for label, *row in rows]
-        return tabled(named, map(column, ("what", *labels)))
-
-    ahead = [f"in {days} days" for days in AHEAD]
-    rows = [
-        (
-            each.measured, amount(each.now, each.measured.unit),
-            None if each.trend is None else "{1} % ({0} to {2})".format(*ends(each.trend * 100, 1)),
-            None if each.limit is None else amount(each.limit, ""), each.reached or each.verdict, _dates(each),
-        )
-        for each in limits
-    ]  # fmt: skip
-    needs = [
-        (each.measured, *map(_needed, (Interval.around(each.now, 0.0), *each.needs)))
-        for each in limits
-        if each.needs
-    ]
-    found = [
-        render.Section(
-            table=table(rows, "now", "trend a year", "limit", "date", "90 % range"),
-            caption="Ranges are 90 % intervals.",
-        ),
-        render.Section(table=table(needs, "now", *ahead), title="Needed, by the queueing model"),
-    ]
-    grow = loads(limits)
-    if len(grow) > MOST_LOADS:
-        return tuple(found)
-    levels = [
-        (each.grows, *("{1} ({0} to {2})".format(*ends(level)) for level in each.levels))
-        for each in grow
-        if each.levels
-    ]
-    shifts = [
-        (each.grows, it.day, signed(it.size.value), f"{percent(it.size.low)} to {percent(it.size.high)}")
-        for each in grow
-        for it in each.shifts
-    ]
-    weeks = [
-        (each.grows, *(readable(factor, 2, zeros=True) for factor in each.week), _month_end(each))
-        for each in grow
-        if each.trend is not None
-    ]
-    pattern = table(weeks, *WEEKDAYS, "month end").filled(("what", *WEEKDAYS))
-    return (
-        *found,
-        render.Section(table=table(levels, *ahead), title="Level of a busy day"),
-        render.Section(table=table(shifts, "from", "by", "90 % range"), title="Level shifts"),
-        render.Section(table=pattern, title="Pattern, as a share of the busiest weekday"),
-    )
 
 
 def _dates(limit: Limit) -> str | None:

@@ -370,15 +370,12 @@ def _dates(
     weekday = (fit.last + daily.first.weekday()) % 7
     found = np.empty((len(ENDS), len(goals)))
     loads = np.array([tuple(goal.load) for goal in goals]).T
-    before: tuple[Array, Array] | None = None
     for row, load in enumerate(np.where(np.isnan(loads), np.inf, loads)):
-        if before is None or not np.array_equal(before[0], load):
-            days = passing_days(fit, future, load, weekday, horizon)
-            for k in np.flatnonzero(now > load).tolist():
-                past = passed_days(fit, k, float(load[k]), int((daily.first.weekday() + fit.first[k]) % 7))
-                days[k] = np.where(np.isfinite(past), past, days[k])
-            before = load, days
-        found[row] = quantiles(before[1], ENDS[row : row + 1])[0]
+        days = passing_days(fit, future, load, weekday, horizon)
+        for k in np.flatnonzero(now > load).tolist():
+            past = passed_days(fit, k, float(load[k]), int((daily.first.weekday() + fit.first[k]) % 7))
+            days[k] = np.where(np.isfinite(past), past, days[k])
+        found[row] = quantiles(days, ENDS[row : row + 1])[0]
     return found
 
 

@@ -214,22 +214,21 @@ def _load(
     return GrowingLoad(kind=kind, measured=label, first=first, levels=levels, rows=rows)
 
 
+def _sums(rows: pl.DataFrame, **of: pl.Expr) -> pl.DataFrame:
+    """Sums over the rows of each interval, in order of time."""
+    return with_moments(rows).group_by(MOMENT).agg(pl.col("start").first(), **of).sort("start", MOMENT)
+
+
 def _pool_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
     """I/O rate of each pool, interval by interval."""
     rows = devices.filter(pl.col("pool").is_not_null() & pl.col("start").is_not_null())
     found: list[GrowingLoad] = []
-    one = ["system", "pool"]
-    totals = (
-        with_moments(rows.drop_nulls("io_rate"), *one)
-        .group_by(*one, MOMENT)
-        .agg(pl.col("start").first(), pl.col("io_rate").sum().alias("load"), pl.len().alias("members"))
-        .sort("start", MOMENT)
-    )
-    over_time = totals.partition_by(one, as_dict=True, maintain_order=True)
-    for (system, pool), part in rows.partition_by(one, as_dict=True, maintain_order=True).items():
-        if (system, pool) not in over_time:
+    for (system, pool), part in rows.partition_by(
+        "system", "pool", as_dict=True, maintain_order=True
+    ).items():
+        sums = _sums(part.drop_nulls("io_rate"), load=pl.col("io_rate").sum(), members=pl.len())
+        if not sums.height:
             continue
-        sums = over_time[system, pool]
         usual = float(np.median(sums["members"].to_numpy()))
         whole = sums.filter(pl.col("members") >= MEMBERS * usual)
         if whole.height < sums.height:
@@ -297,9 +296,8 @@ def _storage_series(storage: pl.DataFrame, notes: list[str]) -> list[GrowingLoad
     )
     found: list[GrowingLoad] = []
     for (system,), part in rows.partition_by("system", as_dict=True, maintain_order=True).items():
-        every = with_moments(part).group_by(MOMENT)
-        in_use = (pl.col("resident").sum() * SEGMENT / FRAMES_PER_PGMBK / GIB).alias("load")
-        sums = every.agg(pl.col("start").first(), in_use).sort("start", MOMENT)
+        in_use = pl.col("resident").sum() * SEGMENT / FRAMES_PER_PGMBK / GIB
+        sums = _sums(part, load=in_use)
         measured = SeriesLabel(system=system or "", what="in-use virtual storage", unit="GB")
         found.append(_load("storage", measured, sums, part, notes))
     return found

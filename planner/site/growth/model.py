@@ -119,7 +119,6 @@ class Linear:
     used: Mask  # (series, columns)
     count: Array  # (series,) measured days less columns without a prior
     log_weight: Array  # (series,) log of the product of the row weights
-    forms: Array  # (series, forms, days, 2) month ends and their lag, or empty
 
 
 @dataclass(slots=True)
@@ -134,7 +133,7 @@ class Solved:
     ridge: Array
 
 
-def linear(state: SeriesState, *, proportional: bool = True, months: bool = False) -> Linear:
+def linear(state: SeriesState, *, proportional: bool = True) -> Linear:
     """Columns: constant, trend, seven weekdays, month end, the steps found so far, response."""
     series, days = state.values.shape
     most = max((len(steps) for steps in state.steps), default=0)
@@ -161,11 +160,6 @@ def linear(state: SeriesState, *, proportional: bool = True, months: bool = Fals
     prior[:, 2:9] = np.where(state.busy, 1 / state.spread[:, None] ** 2, 1.0)
     prior[:, 9] = 1 / PRIORS["month"].size ** 2
     free = 2 + np.array([len(steps) for steps in state.steps])
-    extra = np.empty((series, 0, days, 2))
-    if months:
-        ends = state.month_forms[None, :, :] * np.where(rows.there, noise, 0.0)[:, None, :]
-        lag = np.take_along_axis(ends, np.broadcast_to(rows.before[:, None, :], ends.shape), axis=2)
-        extra = np.stack([ends, lag], axis=3)
     return Linear(
         rows=rows,
         columns=columns,
@@ -176,7 +170,6 @@ def linear(state: SeriesState, *, proportional: bool = True, months: bool = Fals
         used=used,
         count=rows.there.sum(axis=1) - free,
         log_weight=np.where(rows.there, np.log(noise), 0.0).sum(axis=1),
-        forms=extra,
     )
 
 
@@ -394,7 +387,9 @@ def extend(state: SeriesState) -> Mask:
 
 def further(state: SeriesState) -> dict[str, Array]:
     """Log odds of each kind of further column, at each day or of each form."""
-    model = linear(state, months=True)
+    model = linear(state)
+    ends = state.month_forms[None, :, :] * np.where(model.rows.there, state.noise, 0.0)[:, None, :]
+    lagged = np.take_along_axis(ends, np.broadcast_to(model.rows.before[:, None, :], ends.shape), axis=2)
     found: dict[str, list[Array]] = {"base": [], "step": [], "pulse": [], "month": []}
     spells, coarse = [], []
     for index, phi in enumerate(PHIS):
@@ -403,11 +398,13 @@ def further(state: SeriesState) -> dict[str, Array]:
         found["base"].append(own)
         steps = step_products(solved.white)
         found["step"].append(own + step_candidates(model, solved, steps).gain)
-        found["pulse"].append(own + pulse_candidates(model, solved).gain)
-        found["month"].append(own + month_candidates(state, model, solved, phi).gain)
+        found["pulse"].append(own + pulse_gains(model, solved))
+        rho = correlation(model.rows, phi)
+        white = (ends - rho[:, None, :] * lagged) * (model.rows.there / np.sqrt(1 - rho**2))[:, None, :]
+        found["month"].append(own + month_gains(state, model, solved, white))
         if index in range(*COARSE.indices(len(PHIS))):
             coarse.append(own)
-            spells.append(own[:, :, None] + spell_candidates(model, solved, steps))
+            spells.append(own[:, :, None] + spell_gains(model, solved, steps))
     none = log_sum(np.array(found["base"]))
     gains = {kind: log_sum(np.array(found[kind])) - none for kind in ("step", "pulse", "month")}
     gains["spell"] = log_sum(np.array(spells)) - log_sum(np.array(coarse))[:, :, None]
@@ -473,7 +470,7 @@ def step_products(white: Whitened) -> StepProducts:
     )
 
 
-def spell_candidates(model: Linear, solved: Solved, steps: StepProducts) -> Array:
+def spell_gains(model: Linear, solved: Solved, steps: StepProducts) -> Array:
     """Gain of some days in a row unlike the others, from each day on; (series, lengths, days)."""
     products, norm, shared = steps
     there, days = model.rows.there, norm.shape[1]
@@ -490,7 +487,7 @@ def spell_candidates(model: Linear, solved: Solved, steps: StepProducts) -> Arra
     return np.stack(gains, axis=1)
 
 
-def pulse_candidates(model: Linear, solved: Solved) -> Candidates:
+def pulse_gains(model: Linear, solved: Solved) -> Array:
     """One day unlike the others."""
     white, rows = solved.white, model.rows
     following = np.zeros_like(white.columns)  # the whitened row of the next measured day, at each day
@@ -501,22 +498,11 @@ def pulse_candidates(model: Linear, solved: Solved) -> Candidates:
     following_weight[series, before] = white.pulse_after[series, day]
     products = white.columns * white.step_start[:, :, None] + following * following_weight[:, :, None]
     norm = white.step_start**2 + following_weight**2
-    found = weigh(model, solved, products, norm, "pulse", far=True)
-    found.gain = np.where(rows.there, found.gain, -np.inf)
-    return found
+    return np.where(rows.there, weigh(model, solved, products, norm, "pulse", far=True).gain, -np.inf)
 
 
-def month_candidates(
-    state: SeriesState, model: Linear, solved: Solved, phi: float, fewest: int = 3
-) -> Candidates:
-    """Each form of a month end that was seen at the `fewest` or more."""
-    ends = model.forms
-    rows, rho = model.rows, correlation(model.rows, phi)
-    white = (ends[:, :, :, 0] - rho[:, None, :] * ends[:, :, :, 1]) * (rows.there / np.sqrt(1 - rho**2))[
-        :, None, :
-    ]
-    products = white @ solved.white.columns
-    found = weigh(model, solved, products, (white**2).sum(axis=2), "month")
-    enough = (state.month_forms[None] * rows.there[:, None, :]).sum(axis=2) >= fewest
-    found.gain = np.where(enough & (state.month_form < 0)[:, None], found.gain, -np.inf)
-    return found
+def month_gains(state: SeriesState, model: Linear, solved: Solved, white: Array, fewest: int = 3) -> Array:
+    """Each form of a month end, a whitened column of `white`, that was seen at the `fewest` or more."""
+    gain = weigh(model, solved, white @ solved.white.columns, (white**2).sum(axis=2), "month").gain
+    enough = (state.month_forms[None] * model.rows.there[:, None, :]).sum(axis=2) >= fewest
+    return np.where(enough & (state.month_form < 0)[:, None], gain, -np.inf)

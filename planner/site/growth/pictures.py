@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from planner import style
 from planner.render.text import sentence_case
-from planner.site.growth.answer import MANY, amount
-
-if TYPE_CHECKING:
-    from planner.site.growth.answer import Growth
-    from planner.site.growth.dates import Limit
+from planner.site.growth.answer import MANY, Growth, amount
+from planner.site.growth.dates import Limit
 
 
 def draw(answer: Growth, axes: style.Axes | None) -> style.Axes:

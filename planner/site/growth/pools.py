@@ -65,31 +65,27 @@ class PoolLimits:
 class NeedsByLoad:
     """What a pool needs at multiples of the load of today; with a `limit`, whether that is more than so many.
 
-    `counts` are inf where no count does and nan where none was solved; `ranges` hold the ends of each.
+    `needs` are counts with their ranges: inf where no count does, nan where none was solved.
     """
 
     limit: int | None = None
-    counts: dict[float, float] = field(default_factory=dict)
-    ranges: dict[float, Interval] = field(default_factory=dict)
+    needs: dict[float, Interval] = field(default_factory=dict)
 
     def further(self, limit: int, reach: float) -> set[float]:
         """Multiples up to `reach` to ask next: those about a limit of counts, and of both ends."""
-        if reach not in self.counts:
+        if reach not in self.needs:
             return {reach}
-        return set().union(*(_between(each, limit) for each in (self.counts, *self.ends())))
+        return set().union(*(_between(self.counts(end), limit) for end in ("low", "value", "high")))
 
-    def ends(self) -> tuple[dict[float, float], dict[float, float]]:
-        """Counts at the low and at the high end of the ranges."""
-        return (
-            {times: each.low for times, each in self.ranges.items()},
-            {times: each.high for times, each in self.ranges.items()},
-        )
+    def counts(self, end: str) -> dict[float, float]:
+        """Counts at one end of their ranges, or the counts themselves, by multiple."""
+        return {times: getattr(each, end) for times, each in self.needs.items()}
 
     def largest(self, limit: int) -> Interval:
         """Multiple up to which so many aliases do; inf where none that was solved needs more."""
-        low, high = self.ends()
         found = []
-        for counts in (high, self.counts, low):
+        for end in ("high", "value", "low"):
+            counts = self.counts(end)
             within, above = _step(counts, limit)
             known = math.isfinite(above) and not math.isnan(counts[above])
             found.append(within if known else math.inf)
@@ -107,39 +103,31 @@ class DecidedPool:
     ahead: NeedsByLoad = field(default_factory=NeedsByLoad)
     passed: dict[int, NeedsByLoad] = field(default_factory=dict)  # by limit
 
-    @property
-    def volumes(self) -> int:
-        """Those without I/O too."""
-        return self.run.bases + self.run.idle
-
     def times(self, load: float) -> float:
         """Multiple of the load of today."""
         return min(load / self.asked.now, 100.0)  # times the load of today
 
     def wanted(self) -> list[tuple[NeedsByLoad, set[float]]]:
         """What to ask next: today and ahead; then where limits are passed."""
-        if not self.ahead.counts:
+        if not self.ahead.needs:
             return [(self.ahead, {1.0, *(self.times(load) for step in self.asked.ahead for load in step)})]
         for limit in (self.in_use, self.run.most_aliases):
             if limit not in self.passed:
-                counts, ranges = dict(self.ahead.counts), dict(self.ahead.ranges)
-                self.passed[limit] = NeedsByLoad(limit=limit, counts=counts, ranges=ranges)
+                self.passed[limit] = NeedsByLoad(limit=limit, needs=dict(self.ahead.needs))
         reach = self.times(self.asked.reach)
         return [(each, each.further(limit, reach)) for limit, each in self.passed.items()]
 
     def limits(self, how: str) -> PoolLimits:
         """Aliases in use, and addresses of the control unit."""
-        steps = [[self.times(load) for load in step] for step in self.asked.ahead]
-        later = [
-            Interval(self.ahead.ranges[low].low, self.ahead.counts[middle], self.ahead.ranges[high].high)
-            for low, middle, high in steps
-        ]
-        kinds = (("aliases", 0, self.in_use), ("addresses", self.volumes, self.run.most_aliases))
+        steps = ([self.ahead.needs[self.times(load)] for load in step] for step in self.asked.ahead)
+        later = [Interval(low.low, middle.value, high.high) for low, middle, high in steps]
+        run = self.run  # of whose volumes each has an address, too
+        kinds = (("aliases", 0, self.in_use), ("addresses", run.bases + run.idle, run.most_aliases))
         goals = tuple(
             Goal(
                 series=self.asked.series,
                 measured=replace(self.asked.label, what=f"{what} of pool {self.asked.pool}", unit=what),
-                now=self.ahead.counts[1.0] + plus, limit=float(limit + plus),
+                now=self.ahead.needs[1.0].value + plus, limit=float(limit + plus),
                 load=self.passed[limit].largest(limit) * self.asked.now,
                 needs=tuple(each + float(plus) for each in later),
             )
@@ -147,7 +135,7 @@ class DecidedPool:
         )  # fmt: skip
         notes = [how, *(note.rstrip(".") + "." for note in self.run.notes)]
         every = [self.ahead, *self.passed.values()]
-        unsolved = [times for each in every for times, count in each.counts.items() if math.isnan(count)]
+        unsolved = [times for each in every for times, count in each.needs.items() if math.isnan(count.value)]
         if unsolved:
             notes.append(
                 f"{self.asked.label.name}: what it needs from {readable(min(unsolved) * self.asked.now)}/s on could "
@@ -206,9 +194,8 @@ def _ask(wanted: Sequence[tuple[Run, NeedsByLoad, set[float]]], part: PoolQuesti
             enough=None if ahead else [loads.limit or 0 for _, loads, _ in asked], known=known,
         )  # fmt: skip
         for (_, loads, times), one in zip(asked, found, strict=True):
-            count = loads.counts[times] = one.rank
-            ends = (count if end is None else float(end) for end in (one.low, one.count, one.high))
-            loads.ranges[times] = Interval(*ends)
+            low, high = (one.rank if end is None else float(end) for end in (one.low, one.high))
+            loads.needs[times] = Interval(low, one.rank, high)
 
 
 def _step(counts: dict[float, float], limit: int) -> tuple[float, float]:
