@@ -234,10 +234,7 @@ class Loop:
                 unit, inverse, step = np.maximum(new, 1e-300), plain, np.zeros(loads.T.shape)
             else:
                 off = ((after - loads) / unit).T
-                reach = (inverse @ (off - was)[..., None])[..., 0]
-                known, was = (step * reach).sum(-1), off
-                known = np.where(np.abs(known) > 1e-6 * (step**2).sum(-1), known, np.inf)[:, None, None]
-                inverse = inverse + (step - reach)[..., None] * (step[:, None] @ inverse) / known
+                inverse, was = _secant(inverse, step, off - was), off
                 new = np.clip(loads - unit * (inverse @ off[..., None])[..., 0].T, loads / 4, 4 * loads)
                 new = np.where(far > SETTLED, new, loads)
                 step = ((new - loads) / unit).T
@@ -285,6 +282,17 @@ class Loop:
             np.zeros(len(rates)),
         )
         return [np.where(np.isfinite(self.processors), system, 0.0), *writes]
+
+
+def _secant(inverse: Array, step: Array, change: Array) -> Array:
+    """Inverse Jacobians, one a scenario, that also map a change of the residuals to the step that made it.
+
+    Those of steps that changed next to nothing stay as they are.
+    """
+    reach = (inverse @ change[..., None])[..., 0]
+    known = (step * reach).sum(-1)
+    known = np.where(np.abs(known) > 1e-6 * (step**2).sum(-1), known, np.inf)[:, None, None]
+    return np.asarray(inverse + (step - reach)[..., None] * (step[:, None] @ inverse) / known)
 
 
 def _changes(one: Array, other: Array) -> Array:

@@ -98,9 +98,8 @@ def from_measurements(source: Data, system: str | None = None) -> str:
 
     I/Os of volumes that are busy most of the time, which no random arrivals could be, come from requesters that wait:
     at least one more than the mean number present, so many as a volume has, with the think time that gives the measured
-    rate. Others are taken to come at random; where guests
-    wait for them, `think_time_ms` in place of `io_rate` says so. Storage, processors and paging are not in a table of
-    devices: they stand in the file as comments to fill in.
+    rate. Others are taken to come at random; where guests wait for them, `think_time_ms` in place of `io_rate` says so.
+    Storage, processors and paging are not in a table of devices: they stand in the file as comments to fill in.
 
     Parameters
     ----------
