@@ -102,7 +102,8 @@ def _pool(it: Any, said: str) -> None:
     assert slower < 0.005  # no further alias slows anybody down, within the error of the solution
     assert (it.few.verdict, it.many.verdict) == ("not enough", "enough")
     assert it.enough <= it.many.aliases_needed <= it.enough + 2
-    assert it.enough < it.few.aliases_needed <= it.enough + 5
+    assert it.enough <= it.few.aliases_needed <= it.enough + 2
+    assert "as many as the law of the pool, or two more" in said
 
 
 def _paging(it: Any, said: str) -> None:
