@@ -202,7 +202,12 @@ def test_numbers_that_are_typed_and_a_table_of_them_have_one_answer(
     assert typed.to_dict() == table.to_dict()
 
 
-def test_a_need_does_not_depend_on_what_else_is_asked() -> None:
+@pytest.mark.parametrize(
+    "sorts",
+    [("no demand fits", "bursty", "bursty, in use"), pytest.param(tuple(POOLS), marks=pytest.mark.long)],
+    ids=["few", "all"],
+)
+def test_a_need_does_not_depend_on_what_else_is_asked(sorts: tuple[str, ...]) -> None:
     """Volumes and pools of every sort in one call, again in another order as they are known by then, and each alone."""
     alone = volumes(8, 14)
     later = replace(
@@ -214,7 +219,7 @@ def test_a_need_does_not_depend_on_what_else_is_asked() -> None:
     unknown = replace(POOLS["steady"], queued=Interval(np.zeros(4), np.zeros(4), np.full(4, np.inf)))
     cases: list[tuple[Run, ...]] = [
         *((run,) for run in alone), (), (alone[0], later), (never_idle,), (unknown,),
-        *((run,) for run in POOLS.values()),
+        *((POOLS[sort],) for sort in sorts),
     ]  # fmt: skip
     growth = np.where(np.arange(len(cases)) % 3 == 0, 0.2, 0.0)
     known = Known()

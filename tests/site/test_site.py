@@ -269,6 +269,7 @@ def test_track_record_compares_equal_loads() -> None:
             track_record(pl.concat([before, same]), since)
 
 
+@pytest.mark.long
 def test_aliases_that_were_added_since_the_interval_that_decides_are_said() -> None:
     before = pool_rows("steady", seed=8, volumes=2, intervals=2)
     calm = [pl.col(f"{name}{end}") * 0.05 for name in ("io_rate", "queued") for end in schema.ENDS]
