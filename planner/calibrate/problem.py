@@ -146,7 +146,10 @@ KEYS: Final = tuple(parameter.key for parameter in PARAMETERS)
 def totals(observations: Sequence[Observation], population: float, values: Array) -> Array:
     """Ask the law for the totals of all runs, shape (sets, runs, 3) [1]."""
     asked = [(run.volumes, run.aliases, run.population or population) for run in observations]
-    volumes, aliases, requesters = np.array(asked, dtype=np.float64).T
+    # a run measured twice is solved once
+    (volumes, aliases, requesters), place = np.unique(
+        np.array(asked, dtype=np.float64).T, axis=1, return_inverse=True
+    )
     found = np.empty((3, len(values), aliases.size))
     columns = {key: column[:, None] for key, column in zip(KEYS, values.T, strict=True)}
     # no volume can be without an alias because of another volume: each is a queue of its own
@@ -157,7 +160,7 @@ def totals(observations: Sequence[Observation], population: float, values: Array
     if not apart.all():
         sets = {**columns, "population": requesters[~apart]}
         found[..., ~apart] = equal_volumes(sets, volumes[~apart], aliases[~apart])[:3]
-    return np.moveaxis(found, 0, -1)
+    return np.moveaxis(found, 0, -1)[:, place.ravel()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

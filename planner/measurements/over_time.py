@@ -61,8 +61,9 @@ class RunsOverTime:
 def over_time(frame: pl.DataFrame, groups: Sequence[Group]) -> Iterator[tuple[Group, RunsOverTime | str]]:
     """Each of some groups over its intervals, or why it has none; `frame` is as `rows_of` gives it."""
     keys = ("_system", *GROUP_KEYS)
+    whole = joined_intervals(frame)
     measured = frame.partition_by(keys, as_dict=True)
-    joined = joined_intervals(frame).partition_by(keys, as_dict=True)
+    joined = measured if whole is frame else whole.partition_by(keys, as_dict=True)
     for group in groups:
         key = (group.system, group.kind, group.name)
         try:

@@ -84,8 +84,9 @@ class GuestNetwork:
     def throughput(self, at: Rows, loads: Sequence[Array]) -> Array:
         """Rates of all classes for given loads, shape (scenarios asked, classes)."""
         if not self.exact:
-            rates, queue, deviation = (each[at] for each in self.near or ())
-            near = rates, queue, deviation
+            assert self.near is not None
+            rates, queue, deviation = self.near
+            near = rates[at], queue[at], deviation[at]
             return _linearizer.solve(self.full[at], self.think[at], self.all_groups(at, loads), near)[0]
         written = any(load.any() for load in loads[1:])
         rest = self._rest(at, loads[1:]) if written else _picked(self._unwritten, at)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -247,6 +246,7 @@ class StorageFit(Answer):
     )  # fmt: skip
 
     what: str  # "guests", or "resident pages" of each in-use segment
+    one: str  # one of them
     count: int  # the most that fit
     low: int  # the same where touched pages are spread over all segments, and where they lie densely
     high: int
@@ -259,8 +259,8 @@ class StorageFit(Answer):
         beside = f" ({self.low:,} to {self.high:,})" if self.low < self.high else ""
         real = (self.budget.real_storage or 0) / GIB
         room = f"{given(real)} GB of real storage without paging"
-        what = self.what if self.count != 1 else re.sub(r"(guest|page)s", r"\1", self.what)
-        return f"{self.asked}: up to {self.count:,} {what}{beside} fit{'s' * (self.count == 1)} in {room}."
+        many, fit = render.counted(self.count, self.one, self.what), "fits" if self.count == 1 else "fit"
+        return f"{self.asked}: up to {many}{beside} {fit} in {room}."
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -331,7 +331,7 @@ def guests_that_fit(
     each = storage.size("guest_storage", guest_storage)
     asked = f"Guests of {given(each / GIB)} GB that touched {percent(instantiated)} of it"
     return StorageFit(
-        what="guests", count=high, low=low, high=high, asked=asked, budget=budget(high, ends[1])
+        what="guests", one="guest", count=high, low=low, high=high, asked=asked, budget=budget(high, ends[1])
     )
 
 
@@ -362,6 +362,6 @@ def resident_pages_that_fit(*, in_use: float | str, real_storage: float | str) -
     pages = min(pages, storage.PAGES_PER_SEGMENT)
     budget = frame_budget(in_use=in_use, resident_pages=pages, real_storage=real_storage)
     return StorageFit(
-        what="resident pages in each segment", count=pages, low=pages, high=pages,
+        what="resident pages in each segment", one="resident page in each segment", count=pages, low=pages, high=pages,
         asked=f"{given(used / GIB)} GB of virtual storage in use", budget=budget,
     )  # fmt: skip
