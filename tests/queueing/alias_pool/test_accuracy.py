@@ -1,5 +1,7 @@
 """The mean field on random pools of every kind, against exact chains and simulation, within stated limits."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -9,16 +11,35 @@ from tests.queueing.alias_pool.accuracy import GROUPS, measured, row
 from tests.queueing.alias_pool.simulation import simulate
 
 EXACT = [group for group in GROUPS if group.exact]
-# The one solver is a little worse there than those that it replaced: what it should reach stays as it was.
-BEYOND = {
-    "mixed, 4 to 12 volumes near saturation": "waits of a class are up to 5.2 % off",
-    "service 1 to 20, closed, 4 to 16 volumes": "throughputs are up to 4 % off",
+SIMULATED = [group for group in GROUPS if not group.exact]
+MEASURES = ("throughput", "pool_wait", "class_wait")
+BEYOND = {  # what is out of reach, and how far off it is
+    ("mixed, 4 to 12 volumes near saturation", "class_wait"): "5.2 %, not 5",
+    ("service 1 to 20, closed, 4 to 16 volumes", "throughput"): "4.0 %, not 3",
+    ("service 1 to 20, closed, 4 to 16 volumes", "class_wait"): "46 % of a wait of .05, not 25",
 }
-SIMULATED = [
-    pytest.param(group, marks=pytest.mark.xfail(reason=BEYOND[group.name])) if group.name in BEYOND else group
-    for group in GROUPS
-    if not group.exact
-]
+
+
+def expected_failure(reason):
+    """Of an assertion alone: whoever mends it is told."""
+    return pytest.mark.xfail(reason=reason, raises=AssertionError)
+
+
+def limits():
+    """Each group with each measure."""
+    for group in SIMULATED:
+        for measure in MEASURES:
+            reason = BEYOND.get((group.name, measure))
+            marks = [expected_failure(reason)] if reason else []
+            yield pytest.param(group, measure, marks=marks, id=f"{group.name}-{measure}")
+
+
+@cache
+def simulated(group_number):
+    """Errors of a group, measured once for all of its limits."""
+    group = next(each for each in GROUPS if each.number == group_number)
+    *errors, unanswered = measured(group, 5, 1_000_000, seed=12)
+    return dict(zip(MEASURES, errors, strict=True)), unanswered
 
 
 @pytest.mark.long
@@ -32,14 +53,19 @@ def test_mean_field_against_exact_chains(group):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("group", SIMULATED, ids=lambda group: group.name)
-def test_mean_field_against_simulation(group):
+@pytest.mark.parametrize(("group", "measure"), [*limits()])
+def test_mean_field_against_simulation(group, measure):
     pytest.importorskip("numba")
-    throughput, pool_wait, class_wait, unanswered = measured(group, 5, 1_000_000, seed=12)
+    errors, _ = simulated(group.number)
+    assert errors[measure].max() <= getattr(group.limits, measure)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", SIMULATED, ids=lambda group: group.name)
+def test_simulated_pools_have_an_answer(group):
+    pytest.importorskip("numba")
+    _, unanswered = simulated(group.number)
     assert unanswered <= (3 if group.kind == "hot" else 0)
-    assert throughput.max() <= group.limits.throughput
-    assert pool_wait.max() <= group.limits.pool_wait
-    assert class_wait.max() <= group.limits.class_wait
 
 
 @pytest.mark.slow

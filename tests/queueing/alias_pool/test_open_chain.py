@@ -176,7 +176,9 @@ def test_auto_says_what_it_took():
 
 
 @pytest.mark.long
-@pytest.mark.xfail(reason="3 % off: what others pick up while a volume is idle is taken as their mean")
+@pytest.mark.xfail(
+    reason="3 % off: what others pick up while a volume is idle is taken as their mean", raises=AssertionError
+)
 def test_a_light_volume_beside_a_busy_one_has_its_wait():
     law = {"service_time": 1.0, "arrival_rate": [0.9, 0.4], "volumes": [1, 1]}
     exact, field = (alias_pool(1, **law, method=method).wait_time for method in ("exact", "auto"))

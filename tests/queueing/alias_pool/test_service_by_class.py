@@ -1,5 +1,7 @@
 """Service times that differ by class: plain chains, limits, identities, and the mean field against the exact chains."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -235,25 +237,39 @@ def small_pools(kind, count, seed):
         count -= 1
 
 
-BEYOND = pytest.mark.xfail(
-    reason="nine in ten are within 3.14 %, not 3: a little worse than the methods before"
-)
+@cache
+def errors_beside_chains(kind):
+    """Errors of throughputs, and of waits over response times, the largest of each pool."""
+    found = [
+        (
+            np.max(np.abs(field.throughput / exact.throughput - 1)),
+            np.max(np.abs(field.wait_time - exact.wait_time) / exact.response_time),
+        )
+        for field, exact, _ in small_pools(kind, 15, 17)
+    ]
+    return np.array(found).T
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("kind", "worst", "most"),
-    [("closed", 0.05, 0.03), pytest.param("open", 0.12, 0.03, marks=[pytest.mark.slow, BEYOND])],
+    ("kind", "worst"), [("closed", 0.05), pytest.param("open", 0.12, marks=pytest.mark.slow)]
 )
-def test_mean_field_against_exact_chains(kind, worst, most):
+def test_mean_field_against_exact_chains(kind, worst):
     """Response times; the smallest pools are the hardest: there one volume holds most of the aliases."""
-    off = []
-    for field, exact, _ in small_pools(kind, 15, 17):
-        np.testing.assert_allclose(field.throughput, exact.throughput, rtol=0.04)
-        off.append(np.max(np.abs(field.wait_time - exact.wait_time) / exact.response_time))
-    assert np.max(off) <= worst
-    assert np.quantile(off, 0.9) <= most
-    assert np.median(off) <= 0.01
+    throughput, wait = errors_beside_chains(kind)
+    assert np.max(throughput) <= 0.04
+    assert np.max(wait) <= worst
+    assert np.median(wait) <= 0.01
+
+
+BEYOND = pytest.mark.xfail(reason="3.14 %, not 3", raises=AssertionError)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["closed", pytest.param("open", marks=[pytest.mark.slow, BEYOND])])
+def test_nine_in_ten_small_pools_are_within_three_percent_of_their_chains(kind):
+    _, wait = errors_beside_chains(kind)
+    assert np.quantile(wait, 0.9) <= 0.03
 
 
 @pytest.mark.slow
