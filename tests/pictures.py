@@ -57,7 +57,7 @@ def _pages() -> Load:
 
 # The answers that the pages of the questions show, each as its command draws it.
 ANSWERS: dict[str, Callable[[], Answer]] = {
-    "pool-aliases": lambda: planner.aliases(data_path("hyperpav", "pool-0-aliases.listing")),
+    "pool-aliases": lambda: planner.aliases(data_path("hyperpav", "pool-0-aliases.listing"), kind="pool"),
     "supply": lambda: judge(read_supplies(EXAMPLES / "supply-counters.csv")),
     "site": lambda: site([EXAMPLES / "site.csv"]),
     "growth": lambda: growth(read_series(EXAMPLES / "io-rate.csv", "io_rate"), 5000),

@@ -15,6 +15,7 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.library import data_path
 from planner.measurements import Run, from_numbers, intervals, pool_runs, read, volume_runs
+from planner.site.question import site
 from planner.sizing.need import need
 from tests.demand.accuracy import run_of
 from tests.reports.printing import page, row
@@ -129,7 +130,7 @@ def test_bursts_ask_for_more_than_a_steady_reading_would() -> None:
 
 
 def test_the_first_line_says_count_range_gain_and_cost() -> None:
-    answer = planner.aliases(data_path("hyperpav", "pool-0-aliases.listing"))
+    answer = planner.aliases(data_path("hyperpav", "pool-0-aliases.listing"), kind="pool")
     assert answer.headline.startswith("pool 522A-5231: 14 aliases (8 to 15) if the volumes' I/Os are")
     assert answer.headline.endswith("response 3.76 to 1.69 ms; 14 device numbers.")
     assert answer.text().startswith(answer.headline[:40])
@@ -295,14 +296,19 @@ def test_growth_of_one_percent_is_not_growth_of_a_third() -> None:
 
 
 @pytest.mark.long
-def test_one_classic_alias_makes_a_listing_one_of_volumes(tmp_path: Path) -> None:
-    """It stands beside bases that have none of their own; without it the bases are taken as one pool."""
+def test_without_a_pool_volumes_are_each_for_themselves(tmp_path: Path) -> None:
+    """With a classic alias beside them or none, as `site` and `report` have them; the pool is asked for."""
     bases = [row(), row("522B", label="BWPVS1")]
-    classic = row("5300", "->522A", rate="300")
-    for rows, kind in (([*bases, classic], sizing.VolumesAnswer), (bases, sizing.AliasAnswer)):
-        listing = tmp_path / "DEVICE.listing"
+    listing = tmp_path / "DEVICE.listing"
+    for rows in ([*bases, row("5300", "->522A", rate="300")], bases):
         listing.write_text(page(*rows), encoding="ascii")
-        assert isinstance(planner.aliases(listing), kind)
+        found = planner.aliases(listing)
+        assert isinstance(found, sizing.VolumesAnswer)
+        assert any("No pool is named" in remark for remark in found.remarks) == (rows is bases)
+        need = {each.pool: each.needed for each in site(read(listing).devices, workers=1).pools}
+        assert {each.name: each.recommended for each in found.rows} == need
+    for asked in ({"kind": "pool"}, {"bases": "522A-522B"}):
+        assert isinstance(planner.aliases(listing, **asked), sizing.AliasAnswer)
 
 
 def test_what_the_digits_hide_ends_with_the_queue() -> None:

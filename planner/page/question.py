@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from planner import units
 from planner.answer import Answer
@@ -15,7 +15,7 @@ from planner.errors import InputError, ReportError
 from planner.lazy import pl
 from planner.library import DEFAULT_MODEL
 from planner.measurements.archive import collected, naming_damage, open_archive
-from planner.measurements.choose import POOL, VOLUME, groups_of, moment
+from planner.measurements.choose import groups_of, moment
 from planner.measurements.formats import is_folder
 from planner.measurements.read import read
 from planner.page.content import Part
@@ -27,14 +27,13 @@ from planner.parallel import Failed, run
 from planner.reports.membership import share_together
 from planner.site.growth.dates import FEWEST_DAYS
 from planner.site.parts import gaps_of, is_shared
-from planner.site.question import NO_POOL_NAMED, site
+from planner.site.question import site
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import (
     AliasAnswer,
     MeasuredPool,
     PoolCount,
     Subsystem,
-    VolumesAnswer,
     aliases,
     answer_for,
     subsystem,
@@ -178,16 +177,12 @@ def report(
     with naming_damage(asked.files):
         groups = groups_of(there.devices) if there.rows else []
     kinds = {name: {each.kind for each in groups if each.system == (name or "")} for name in there.systems}
-    if there.starts > 1 or {POOL, VOLUME} in kinds.values():
+    if there.starts > 1 or any(len(each) > 1 for each in kinds.values()):
         found.append(_over_days(asked))
         if there.days >= FEWEST_DAYS:
             found += _growing(asked)
     elif there.rows:
-        # Volumes without a pool are each by themselves, as they are over days.
-        found += [
-            _now(replace(asked, system=name), "volume" if kinds[name] == {VOLUME} else None)
-            for name in there.systems
-        ]
+        found += [_now(replace(asked, system=name)) for name in there.systems]
     if there.supply:
         from planner.measurements.over_time import read_supplies
 
@@ -337,16 +332,13 @@ def _growing(asked: PageQuestion) -> list[Answered]:
     return [Answered(answer=answer)]
 
 
-def _now(asked: PageQuestion, kind: Literal["volume"] | None) -> Answered:
+def _now(asked: PageQuestion) -> Answered:
     """What each pool or volume needs by one measurement."""
-    question = asked.question | {"kind": kind}
-    answer = answer_for(asked.source, progress=asked.progress, **question)
-    if isinstance(answer, VolumesAnswer) and not any(row.in_use for row in answer.rows):
-        answer = replace(answer, remarks=(*answer.remarks, NO_POOL_NAMED))
+    answer = answer_for(asked.source, progress=asked.progress, **asked.question)
     if isinstance(answer, Subsystem) and answer.law is not None:
         return _further(answer, asked)
     with asked.progress("After growth", len(asked.growth)) as done:
-        later_by = partial(answer_later, source=asked.source, question=question)
+        later_by = partial(answer_later, source=asked.source, question=asked.question)
         found = run(later_by, asked.growth, workers=asked.workers, done=done)
     later: list[tuple[float, Answer]] = []
     for share, one in zip(asked.growth, found, strict=True):

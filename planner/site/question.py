@@ -34,6 +34,7 @@ from planner.site.pool_need import (
 from planner.site.series import began
 from planner.site.site_answer import SiteAnswer
 from planner.sizing.gaps import floor_words, more_since, unanswered
+from planner.sizing.many_volumes import NO_POOL_NAMED
 from planner.sizing.need import Need, need, worst_by_need
 from planner.sizing.wording import NO_EFFECT
 from planner.supply import judge
@@ -42,11 +43,6 @@ from planner.units import percent
 QUEUE_UNKNOWN: Final = (
     "no queue measured: arrivals are taken as open, and the range holds no bursts; "
     "rows with queue or response decide more"
-)
-
-NO_POOL_NAMED: Final = (
-    "No pool is named and no alias is in use: each volume is answered with aliases of its own. `planner aliases pool` "
-    "takes them as one pool, --pools FILE.csv says which volumes share aliases."
 )
 
 

@@ -39,6 +39,10 @@ SATURATED: Final = "saturated"
 UNKNOWN: Final = "queue not measured"
 BELOW: Final = "below the floor"
 NO_ANSWER: Final = "no answer"
+NO_POOL_NAMED: Final = (
+    "No pool is named and no alias is in use: each volume is answered with aliases of its own. `planner aliases pool` "
+    "takes them as one pool, --pools FILE.csv says which volumes share aliases."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -242,3 +246,10 @@ class VolumesAnswer(Answer):
             "problems": [{"device": row.name, "problem": row.problem} for row in self.unanswered],
             "notes": list(self.notes),
         }
+
+
+def no_pool_named(found: AliasAnswer | VolumesAnswer) -> AliasAnswer | VolumesAnswer:
+    """The answer of volumes that nothing says a pool of, with a remark where they may have one."""
+    if isinstance(found, AliasAnswer) or any(row.in_use for row in found.rows):
+        return found
+    return replace(found, remarks=(*found.remarks, NO_POOL_NAMED))

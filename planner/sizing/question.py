@@ -29,7 +29,8 @@ from planner.measurements import (
     read,
     volume_runs,
 )
-from planner.measurements.choose import WORST, refuse_several
+from planner.measurements.choose import VOLUME as ALONE
+from planner.measurements.choose import WORST, groups_of, refuse_several
 from planner.measurements.ends import with_service
 from planner.measurements.formats import is_folder
 from planner.measurements.observed import LEAST_OPEN, NO_QUEUE
@@ -38,7 +39,7 @@ from planner.measurements.read import membership as members_of
 from planner.measurements.systems import of_pool, without_pooled
 from planner.render.text import counted, sentence_case
 from planner.reports.membership import LinuxDevices, Membership, share_together
-from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
+from planner.reports.schema import VOLUME, Missing
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.gaps import (
     FLOOR,
@@ -52,7 +53,7 @@ from planner.sizing.gaps import (
     without_rows,
 )
 from planner.sizing.many_pools import MeasuredPool, Subsystem, subsystem
-from planner.sizing.many_volumes import NO_ANSWER, VolumeRow, VolumesAnswer, volume_row
+from planner.sizing.many_volumes import NO_ANSWER, VolumeRow, VolumesAnswer, no_pool_named, volume_row
 from planner.sizing.need import aliases as search
 from planner.sizing.need import need, present_cases
 
@@ -214,9 +215,9 @@ def aliases(
         Whatever `planner.measurements.read` takes; several measurements of the same devices decide more. Numbers
         below take its place.
     kind : {"volume", "pool"}, optional
-        Whether each volume has aliases of its own (classic PAV) or all share them (HyperPAV). Told from what was
-        measured where None: pools where it names some or HyperPAV aliases are at work, volumes where classic aliases
-        are or there is one base only, else a pool.
+        Whether each volume has aliases of its own (classic PAV) or all share them (HyperPAV). Where None, pools where
+        what was measured names some or HyperPAV aliases are at work, or `bases`, `alias_devices` or `pool` are given;
+        else volumes, as `planner site` and `planner report` have it.
     rate, service, response, queue : str or float, or arrays of these, optional
         Of one volume: ``"755/s"``, ``"1.3ms"``, ``"3.7ms"``, ``1.84``; numbers without a unit are SI
         [1/s], [s], [s], [1]. Arrays are many volumes, answered together, a row each in their order; what is nan in them
@@ -332,8 +333,9 @@ def aliases(
         progress=progress or silent,
     )  # fmt: skip
     try:
-        if (kind or _kind(asked.every)) == "volume":
-            return _volumes(asked, _devices(device, "device"))
+        if (kind or _kind(measured, bases, alias_devices, pool)) == "volume":
+            found = _volumes(asked, _devices(device, "device"))
+            return found if kind else no_pool_named(found)
         only = _devices(bases if bases is not None else device, "bases")
         shared = None if alias_devices is None else Devices(alias_devices, "aliases", labels=False)
         return _pools(asked, only, shared, membership, pool)
@@ -466,15 +468,10 @@ def _devices(text: str | None, argument: str) -> Devices | None:
     return None if text is None else Devices(text, argument)
 
 
-def _kind(every: Sequence[Rows]) -> str:
-    """Volume or pool, as the rows say."""
-    for rows in every:
-        pooled = any(pool is not None for pool in rows.words["pool"])
-        if pooled or rows.is_alias.any():
-            return "pool"
-        if rows.of_kind(CLASSIC_ALIAS).any():
-            return "volume"
-    return "volume" if all(int(rows.is_base.sum()) == 1 for rows in every) else "pool"
+def _kind(measured: Measured, *of_a_pool: object) -> str:
+    """Volume or pool, as the rows say, and what is asked that only a pool has."""
+    alone = all(group.kind == ALONE for group in groups_of(measured.devices.lazy()))
+    return "volume" if alone and all(each is None for each in of_a_pool) else "pool"
 
 
 def _volumes(asked: AliasQuestion, only: Devices | None) -> AliasAnswer | VolumesAnswer:
