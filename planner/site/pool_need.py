@@ -206,12 +206,18 @@ def busy_intervals(load: Array, there: Flags) -> Flags:
     return busy
 
 
-def deciding(needed: Array, load: Array, seconds: Array, busy: Flags, share: float) -> int | None:
-    """Busy interval whose count does for a share of the busy time, by load where equal; None without any."""
+def deciding(
+    needed: Array, load: Array, seconds: Array, busy: Flags, share: float, mattering: Flags | None = None
+) -> int | None:
+    """Busy interval whose count does for a share of the busy time; None without any.
+
+    As of `worst_by_need` any that is `mattering` needs more than one too quiet to, of equals the one with more load.
+    """
     known = np.flatnonzero(busy & ~np.isnan(needed))
     if not known.size:
         return None
-    order = known[np.lexsort((load[known], needed[known]))]
+    matters = busy if mattering is None else mattering
+    order = known[np.lexsort((load[known], needed[known], matters[known]))]
     summed = np.cumsum(seconds[order])
     return int(order[np.argmax(summed >= share * summed[-1] * (1 - 1e-12))])
 

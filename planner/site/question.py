@@ -145,12 +145,13 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     )  # fmt: skip
     if not busy.any():  # measured, and never any I/O
         return found
-    at_99, at_95 = (
-        whole(time_quantile(series.needed[busy], series.seconds[busy], share)) for share in (0.99, 0.95)
+    at_99, at_95, place = (
+        deciding(series.needed, asked.pool.load, series.seconds, busy, share, asked.mattering)
+        for share in (0.99, 0.95, part.meet)
     )
-    place = deciding(series.needed, asked.pool.load, series.seconds, busy, part.meet)
-    assert place is not None
-    found = replace(found, needed=whole(series.needed[place]), needed_99=at_99, needed_95=at_95)
+    assert at_99 is not None and at_95 is not None and place is not None
+    needed, needed_99, needed_95 = (whole(series.needed[at]) for at in (place, at_99, at_95))
+    found = replace(found, needed=needed, needed_99=needed_99, needed_95=needed_95)
     if found.needed is None:
         problem = needs[places.index(place)].problem
         return replace(found, needed_low=None, needed_high=None, problem=problem)

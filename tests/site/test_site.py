@@ -325,3 +325,14 @@ def test_what_is_too_quiet_to_matter_is_not_short() -> None:
     assert found["000B"].verdict == SHORT and found["000B"].short_share == 1.0
     assert "000A: too quiet to matter" in "".join(answer.notes)
     assert site(table.filter(pl.col("device") == "000A")).exit_code == 0
+
+
+def test_an_interval_too_quiet_to_matter_does_not_decide_where_another_does() -> None:
+    """As it is not the worst, nor that of `planner.aliases`."""
+    head = "start,interval_s,device,io_rate,service_ms,queued"
+    rows = ("10:00,3600,0200,16.4,.52,.39", "11:00,3600,0200,18.0,.51,.04", "12:00,3600,0200,18.1,.53,.04")
+    table = "\n".join([head, *(f"2026-03-02T{row}" for row in rows)]).encode()
+    (found,) = site(table, meet=1.0).pools
+    alone = planner.aliases(table)
+    assert found.verdict == SHORT and found.needed_99 == found.needed_95 == found.needed_worst
+    assert (found.needed, found.needed_low, found.needed_high) == (alone.recommended, *alone.range)

@@ -242,7 +242,8 @@ def _busy_cases(pool: PoolQuestion) -> PoolCases | str:
 def _decided(pool: PoolQuestion, asked: PoolCases, needs: Sequence[Need]) -> DecidedPool | str:
     """A pool as the interval that decides it measured it."""
     series = asked.pool
-    at = deciding(asked.needed(needs), series.load, series.seconds, asked.busy, DEFAULT_MEET)
+    counts = asked.needed(needs)
+    at = deciding(counts, series.load, series.seconds, asked.busy, DEFAULT_MEET, asked.mattering)
     if at is None:
         problems = asked.problems(needs)
         first = next(iter(problems), None)
