@@ -211,13 +211,13 @@ def deciding(
 ) -> int | None:
     """Busy interval whose count does for a share of the busy time; None without any.
 
-    As of `worst_by_need` any that is `mattering` needs more than one too quiet to, of equals the one with more load.
+    As of `worst_by_need` any `mattering` one needs more than one too quiet to; of equals the busiest, then the first.
     """
     known = np.flatnonzero(busy & ~np.isnan(needed))
     if not known.size:
         return None
     matters = busy if mattering is None else mattering
-    order = known[np.lexsort((load[known], needed[known], matters[known]))]
+    order = known[np.lexsort((-known, load[known], needed[known], matters[known]))]
     summed = np.cumsum(seconds[order])
     return int(order[np.argmax(summed >= share * summed[-1] * (1 - 1e-12))])
 

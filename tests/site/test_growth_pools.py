@@ -41,6 +41,7 @@ def test_an_interval_decides_by_its_count_then_by_its_load() -> None:
     assert deciding(needed, load, seconds, busy, 0.5) == 1
     assert deciding(needed, load, np.array([9.0, 1, 1, 1, 1, 1]), busy, 0.5) == 0  # shares are of time
     assert deciding(np.full(6, np.nan), load, seconds, busy, 0.5) is None
+    assert deciding(needed, np.ones(6), seconds, busy, 1.0) == 1  # of equals the first, as the worst is
 
 
 def test_busy_is_a_quarter_of_the_busiest_among_those_that_count() -> None:
