@@ -117,6 +117,7 @@ def pool_runs(
     bases: Devices | None = None,
     aliases: Devices | None = None,
     exclude: Devices | None = None,
+    name: str | None = None,
 ) -> tuple[list[PoolRun], list[str]]:
     """Read the pools of an interval, as its rows name them; without names all its ECKD devices are one.
 
@@ -126,6 +127,8 @@ def pool_runs(
         The interval.
     bases, aliases, exclude : Devices, optional
         The devices of the pool, and those left out.
+    name : str, optional
+        What a pool is called that the rows do not name; as of this interval alone where None.
 
     Returns
     -------
@@ -142,8 +145,9 @@ def pool_runs(
         More addresses than a control unit has, a volume in no pool, or the queue of some volumes only.
     """
     pools = rows.words["pool"]
+    (name,) = pool_names([rows], bases, exclude) if name is None else (name,)
     if rows.of_kind(VOLUME).any():
-        return _table_pools(rows, bases, exclude)
+        return _table_pools(rows, bases, exclude, name)
     if bases is None and aliases is None and exclude is None and any(pool is not None for pool in pools):
         return _named_pools(rows)
     volumes = np.flatnonzero(_bases(rows, bases, exclude))
@@ -158,12 +162,26 @@ def pool_runs(
     if not volumes.size:
         raise _wanted(rows, f"an ECKD base device; {_none(rows)}")
     used = np.flatnonzero(working)
-    numbers = sorted(rows.names[k] for k in volumes)
-    name = f"{numbers[0]}-{numbers[-1]}"
     run = _listed_pool(rows, f"pool {name}", volumes, used)
     if run is None:
         raise _wanted(rows, "a base device with I/O; there is none")
     return [PoolRun(name=name, volumes=len(volumes), aliases=len(used), run=run)], _taken(rows, volumes, used)
+
+
+def pool_names(
+    every: Sequence[Rows], bases: Devices | None = None, exclude: Devices | None = None
+) -> list[str]:
+    """Name of the pool of each interval whose rows name none: intervals that have a volume in common are of one."""
+    volumes = [{rows.names[k] for k in np.flatnonzero(_bases(rows, bases, exclude))} for rows in every]
+    pools: list[set[str]] = []
+    for own in volumes:
+        whole = own.union(*(pool for pool in pools if pool & own))
+        pools = [*(pool for pool in pools if not pool & own), whole]
+    of = [next((pool for pool in pools if pool & own), {""}) for own in volumes]
+    return [
+        every[of.index(pool)].file.stem if rows.of_kind(VOLUME).any() else f"{min(pool)}-{max(pool)}"
+        for rows, pool in zip(every, of, strict=True)
+    ]
 
 
 def without_pooled(every: Sequence[Rows]) -> tuple[list[Rows], list[str]]:
@@ -287,14 +305,14 @@ def _by_name(rows: Rows, members: Index) -> Index:
 
 
 def _table_pools(
-    rows: Rows, bases: Devices | None, exclude: Devices | None
+    rows: Rows, bases: Devices | None, exclude: Devices | None, unnamed: str
 ) -> tuple[list[PoolRun], list[str]]:
     """Pools of a table of volumes; one without pools is one pool, as a listing is."""
     whole = rows
     rows = rows[np.flatnonzero(_bases(rows, bases, exclude))]
     pools = rows.words["pool"]
     if all(pool is None for pool in pools) and not (rows.filled("alias_rate") > 0).any():
-        groups = {rows.file.stem: np.arange(len(rows))}
+        groups = {unnamed: np.arange(len(rows))}
     else:
         for k, pool in enumerate(pools):
             if pool is None:

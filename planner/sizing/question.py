@@ -36,7 +36,7 @@ from planner.measurements.formats import is_folder
 from planner.measurements.observed import LEAST_OPEN, NO_QUEUE
 from planner.measurements.read import Measured
 from planner.measurements.read import membership as members_of
-from planner.measurements.systems import of_pool, without_pooled
+from planner.measurements.systems import of_pool, pool_names, without_pooled
 from planner.render.text import counted, sentence_case
 from planner.reports.membership import LinuxDevices, Membership, share_together
 from planner.reports.schema import VOLUME, Missing
@@ -548,8 +548,9 @@ def _pools(
     measured: dict[str, list[tuple[str, Run | None, int]]] = {}  # with the number of volumes that have rows
     said: dict[str, None] = {}
     of_name = asked if name is None else replace(asked, every=of_pool(asked.every, name))
-    for rows in of_name.with_io(bases):
-        found, told = pool_runs(rows, bases, shared, asked.exclude)
+    every = of_name.with_io(bases)
+    for rows, unnamed in zip(every, pool_names(every, bases, asked.exclude), strict=True):
+        found, told = pool_runs(rows, bases, shared, asked.exclude, unnamed)
         said |= dict.fromkeys(told)
         for each in found:
             volumes, run = each.volumes, each.run

@@ -15,6 +15,7 @@ import planner
 from planner.cli import main
 from planner.errors import InputError
 from planner.library import data_path
+from planner.sizing import AliasAnswer
 from tests.checkout import ROOT
 
 POOL = str(data_path("hyperpav", "pool-0-aliases.listing"))
@@ -142,6 +143,20 @@ def test_two_listings_of_one_pool_are_one_pool(capsys: pytest.CaptureFixture[str
     answer = json.loads(capsys.readouterr().out)
     assert answer["in_use"] == 0  # the run without aliases was measured last
     assert answer["demand"]["population"] == 3
+
+
+@pytest.mark.parametrize("column", ["kind", "label"])  # devices of a listing, volumes of a table
+def test_a_pool_is_one_pool_where_an_idle_volume_has_no_row(column: str, tmp_path: Path) -> None:
+    """In one source and in two; once they were two pools, whose aliases were summed."""
+    head = f"start,interval_s,{column},device,io_rate,service_ms,queued"
+    times = (("10:00", "0200", "0201", "0202"), ("10:15", "0200", "0201"))
+    rows = [f"2026-03-02T{at},900,base,{name},500,1.3,.84" for at, *names in times for name in names]
+    paths = [tmp_path / f"{name}.csv" for name in ("both", "first", "then")]
+    for path, some in zip(paths, (rows, rows[:3], rows[3:]), strict=True):
+        path.write_text("\n".join([head, *some]) + "\n", encoding="utf-8")
+    one, two = (planner.aliases(source, kind="pool") for source in (paths[0], paths[1:]))
+    assert isinstance(one, AliasAnswer) and isinstance(two, AliasAnswer)
+    assert (one.recommended, one.range) == (two.recommended, two.range)
 
 
 def written(tmp_path: Path, *lines: str) -> str:
