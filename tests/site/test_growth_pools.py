@@ -105,6 +105,16 @@ def test_the_need_of_today_is_that_of_the_site() -> None:
 
 
 @pytest.mark.long
+def test_a_pool_too_quiet_to_matter_is_not_above_its_limit() -> None:
+    """The site says that it has enough."""
+    frame = two_pools(2).with_columns(pl.col("io_rate") / 100, service_ms=1.3, queued=0.02)
+    growing = site_growth(read(frame), GIVEN, horizon=30)
+    assert {need.verdict for need in site(frame).pools} == {"enough"}
+    assert {each.measured.what for each in growing.limits} == {"addresses of pool P1", "addresses of pool P2"}
+    assert " ".join(growing.notes).count("too quiet for its aliases to matter") == 2
+
+
+@pytest.mark.long
 def test_what_decides_outside_of_the_busy_hour_is_said_whole_of_the_first_pools() -> None:
     """No sentence is cut off as a long name is."""
     (night,) = two_pools(2).partition_by("pool")[:1]

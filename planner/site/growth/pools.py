@@ -19,8 +19,10 @@ from planner.measurements.over_time import over_time
 from planner.measurements.run import Run
 from planner.site.growth.dates import Goal
 from planner.site.parts import DEFAULT_MEET
-from planner.site.pool_need import PoolCases, deciding, outside_busy_hour
+from planner.site.pool_need import PoolCases, deciding, outside_busy_hour, whole
 from planner.site.series import SeriesLabel, began
+from planner.sizing.comparison import Count
+from planner.sizing.gaps import below_floor, floor_words
 from planner.sizing.need import Need, need
 from planner.sizing.sized import Known
 from planner.units import percent, readable
@@ -122,18 +124,24 @@ class DecidedPool:
         steps = ([self.ahead.needs[self.times(load)] for load in step] for step in self.asked.ahead)
         later = [Interval(low.low, middle.value, high.high) for low, middle, high in steps]
         run = self.run  # of whose volumes each has an address, too
+        now = self.ahead.needs[1.0]
+        count = Count(whole(now.value), None, None, self.in_use, below_floor(run))
         kinds = (("aliases", 0, self.in_use), ("addresses", run.bases + run.idle, run.most_aliases))
         goals = tuple(
             Goal(
                 series=self.asked.series,
                 measured=replace(self.asked.label, what=f"{what} of pool {self.asked.pool}", unit=what),
-                now=self.ahead.needs[1.0].value + plus, limit=float(limit + plus),
+                now=now.value + plus, limit=float(limit + plus),
                 load=self.passed[limit].largest(limit) * self.asked.now,
                 needs=tuple(each + float(plus) for each in later),
             )
-            for what, plus, limit in kinds
+            for what, plus, limit in kinds[count.too_quiet :]
         )  # fmt: skip
         notes = [how, *(note.rstrip(".") + "." for note in self.run.notes)]
+        if count.too_quiet:
+            notes.append(
+                f"{self.asked.label.name}: too quiet for its aliases to matter, with {floor_words()}."
+            )
         every = [self.ahead, *self.passed.values()]
         unsolved = [times for each in every for times, count in each.needs.items() if math.isnan(count.value)]
         if unsolved:
