@@ -227,7 +227,7 @@ def supply(
             raise InputError("--pool", pool, f"one of {names}")
     runs: dict[str, Run] = {}
     if volumes is not None:
-        for rows in intervals(read(volumes)):
+        for rows in intervals(read(volumes, system=system, start=start, end=end, interval="mean")):
             runs |= {found.name: found.run for found in pool_runs(rows)[0] if found.run is not None}
     law = Law.from_model(model) if runs else None
     answer = judge(pools, no_alias=share, volumes=runs, law=law)

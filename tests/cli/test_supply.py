@@ -6,11 +6,14 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from planner.cli import main
 from planner.library import data_path
+from planner.measurements import Run
+from planner.supply import SupplyAnswer, judge
 from tests.checkout import ROOT
 
 SUPPLY = str(ROOT / "docs/examples/supply-counters.csv")
@@ -139,3 +142,22 @@ def test_bad_input_is_one_message_and_exit_code_two(case: str, capsys: pytest.Ca
     assert captured.out == ""
     assert expected in captured.err
     assert len(captured.err.strip().splitlines()) == 1
+
+
+def test_volume_totals_of_several_intervals_are_their_mean(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of those that were asked for; once the last one counted alone."""
+    totals, rates = tmp_path / "totals.csv", []
+    rows = [
+        f"2007-05-27T{hour}:00,3600,1,6,0201,{rate},1.3,.2" for hour, rate in ((14, 9), (15, 400), (16, 200))
+    ]
+    totals.write_text("\n".join(["start,interval_s,pool,aliases,device,io_rate,service_ms,queued", *rows]))
+
+    def judged(*asked: Any, volumes: dict[str, Run], **rest: Any) -> SupplyAnswer:
+        rates.append(float(volumes["1"].total_rate.value))
+        return judge(*asked, **rest)
+
+    monkeypatch.setattr("planner.supply.judge", judged)
+    assert main(["aliases", "supply", SUPPLY, "--volumes", str(totals), "--from", "2007-05-27T15:00"]) == 0
+    assert rates == [300.0]
