@@ -183,16 +183,16 @@ READINGS: Final = (
 
 def _curves(answer: AliasAnswer, ident: str) -> tuple[PagePicture, ...]:
     """Rate and response over aliases."""
-    measured = () if answer.growth else answer.measured
     found = []
-    for name, unit, values, band, size in (
-        ("I/O rate", "1/s", answer.rows.io_rate, answer.rate, 1.0),
-        ("response", "ms", answer.rows.response_time, answer.response, MILLISECOND),
+    for name, unit, figure, band, size in (
+        ("I/O rate", "1/s", "io_rate", answer.rate, 1.0),
+        ("response", "ms", "response_time", answer.response, MILLISECOND),
     ):
+        values = np.asarray(getattr(answer.rows, figure))
         curve = Curve(
-            name=name, unit=unit, counts=answer.rows.aliases, values=np.asarray(values) / size,
+            name=name, unit=unit, counts=answer.rows.aliases, values=values / size,
             low=np.asarray(band.low) / size, high=np.asarray(band.high) / size, recommended=answer.recommended,
-            span=answer.range, measured=measured,
+            span=answer.range, measured=answer.measured_at(figure),
         )  # fmt: skip
         found.append(PagePicture(svg=curve.draw(f"{ident}-{name[0]}"), caption=curve.words(), key=CURVE_KEY))
     return tuple(found)

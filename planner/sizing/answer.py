@@ -360,6 +360,11 @@ class AliasAnswer(Answer):
             "independent, 100 % all at once), as what waits with aliases in use shows.",
         )
 
+    def measured_at(self, figure: str) -> tuple[int, ...]:
+        """Counts at which this figure of `rows` was measured; no response without a queue."""
+        unknown = self.growth or (figure == "response_time" and self.waiting is None)
+        return () if unknown else self.measured
+
     def table(self) -> render.Table:
         """One row an alias count; the recommended one and those that were measured are marked."""
         rows, ms = self.rows, MILLISECOND

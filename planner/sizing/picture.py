@@ -11,7 +11,6 @@ import numpy as np
 from planner import render, style
 from planner.interval import Interval
 from planner.render.text import SHORT
-from planner.results import Array
 from planner.sizing.comparison import Count
 from planner.units import MILLISECOND, percent
 
@@ -27,10 +26,10 @@ LONG: Final = 30  # characters of a name
 def draw(answer: AliasAnswer, axes: style.Axes | None) -> style.Axes:
     """Rate above, response time below; the range of the count is a strip, measurements are diamonds."""
     axes, *below = style.begin(axes, answer.headline, panels=2)
-    _panel(answer, axes, answer.rows.io_rate, answer.rate, 1.0)
+    _panel(answer, axes, "io_rate", answer.rate, 1.0)
     axes.set_ylabel("I/O rate [1/s]")
     for panel in below:
-        _panel(answer, panel, answer.rows.response_time, answer.response, MILLISECOND)
+        _panel(answer, panel, "response_time", answer.response, MILLISECOND)
         _targets(answer, panel)
         _removed(answer, panel)
         panel.set(ylabel="response time [ms]", xlim=axes.get_xlim())
@@ -40,8 +39,9 @@ def draw(answer: AliasAnswer, axes: style.Axes | None) -> style.Axes:
     return axes
 
 
-def _panel(answer: AliasAnswer, panel: style.Axes, values: Array, band: Interval, unit: float) -> None:
+def _panel(answer: AliasAnswer, panel: style.Axes, figure: str, band: Interval, unit: float) -> None:
     """One figure over the counts: strip of the range, band, line, recommended count, measurements."""
+    values = getattr(answer.rows, figure)
     counts, (low, high) = answer.rows.aliases, answer.range
     panel.axvspan(low - 0.5, high + 0.5, color=style.RANGE, zorder=0, label="range of the count")
     bounded = np.isfinite(band.high) & np.isfinite(values)
@@ -51,7 +51,7 @@ def _panel(answer: AliasAnswer, panel: style.Axes, values: Array, band: Interval
     panel.axvline(
         answer.recommended, color=style.COLORS[0], linestyle="--", label=f"recommended: {answer.recommended}"
     )
-    measured = [] if answer.growth else [k for k in answer.measured if k <= counts[-1]]
+    measured = [k for k in answer.measured_at(figure) if k <= counts[-1]]
     if measured:
         panel.plot(
             measured, values[measured] / unit, "D", color=style.MEASURED, markersize=7, fillstyle="none",

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
+import planner
 from planner import sizing, style
 from planner.demand import Law, Target
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.measurements import Run, from_numbers
+from planner.page.parts import item_of
 from planner.reports.schema import Missing
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.commands import expanded, with_commands
@@ -412,6 +414,14 @@ def test_counts_that_remove_half_and_nine_tenths_of_the_wait_are_marked(one: Ali
     for (x,), (y,) in marks:
         assert y == pytest.approx(1e3 * one.rows.response_time[int(x)])
     assert lines(panels(replace(one, in_use=one.recommended))[1], "v") == []
+
+
+def test_a_response_without_a_queue_was_not_measured() -> None:
+    """Pictures of the command and of the page show what open arrivals would give, not as a measurement."""
+    answer = planner.aliases(rate="700/s", service="1.3ms")
+    upper, lower = panels(answer)
+    assert labeled(upper, "measured") and not labeled(lower, "measured")
+    assert ["Measured with" in each.caption for each in item_of(answer, "a").figures] == [True, False]
 
 
 def test_a_grown_demand_was_not_measured(one: AliasAnswer) -> None:
