@@ -133,6 +133,13 @@ def test_a_volume_of_its_own_is_full_at_ninety_percent(given: GrowthQuestion) ->
     assert abs((limit.reached - limit.last).days - 199) <= 4
 
 
+def test_aliases_of_a_volume_share_its_busy_time(given: GrowthQuestion) -> None:
+    """Three devices at 1,500/s of 1.3 ms each are .65 busy; once one was 1.95."""
+    columns = {"kind": ["volume"] * 20, "service": [1.3e-3] * 20, "pool_aliases": [2] * 20}
+    (limit,) = site_growth(measured(table(20, [1500.0] * 20, device=["522A"] * 20, **columns)), given).limits
+    assert limit.now == pytest.approx(0.65)
+
+
 @pytest.mark.parametrize(
     "columns",
     [

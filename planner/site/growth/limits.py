@@ -244,7 +244,7 @@ def _pool_series(devices: pl.DataFrame, notes: list[str]) -> list[GrowingLoad]:
 
 
 def _volume_series(devices: pl.DataFrame, notes: list[str]) -> tuple[list[GrowingLoad], list[str]]:
-    """Busy share of each volume in no pool; and why some are left out."""
+    """Busy share of each volume in no pool, with its own aliases; and why some are left out."""
     rows = devices.filter(
         pl.col("pool").is_null()
         & pl.col("start").is_not_null()
@@ -265,7 +265,10 @@ def _volume_series(devices: pl.DataFrame, notes: list[str]) -> tuple[list[Growin
             off.append(no_answer(measured, problem) + ".")
             continue
         rate = part["io_rate"].to_numpy()
-        load = np.where(rate == 0, 0.0, rate * service.value)
+        own_aliases = (
+            part["pool_aliases"].fill_null(0).to_numpy() * (part["kind"] == schema.VOLUME).to_numpy()
+        )
+        load = np.where(rate == 0, 0.0, rate * service.value / (1 + own_aliases))
         served = (rate > 0) & np.isfinite(load)
         lacking = int(((rate > 0) & ~served).sum())
         if lacking and not served.any():
