@@ -43,6 +43,9 @@ NOTHING: Final = ("n/a", "na", "nan", "null", "none", "-", "--", "---", ".", "..
                   "missing", "not available")  # fmt: skip
 _BOTH: Final = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:,\d{3})+\.\d+")
 _ONE: Final = re.compile(r"(\d*)([.,])(\d*)")
+_NUMERAL: Final = re.compile(r"[0-9.,eE+-]+")
+_GROUP_MARK: Final = "[ '\u2019\u00a0\u2009\u202f]"  # of thousands, where it has no other meaning
+_GROUPED: Final = rf"^[0-9]{{1,3}}(?:{_GROUP_MARK}[0-9]{{3}})+(?:[.,][0-9]*)?$"
 _GROUPS: Final = {mark: re.compile(rf"\d{{1,3}}(?:\{mark}\d{{3}})+") for mark in ".,"}
 NUMBERS: Final = {  # field: its usual unit; that of a count is empty
     "io_rate": "1/s", "alias_rate": "1/s", "avoided": "1/s", "pend": "ms", "disconnect": "ms", "connect": "ms",
@@ -56,6 +59,7 @@ FASTEST: Final = 5e-6  # s; no disk serves an I/O faster
 SLOWEST: Final = 10.0  # s; a mean service time that no disk has
 SUMS: Final = (  # names of rows below those of volumes, in whatever case, as spreadsheets and reports write them
     r"(?i)^\W*((.* )?(grand |sub-?)?(total|sum|summe|gesamt(ergebnis)?|ergebnis|average|avg|mittelwert)(/average|/avg)?"
+    r"|mean|median|max(imum)?|min(imum)?|count|anzahl"
     r"|(grand )?total .*|all)\W*$"
 )
 SHOWN: Final = 5  # names that a note lists
@@ -388,6 +392,8 @@ def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
         column = table.cells.to_series(index)
         if column.dtype != pl.String:
             continue
+        grouped = column.str.contains(_GROUPED)
+        column = column.zip_with(~grouped, column.str.replace_all(_GROUP_MARK, ""))
         nothing = column.str.to_lowercase().str.strip_chars().is_in(NOTHING) | column.str.contains(r"^\*+$")
         columns[index] = column.set(nothing.fill_null(False), "")
         commas |= bool(columns[index].str.contains(",", literal=True).any())
@@ -434,7 +440,7 @@ def _decimals(table: CsvTable, columns: Mapping[int, pl.Series]) -> str:
             if "," not in cell and "." not in cell:
                 continue
             mark = decimal_mark(cell)
-            if mark is None and ("," in cell or table.separator == ";"):
+            if mark is None and _NUMERAL.fullmatch(cell) and ("," in cell or table.separator == ";"):
                 doubt = doubt or (row, index)
             elif mark is not None:
                 marks.setdefault(mark, (row, index))
@@ -444,7 +450,8 @@ def _decimals(table: CsvTable, columns: Mapping[int, pl.Series]) -> str:
     elif not marks and doubt is not None:
         row, index = doubt
         mark = "comma" if "," in columns[index][row] else "point"
-        problem = f"is its {mark} one of decimals or of thousands? expected decimal points"
+        between = ", and commas between cells" if table.separator == ";" else ""
+        problem = f"is its {mark} one of decimals or of thousands? expected decimal points{between}"
     else:
         return next(iter(marks), ".")
     raise table.error_at(int(table.line_numbers[row]), index, f"{shown(columns[index][row])}: {problem}")
@@ -471,7 +478,7 @@ def _plain_numbers(column: pl.Series, decimal: str) -> pl.Series:
     thousands = "," if decimal == "." else "."
 
     def plain(cell: str) -> str:
-        if "." not in cell and "," not in cell:
+        if ("." not in cell and "," not in cell) or not _NUMERAL.fullmatch(cell):
             return cell
         whole, mark, digits = cell.partition(decimal)
         grouped = thousands not in whole or _GROUPS[thousands].fullmatch(whole) is not None
