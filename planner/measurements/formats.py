@@ -201,7 +201,7 @@ def _unknown(source: Source) -> ReportError:
     layout = _layout(source)
     if layout is None:
         return ReportError(source.path, f"of no known format; {WANTED}")
-    if not layout.plan.taken:
+    if not layout.plan.taken or b"\0" in head:
         found = f"found are the columns {listed(layout.plan.unused)}"
         if source.frame is None and re.search(rb"[\x00-\x08\x0e-\x1f]", head):
             return ReportError(source.path, f"of no known format; {WANTED}; found are bytes that are no text")
