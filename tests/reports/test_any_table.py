@@ -182,6 +182,12 @@ def test_frames_with_other_names_and_with_an_index() -> None:
         assert [each.name for each in found.missing] == ["B"]
 
 
+def test_whole_numbers_that_a_frame_keeps_as_floats_are_names_without_decimals() -> None:
+    rows = {"device": [5200.0, 5201.0], "pool": [7.0, float("nan")], "iops": [700.5, 1], "svc": [1.3, 1.3]}
+    found = read(pd.DataFrame(rows)).devices
+    assert found.select("device", "pool", "io_rate").rows() == [("5200", "7", 700.5), ("5201", None, 1.0)]
+
+
 def test_headings_and_maps_on_their_own() -> None:
     assert heading_words("Avg. Disc Time [msec]") == ("disctime", "ms")
     assert plan_of(["LCU", "Volser", "IOPS", "Resp"]).missing == ()
