@@ -18,7 +18,7 @@ import polars as pl
 from planner.errors import ReportError
 from planner.render.text import counted, listed
 from planner.reports import schema
-from planner.reports.column_names import NO_UNIT, RATES, TIMES, UNIT_WORDS, Plan, Taken, plan_of
+from planner.reports.column_names import NO_UNIT, RATES, TIMES, UNIT_WORDS, Plan, Taken, fits, plan_of
 from planner.reports.csv_table import (
     COUNTER_SIZE,
     SEPARATORS,
@@ -381,10 +381,13 @@ def _check_twice(table: CsvTable, frame: pl.DataFrame, heading: str) -> None:
 
 
 def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
-    """Take units from a row of units, nothing from words such as n/a, and write numbers with points only."""
+    """Take units from a row of units and from cells, nothing from words such as n/a, and write numbers with points."""
     fields = [field for field in plan.taken if field in NUMBERS or field in ("interval", "aliases")]
+    timed = [field for field in fields if field in TIMES or field in RATES]
     if _is_units(table, plan):
-        plan = _with_units(table, plan)
+        plan = _with_units(
+            table, plan, {field: _unit(table.series(plan.taken[field].heading)[0]) for field in timed}
+        )
         table = table.only(np.arange(len(table)) > 0)
     columns, commas = {}, table.separator == ";"  # of languages with decimal commas
     for field in fields:
@@ -392,6 +395,9 @@ def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
         column = table.cells.to_series(index)
         if column.dtype != pl.String:
             continue
+        if field in timed and (behind := _unit_behind(column)):
+            plan = _with_units(table, plan, {field: _unit(behind)})
+            column = column.str.strip_suffix(behind).str.strip_chars()
         grouped = column.str.contains(_GROUPED)
         column = column.zip_with(~grouped, column.str.replace_all(_GROUP_MARK, ""))
         nothing = column.str.to_lowercase().str.strip_chars().is_in(NOTHING) | column.str.contains(r"^\*+$")
@@ -420,11 +426,20 @@ def _unit(cell: str) -> str | None:
     return "" if word in NO_UNIT else UNIT_WORDS.get(word)
 
 
-def _with_units(table: CsvTable, plan: Plan) -> Plan:
+def _unit_behind(cells: pl.Series) -> str:
+    """What stands behind every number of a column, if it is a unit; empty where there is none."""
+    behind = re.sub(rf"^(?:[0-9.,]|{_GROUP_MARK})+", "", cells[0] or "") if len(cells) else ""
+    numbers = cells.filter(cells.str.contains("[0-9]"))
+    return behind if _unit(behind) and numbers.str.ends_with(behind).all() else ""
+
+
+def _with_units(table: CsvTable, plan: Plan, units: Mapping[str, str | None]) -> Plan:
     taken = dict(plan.taken)
-    for field, each in plan.taken.items():
-        unit = _unit(table.series(each.heading)[0]) if field in TIMES or field in RATES else None
+    for field, unit in units.items():
+        each = taken[field]
         if unit:
+            if not fits(field, unit):
+                raise table.error(0, each.heading, f"{unit!r}: expected a unit of {field}")
             if each.unit and each.unit != unit:
                 raise table.error(0, each.heading, f"{unit!r}: expected {each.unit}, as its heading says")
             taken[field] = Taken(each.heading, unit)

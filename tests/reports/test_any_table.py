@@ -68,6 +68,8 @@ def text(*lines: str) -> bytes:
         (("Volser,IOPS,Svc", "A,10,1.3", "Mean,10,1.3", "Maximum,10,1.3", "Count,1,1"), 10, 1.3e-3),
         (("Volser;IOPS;Svc", "A;1\u202f234\u00a0567,5;1,3"), 1234567.5, 1.3e-3),
         (("Volser;IOPS;Svc", "A;1'234.5;1.3"), 1234.5, 1.3e-3),
+        (("Volser;IOPS;Svc", "A;1 234,5 IO/s;1300 µs", "Summe;1 234,5 IO/s;"), 1234.5, 1.3e-3),
+        (("Volser,IOPS,Resp (µsec),Queue (ms)", "A,10,1700,.4"), 10, 1.3e-3),
         (("Volser,IOPS,Svc", "A,1 234,1.3"), 1234, 1.3e-3),
     ],
 )
@@ -82,7 +84,9 @@ def test_marks_and_units_are_found(lines: tuple[str, ...], rate: float, service:
         (("Volser;IOPS;Svc", "A;1,234;2,345"), "line 2, column 3: '1,234': is its comma one of decimals or"),
         (("Volser;IOPS;Svc", "A;1.234;2"), "line 2, column 3: '1.234': is its point one of decimals or of "
          "thousands. expected decimal points, and commas between cells"),
-        (("Volser;IOPS;Svc", "A;1;2,1 ms"), "line 2, column 5: Svc '2,1 ms': expected a number"),
+        (("Volser;IOPS;Svc", "A;1;2,1 ms", "B;1;2,1"), "line 2, column 5: Svc '2,1 ms': expected a number"),
+        (("Volser,IOPS,Svc (us)", "A,1,2 ms"), r"line 2, column 5: Svc \(us\) 'ms': expected us, as its heading says"),
+        (("Volser,IOPS,Svc", "A,1 ms,2"), "line 2, column 3: IOPS 'ms': expected a unit of io_rate"),
         (("Volser;IOPS;Svc", "A;1 2,5;1,3"), "line 2, column 3: IOPS '1 2,5': expected a number"),
         (("Volser,IOPS (k),Svc", "A,1.2,2.5"), r"io_rate: perhaps 'IOPS \(k\)', but its unit 'k' does not fit; `map`"),
         (("Volser,IOPS,Resp (max) [ms]", "A,1.2,2.5"), "its unit 'max ms' does not fit"),
