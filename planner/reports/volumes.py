@@ -196,14 +196,15 @@ def _sum(columns: Sequence[pl.Series]) -> pl.Series:
 
 
 def _too_little(frame: pl.DataFrame) -> pl.Series:
-    """Which rows lack a rate or, with I/O, a service time or queue that others of their pool have."""
+    """Which rows lack a rate, a time that others have or, with I/O, a service time or queue as others of their pool."""
     busy = (pl.col("io_rate") > 0) & (pl.col("kind") == schema.VOLUME)
     group = ["system", "pool"]
     served = pl.col("service").is_not_null().any()
+    timed = pl.any_horizontal(pl.col("start", "source").is_not_null())
     queued = pl.any_horizontal(pl.col("queued").is_not_null(), pl.col("response").is_not_null())
     return frame.select(
         pl.col("io_rate").is_null() | pl.coalesce("device", "label").is_null()
-        | (busy & served & pl.col("service").is_null())
+        | (~timed & timed.any()) | (busy & served & pl.col("service").is_null())
         | (busy & ~queued & (queued & busy).any().over(group))
     ).to_series()  # fmt: skip
 
@@ -222,7 +223,7 @@ def _without_lost(
     missing = missing_of(rows)
     lines = zip(missing, rows["line"], strict=True)
     places = [f"{each.name or 'no name'} in line {line}" for each, line in lines]
-    left_out = f"{counted(len(places), 'row')} without a number that is needed left out"
+    left_out = f"{counted(len(places), 'row')} without a value that is needed left out"
     notes.append(f"{table.path}: {left_out}: {listed(places, SHOWN)}.")
     return missing, frame.filter(~lost)
 
