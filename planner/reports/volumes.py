@@ -166,8 +166,9 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     derive(columns)
     columns |= {"file": str(table.path), "line": pl.Series(table.line_numbers)}
     frame = schema.frame(schema.DEVICES, columns, len(table))
-    _check_twice(table, frame, taken["device" if "device" in taken else "volume"].heading)
-    return frame, _too_little(frame)
+    lost = _too_little(frame)
+    _check_twice(table, frame.filter(~lost), taken["device" if "device" in taken else "volume"].heading)
+    return frame, lost
 
 
 def derive(columns: dict[str, Any]) -> None:

@@ -138,9 +138,10 @@ def test_rows_without_numbers_are_left_out_and_named_and_never_the_whole_file() 
 @pytest.mark.parametrize("date", ["2026-03-01T10:15", "10:15", "03/01/2026 10:15"])
 def test_a_row_without_a_time_beside_others_is_left_out(date: str) -> None:
     """As of merged cells, of which the first row alone has the time: it would be another interval."""
-    found = read(text("Time,Volser,IOPS,Svc", f"{date},A,700,1.0", ",B,600,1.0"))
-    assert found.devices["label"].to_list() == ["A"] and [each.name for each in found.missing] == ["B"]
-    assert "1 row without a value that is needed left out: B in line 3" in found.notes[-1]
+    lines = (f"{date},A,700,1.0", ",B,600,1.0", f"{date[:-2]}45,A,700,1.0", ",B,600,1.0")
+    found = read(text("Time,Volser,IOPS,Svc", *lines))
+    assert found.devices["label"].to_list() == ["A", "A"] and {each.name for each in found.missing} == {"B"}
+    assert "2 rows without a value that is needed left out: B in line 3, B in line 5" in found.notes[-1]
 
 
 def test_a_date_with_two_meanings_is_not_guessed() -> None:
