@@ -267,7 +267,7 @@ def _add(
 
 def _check_dates(frame: pl.DataFrame, table: str) -> None:
     """Refuse rows without date or length: nobody could tell when they were measured."""
-    for name, wanted in (("start", "date"), ("interval", "length")):
+    for name, wanted in (("start", "date with one meaning"), ("interval", "length")):
         if (missing := first_true(frame[name].is_null())) is not None:
             row = frame.row(missing, named=True)
             problem = f"{table} whose interval has no {wanted}: expected {name} of each row, to keep it in an archive"

@@ -33,7 +33,8 @@ NEARLY: Final = (  # how what is no measurement begins, and the way out
     (rb"%PDF", "a PDF: expected what it was printed from, as text"),
     (rb"(?i)\s*<(?:!doctype\s+)?html", "a page of HTML: expected the file itself, as text"),
     (rb"(?:[^\x00-\x09\x0b\x0c\x0e-\x3f]*[\x40\x15\x25]){20}", "text in EBCDIC: expected a transfer as text, to ASCII"),
-    (rb'[^"\n]*(?:"[^"\n]*"[^"\n]*)*"[^"\n]*\r?\n', "a heading that goes on in a second line: expected all on one"),
+    (rb'[^"\n\0]*(?:"[^"\n\0]*"[^"\n\0]*)*"[^"\n\0]*\r?\n',
+     "a heading that goes on in a second line: expected all on one"),
     (rb"(?i)(?:#[^\n]*\n)*(?=[^\n]*(?:vol|dev))[^\n,;\t]*(?:rate|iops|ssch)[^\n,;\t]*\n",
      "a table with blanks or other signs between its columns: expected commas, semicolons or tabs"),
     (rb"(?i)(?s:.{0,2000}?)\bDevice [0-9A-F]{4} is an? (?:base|alias)",
@@ -201,7 +202,7 @@ def _unknown(source: Source) -> ReportError:
     layout = _layout(source)
     if layout is None:
         return ReportError(source.path, f"of no known format; {WANTED}")
-    if not layout.plan.taken:
+    if not layout.plan.taken or b"\0" in head:
         found = f"found are the columns {listed(layout.plan.unused)}"
         if source.frame is None and re.search(rb"[\x00-\x08\x0e-\x1f]", head):
             return ReportError(source.path, f"of no known format; {WANTED}; found are bytes that are no text")

@@ -169,7 +169,7 @@ def sentence_case(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def listed(names: Sequence[str], most: int = 12) -> str:
+def listed(names: Sequence[str], most: int = 12, wide: int = 60) -> str:
     """The first few names, long ones by their beginnings, and how many more there are.
 
     Examples
@@ -178,7 +178,7 @@ def listed(names: Sequence[str], most: int = 12) -> str:
     'P1, P2 and 1 more'
     """
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(name[:60] for name in names[:most]) + more
+    return ", ".join(name[:wide] for name in names[:most]) + more
 
 
 def first_of(notes: Sequence[str], most: int) -> list[str]:

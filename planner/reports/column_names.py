@@ -63,7 +63,8 @@ BY_WORDS: Final = {
 }
 UNIT_WORDS: Final = {
     **dict.fromkeys(("ms", "msec", "msecs", "millisec", "millisecs", "millisecond", "milliseconds"), "ms"),
-    **dict.fromkeys(("us", "usec", "usecs", "µs", "μs", "microsec", "microsecs", "microsecond", "microseconds"), "us"),
+    **dict.fromkeys(("us", "usec", "usecs", "µs", "μs", "µsec", "μsec", "microsec", "microsecs", "microsecond",
+                     "microseconds"), "us"),
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
     **dict.fromkeys(("min", "mins", "minute", "minutes"), "min"),
     **dict.fromkeys(("/s", "1/s", "/sec", "1/sec", "/second", "per s", "per sec", "per second", "io/s", "ios/s",
@@ -152,7 +153,7 @@ class Plan:
         names = [word for field in fields for word in FIELDS[field.removesuffix("_ms")].split()]
         close = [near for word in names for near in get_close_matches(word, words, n=1, cutoff=0.6)]
         heading, unit = words[close[0]] if close else ("", "")
-        odd = "" if _fits(fields[0].removesuffix("_ms"), unit) else f", but its unit {unit!r} does not fit"
+        odd = "" if fits(fields[0].removesuffix("_ms"), unit) else f", but its unit {unit!r} does not fit"
         return f"{heading!r}{odd}" if heading else ""
 
 
@@ -205,13 +206,13 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
             known = listed(list(filter(None, headings)))
             raise InputError("map", f"{name}={heading}", f"one of the columns {known}")
         own = _field_of(found)[2]
-        taken[field], ranks[field] = Taken(found, unit or (own if _fits(field, own) else "")), -2
+        taken[field], ranks[field] = Taken(found, unit or (own if fits(field, own) else "")), -2
     used = {each.heading for each in taken.values()}
     plain = True
     for heading in headings:
         field, rank, unit = _field_of(heading)
         percent = field == "utilization" and "utilization_resolution" not in by_name  # as other tools have it
-        if not field or percent or heading in used or not _fits(field, unit):
+        if not field or percent or heading in used or not fits(field, unit):
             continue
         plain &= rank < 0
         if field not in taken or rank < ranks[field]:
@@ -234,6 +235,7 @@ def _field_of(heading: str) -> tuple[str, float, str]:
         return own, SECOND.get(heading.lower(), -1.0), _usual(own) if own in TIMES else ""
     words, unit = heading_words(heading)
     field, rank = BY_WORDS.get(words, ("", 0))
+    field = "iosq" if field == "queued" and unit in FACTORS["time"] else field  # a time in the queue
     return field, rank, unit
 
 
@@ -251,7 +253,7 @@ def _settle_times(taken: dict[str, Taken], ranks: Mapping[str, float]) -> None:
         del taken["time"]
 
 
-def _fits(field: str, unit: str) -> bool:
+def fits(field: str, unit: str) -> bool:
     """Whether a field may have a unit."""
     if field in NAMES:  # what else stands in brackets there says more of the name
         return not unit or unit not in map(str.lower, UNITS)

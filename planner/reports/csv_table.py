@@ -467,6 +467,8 @@ class FrameTable(CsvTable):
             column = column.dt.to_string("iso:strict")
         elif column.dtype.is_float():
             column = column.fill_nan(None)
+            whole = column.cast(pl.Int64, strict=False)  # pandas makes 7.0 of 7 beside a missing one
+            column = whole if (whole == column).all() else column
         try:
             return column.cast(pl.String).fill_null("")
         except pl.exceptions.InvalidOperationError:

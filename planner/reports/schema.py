@@ -235,7 +235,7 @@ def refuse_twice(frame: pl.DataFrame) -> None:
         wanted += (
             f"; one is of {lengths[0]:g} s, one of {lengths[1]:g}: leave out what sums up several intervals"
         )
-    elif latest is not None and second["utc_offset"] is None and latest > second["start"]:
+    elif second["start"] is not None and second["utc_offset"] is None and latest > second["start"]:
         wanted += (
             "; if the clock was set back, give the times their offset (utc_offset), as 2026-10-25T02:00+01:00"
         )

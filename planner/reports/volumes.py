@@ -18,7 +18,7 @@ import polars as pl
 from planner.errors import ReportError
 from planner.render.text import counted, listed
 from planner.reports import schema
-from planner.reports.column_names import NO_UNIT, RATES, TIMES, UNIT_WORDS, Plan, Taken, plan_of
+from planner.reports.column_names import NO_UNIT, RATES, TIMES, UNIT_WORDS, Plan, Taken, fits, plan_of
 from planner.reports.csv_table import (
     COUNTER_SIZE,
     SEPARATORS,
@@ -43,6 +43,9 @@ NOTHING: Final = ("n/a", "na", "nan", "null", "none", "-", "--", "---", ".", "..
                   "missing", "not available")  # fmt: skip
 _BOTH: Final = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:,\d{3})+\.\d+")
 _ONE: Final = re.compile(r"(\d*)([.,])(\d*)")
+_NUMERAL: Final = re.compile(r"[0-9.,eE+-]+")
+_GROUP_MARK: Final = "[ '\u2019\u00a0\u2009\u202f]"  # of thousands, where it has no other meaning
+_GROUPED: Final = rf"^[0-9]{{1,3}}(?:{_GROUP_MARK}[0-9]{{3}})+(?:[.,][0-9]*)?$"
 _GROUPS: Final = {mark: re.compile(rf"\d{{1,3}}(?:\{mark}\d{{3}})+") for mark in ".,"}
 NUMBERS: Final = {  # field: its usual unit; that of a count is empty
     "io_rate": "1/s", "alias_rate": "1/s", "avoided": "1/s", "pend": "ms", "disconnect": "ms", "connect": "ms",
@@ -56,6 +59,7 @@ FASTEST: Final = 5e-6  # s; no disk serves an I/O faster
 SLOWEST: Final = 10.0  # s; a mean service time that no disk has
 SUMS: Final = (  # names of rows below those of volumes, in whatever case, as spreadsheets and reports write them
     r"(?i)^\W*((.* )?(grand |sub-?)?(total|sum|summe|gesamt(ergebnis)?|ergebnis|average|avg|mittelwert)(/average|/avg)?"
+    r"|mean|median|max(imum)?|min(imum)?|count|anzahl"
     r"|(grand )?total .*|all)\W*$"
 )
 SHOWN: Final = 5  # names that a note lists
@@ -162,8 +166,9 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     derive(columns)
     columns |= {"file": str(table.path), "line": pl.Series(table.line_numbers)}
     frame = schema.frame(schema.DEVICES, columns, len(table))
-    _check_twice(table, frame, taken["device" if "device" in taken else "volume"].heading)
-    return frame, _too_little(frame)
+    lost = _too_little(frame)
+    _check_twice(table, frame.filter(~lost), taken["device" if "device" in taken else "volume"].heading)
+    return frame, lost
 
 
 def derive(columns: dict[str, Any]) -> None:
@@ -192,14 +197,15 @@ def _sum(columns: Sequence[pl.Series]) -> pl.Series:
 
 
 def _too_little(frame: pl.DataFrame) -> pl.Series:
-    """Which rows lack a rate or, with I/O, a service time or queue that others of their pool have."""
+    """Which rows lack a rate, a time that others have or, with I/O, a service time or queue as others of their pool."""
     busy = (pl.col("io_rate") > 0) & (pl.col("kind") == schema.VOLUME)
     group = ["system", "pool"]
     served = pl.col("service").is_not_null().any()
+    timed = pl.any_horizontal(pl.col("start", "source").is_not_null())
     queued = pl.any_horizontal(pl.col("queued").is_not_null(), pl.col("response").is_not_null())
     return frame.select(
         pl.col("io_rate").is_null() | pl.coalesce("device", "label").is_null()
-        | (busy & served & pl.col("service").is_null())
+        | (~timed & timed.any()) | (busy & served & pl.col("service").is_null())
         | (busy & ~queued & (queued & busy).any().over(group))
     ).to_series()  # fmt: skip
 
@@ -218,7 +224,7 @@ def _without_lost(
     missing = missing_of(rows)
     lines = zip(missing, rows["line"], strict=True)
     places = [f"{each.name or 'no name'} in line {line}" for each, line in lines]
-    left_out = f"{counted(len(places), 'row')} without a number that is needed left out"
+    left_out = f"{counted(len(places), 'row')} without a value that is needed left out"
     notes.append(f"{table.path}: {left_out}: {listed(places, SHOWN)}.")
     return missing, frame.filter(~lost)
 
@@ -377,10 +383,13 @@ def _check_twice(table: CsvTable, frame: pl.DataFrame, heading: str) -> None:
 
 
 def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
-    """Take units from a row of units, nothing from words such as n/a, and write numbers with points only."""
+    """Take units from a row of units and from cells, nothing from words such as n/a, and write numbers with points."""
     fields = [field for field in plan.taken if field in NUMBERS or field in ("interval", "aliases")]
+    timed = [field for field in fields if field in TIMES or field in RATES]
     if _is_units(table, plan):
-        plan = _with_units(table, plan)
+        plan = _with_units(
+            table, plan, {field: _unit(table.series(plan.taken[field].heading)[0]) for field in timed}
+        )
         table = table.only(np.arange(len(table)) > 0)
     columns, commas = {}, table.separator == ";"  # of languages with decimal commas
     for field in fields:
@@ -388,6 +397,11 @@ def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
         column = table.cells.to_series(index)
         if column.dtype != pl.String:
             continue
+        if field in timed and (behind := _unit_behind(column)):
+            plan = _with_units(table, plan, {field: _unit(behind)})
+            column = column.str.strip_suffix(behind).str.strip_chars()
+        grouped = column.str.contains(_GROUPED)
+        column = column.zip_with(~grouped, column.str.replace_all(_GROUP_MARK, ""))
         nothing = column.str.to_lowercase().str.strip_chars().is_in(NOTHING) | column.str.contains(r"^\*+$")
         columns[index] = column.set(nothing.fill_null(False), "")
         commas |= bool(columns[index].str.contains(",", literal=True).any())
@@ -414,11 +428,20 @@ def _unit(cell: str) -> str | None:
     return "" if word in NO_UNIT else UNIT_WORDS.get(word)
 
 
-def _with_units(table: CsvTable, plan: Plan) -> Plan:
+def _unit_behind(cells: pl.Series) -> str:
+    """What stands behind every number of a column, if it is a unit; empty where there is none."""
+    behind = re.sub(rf"^(?:[0-9.,]|{_GROUP_MARK})+", "", cells[0] or "") if len(cells) else ""
+    numbers = cells.filter(cells.str.contains("[0-9]"))
+    return behind if _unit(behind) and numbers.str.ends_with(behind).all() else ""
+
+
+def _with_units(table: CsvTable, plan: Plan, units: Mapping[str, str | None]) -> Plan:
     taken = dict(plan.taken)
-    for field, each in plan.taken.items():
-        unit = _unit(table.series(each.heading)[0]) if field in TIMES or field in RATES else None
+    for field, unit in units.items():
+        each = taken[field]
         if unit:
+            if not fits(field, unit):
+                raise table.error(0, each.heading, f"{unit!r}: expected a unit of {field}")
             if each.unit and each.unit != unit:
                 raise table.error(0, each.heading, f"{unit!r}: expected {each.unit}, as its heading says")
             taken[field] = Taken(each.heading, unit)
@@ -434,7 +457,7 @@ def _decimals(table: CsvTable, columns: Mapping[int, pl.Series]) -> str:
             if "," not in cell and "." not in cell:
                 continue
             mark = decimal_mark(cell)
-            if mark is None and ("," in cell or table.separator == ";"):
+            if mark is None and _NUMERAL.fullmatch(cell) and ("," in cell or table.separator == ";"):
                 doubt = doubt or (row, index)
             elif mark is not None:
                 marks.setdefault(mark, (row, index))
@@ -444,7 +467,8 @@ def _decimals(table: CsvTable, columns: Mapping[int, pl.Series]) -> str:
     elif not marks and doubt is not None:
         row, index = doubt
         mark = "comma" if "," in columns[index][row] else "point"
-        problem = f"is its {mark} one of decimals or of thousands? expected decimal points"
+        between = ", and commas between cells" if table.separator == ";" else ""
+        problem = f"is its {mark} one of decimals or of thousands? expected decimal points{between}"
     else:
         return next(iter(marks), ".")
     raise table.error_at(int(table.line_numbers[row]), index, f"{shown(columns[index][row])}: {problem}")
@@ -471,7 +495,7 @@ def _plain_numbers(column: pl.Series, decimal: str) -> pl.Series:
     thousands = "," if decimal == "." else "."
 
     def plain(cell: str) -> str:
-        if "." not in cell and "," not in cell:
+        if ("." not in cell and "," not in cell) or not _NUMERAL.fullmatch(cell):
             return cell
         whole, mark, digits = cell.partition(decimal)
         grouped = thousands not in whole or _GROUPS[thousands].fullmatch(whole) is not None

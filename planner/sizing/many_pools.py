@@ -283,7 +283,7 @@ def changes_of(rows: Sequence[PoolCount]) -> list[tuple[str, int]]:
 def doubtful(rows: Sequence[PoolCount], most: int) -> str:
     """Where aliases may not be the problem; empty where nothing speaks for that."""
     shown = [f"{row.name} ({'; '.join(row.doubts)})" for row in rows if row.doubts]
-    return f"Perhaps no alias problem: {listed(shown, most)}. {LOOK}" if shown else ""
+    return f"Perhaps no alias problem: {listed(shown, most, wide=200)}. {LOOK}" if shown else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -162,7 +162,7 @@ def test_other_tools_read_it_as_it_is(archive: Path) -> None:
 
 
 def test_a_row_without_a_date_cannot_be_kept(archive: Path) -> None:
-    with pytest.raises(ReportError, match="whose interval has no date"):
+    with pytest.raises(ReportError, match="whose interval has no date with one meaning"):
         collect([volumes(1).drop("start")], archive)
     with pytest.raises(ReportError, match="whose interval has no length"):
         collect([volumes().drop("interval_s")], archive)

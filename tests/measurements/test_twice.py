@@ -32,6 +32,15 @@ def hours(step: int, many: int = 24) -> pl.DataFrame:
     )  # fmt: skip
 
 
+def test_rows_without_a_time_below_one_with_a_time_stand_twice_too() -> None:
+    first, second = read(hours(24)).devices.iter_slices(1)
+    undated = second.with_columns(start=pl.lit(None, pl.Datetime("us")))
+    with pytest.raises(
+        ReportError, match=r"V2 a second time, first in line 2 .*expected each interval of it once$"
+    ):
+        refuse_twice(pl.concat([first, undated, undated]))
+
+
 def ask_growth(sources: object) -> object:
     return site_growth(read(sources), GrowthQuestion(law=Law.from_model("hyperpav"), target=Target()))
 

@@ -65,6 +65,12 @@ def text(*lines: str) -> bytes:
             1.3e-3,
         ),
         (("Device,Volser,IOPS,Svc", "8A00,A,10,1.3", "LCU 0045 total,,10,1.3"), 10, 1.3e-3),
+        (("Volser,IOPS,Svc", "A,10,1.3", "Mean,10,1.3", "Maximum,10,1.3", "Count,1,1"), 10, 1.3e-3),
+        (("Volser;IOPS;Svc", "A;1\u202f234\u00a0567,5;1,3"), 1234567.5, 1.3e-3),
+        (("Volser;IOPS;Svc", "A;1'234.5;1.3"), 1234.5, 1.3e-3),
+        (("Volser;IOPS;Svc", "A;1 234,5 IO/s;1300 µs", "Summe;1 234,5 IO/s;"), 1234.5, 1.3e-3),
+        (("Volser,IOPS,Resp (µsec),Queue (ms)", "A,10,1700,.4"), 10, 1.3e-3),
+        (("Volser,IOPS,Svc", "A,1 234,1.3"), 1234, 1.3e-3),
     ],
 )
 def test_marks_and_units_are_found(lines: tuple[str, ...], rate: float, service: float) -> None:
@@ -76,7 +82,12 @@ def test_marks_and_units_are_found(lines: tuple[str, ...], rate: float, service:
     ("lines", "problem"),
     [
         (("Volser;IOPS;Svc", "A;1,234;2,345"), "line 2, column 3: '1,234': is its comma one of decimals or"),
-        (("Volser;IOPS;Svc", "A;1.234;2"), "line 2, column 3: '1.234': is its point one of decimals or"),
+        (("Volser;IOPS;Svc", "A;1.234;2"), "line 2, column 3: '1.234': is its point one of decimals or of "
+         "thousands. expected decimal points, and commas between cells"),
+        (("Volser;IOPS;Svc", "A;1;2,1 ms", "B;1;2,1"), "line 2, column 5: Svc '2,1 ms': expected a number"),
+        (("Volser,IOPS,Svc (us)", "A,1,2 ms"), r"line 2, column 5: Svc \(us\) 'ms': expected us, as its heading says"),
+        (("Volser,IOPS,Svc", "A,1 ms,2"), "line 2, column 3: IOPS 'ms': expected a unit of io_rate"),
+        (("Volser;IOPS;Svc", "A;1 2,5;1,3"), "line 2, column 3: IOPS '1 2,5': expected a number"),
         (("Volser,IOPS (k),Svc", "A,1.2,2.5"), r"io_rate: perhaps 'IOPS \(k\)', but its unit 'k' does not fit; `map`"),
         (("Volser,IOPS,Resp (max) [ms]", "A,1.2,2.5"), "its unit 'max ms' does not fit"),
         (("Volser,IOPS,Conn (%),Pend,Disc", "A,1.2,2.5,1,1"), r"not taken: Conn \(%\)"),
@@ -121,7 +132,16 @@ def test_rows_without_numbers_are_left_out_and_named_and_never_the_whole_file() 
         (None, "1"),
     ]
     (note,) = found.notes
-    assert "4 rows without a number that is needed left out: A in line 2, B in line 3" in note
+    assert "4 rows without a value that is needed left out: A in line 2, B in line 3" in note
+
+
+@pytest.mark.parametrize("date", ["2026-03-01T10:15", "10:15", "03/01/2026 10:15"])
+def test_a_row_without_a_time_beside_others_is_left_out(date: str) -> None:
+    """As of merged cells, of which the first row alone has the time: it would be another interval."""
+    lines = (f"{date},A,700,1.0", ",B,600,1.0", f"{date[:-2]}45,A,700,1.0", ",B,600,1.0")
+    found = read(text("Time,Volser,IOPS,Svc", *lines))
+    assert found.devices["label"].to_list() == ["A", "A"] and {each.name for each in found.missing} == {"B"}
+    assert "2 rows without a value that is needed left out: B in line 3, B in line 5" in found.notes[-1]
 
 
 def test_a_date_with_two_meanings_is_not_guessed() -> None:
@@ -173,6 +193,12 @@ def test_frames_with_other_names_and_with_an_index() -> None:
             1.3e-3
         )
         assert [each.name for each in found.missing] == ["B"]
+
+
+def test_whole_numbers_that_a_frame_keeps_as_floats_are_names_without_decimals() -> None:
+    rows = {"device": [5200.0, 5201.0], "pool": [7.0, float("nan")], "iops": [700.5, 1], "svc": [1.3, 1.3]}
+    found = read(pd.DataFrame(rows)).devices
+    assert found.select("device", "pool", "io_rate").rows() == [("5200", "7", 700.5), ("5201", None, 1.0)]
 
 
 def test_headings_and_maps_on_their_own() -> None:

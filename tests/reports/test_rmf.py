@@ -79,6 +79,21 @@ def test_pools_of_two_systems_have_the_aliases_of_their_own_system() -> None:
         assert dict(frame.select("system", name).unique().rows()) == {"SYSA": 6, "SYSB": 2}
 
 
+def test_a_volume_with_static_pav_has_aliases_of_its_own_and_no_pool() -> None:
+    """PAV counts the base too; H is HyperPAV, 1 has no aliases. Sums of the control unit still hold all volumes."""
+    text = printed(volumes(Random(4), 4))
+    for k, pav in enumerate(("4", "2*", "1")):
+        text = text.replace(f"<col>PROD0{k}</col><col>1.3H", f"<col>PROD0{k}</col><col>{pav}")
+    found = read(text.replace("\n", " ").encode())  # all in one line
+    own = [(None, 3), (None, 1), ("0045", 6), ("0045", 6)]
+    assert found.devices.select("pool", "pool_aliases").rows() == own and found.missing == ()
+    assert [note for note in found.notes if "PAV 2*: the number of aliases changed" in note]
+    answer = planner.aliases(text.encode(), kind="volume", wait="2ms").to_dict()
+    assert {row["device"]: row["in_use"] for row in answer["volumes"]} == {"8A00": 3, "8A01": 1}
+    alone = read(printed(volumes(Random(4), 1), ioq=False).replace("1.3H", "4").encode())
+    assert not any("how many aliases a pool has" in note for note in alone.notes)
+
+
 @pytest.mark.long
 def test_channels_and_cache_of_the_same_file_are_named_in_the_answer() -> None:
     """The worst of each, with its place; a sum, and what is no number, is none."""

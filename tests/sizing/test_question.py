@@ -200,6 +200,9 @@ def test_notes_of_a_site_say_what_to_move_and_what_is_left_out() -> None:
         for line in many
         if line.startswith("Perhaps no alias problem: P1 (48 more aliases, over twice those")
     ]
+    slow = site(pool("IBM.750000000TH031.c280", 50, 2, then=traffic(100.0, 2e-3, 0.1, 2e-3))).notes
+    (said,) = [line for line in slow if line.startswith("Perhaps no alias problem")]
+    assert "those in use; the service time grows by 100 %). Before" in said
 
 
 def test_the_code_of_a_site_is_the_worst_of_its_pools_and_gaps() -> None:

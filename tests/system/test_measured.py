@@ -79,5 +79,5 @@ def test_hours_without_io_count(idle: bool) -> None:
 
 
 def test_nothing_measured() -> None:
-    with pytest.raises(InputError, match="at least one base or volume"):
+    with pytest.raises(InputError, match=r"source = .*at least one base or volume"):
         from_measurements(frame([]))
