@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -16,7 +17,14 @@ from planner.queueing.pools.exact.open_chain import MOST_VOLUMES, solve_open_cha
 from planner.queueing.pools.field.device_rates import with_gap_wait
 from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.field.mean_field import solve_field
-from planner.queueing.pools.independent import solve_independent, states_of_one, without_aliases
+from planner.queueing.pools.independent import (
+    CROWD,
+    crowded,
+    may_be_crowded,
+    solve_independent,
+    states_of_one,
+    without_aliases,
+)
 from planner.queueing.pools.outcome import Outcome, balanced
 from planner.queueing.pools.pool import CheckedPool, Scenarios
 from planner.queueing.pools.stability import solve_saturated
@@ -48,6 +56,7 @@ class PoolMethod:
     asked_by: frozenset[str]
     takes: Callable[[Asked], Mask]
     solve: Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]
+    tries: bool = False  # Whether it leaves to others what it does not settle
 
 
 def _any(asked: Asked) -> Mask:
@@ -98,20 +107,30 @@ def _one_by_one(
     return solved
 
 
-def _field(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
-    here = asked.elements.take(which)
-    outcome = Outcome.empty(here)
-    converged = np.zeros(which.size, dtype=bool)
-    numbers = (here.volumes > 0.0).sum(axis=-1)
-    for classes in np.unique(numbers).tolist():  # a class without volumes costs as much as another
-        of = np.flatnonzero(numbers == classes)
-        part = here.take(of)
-        order = np.argsort(part.volumes <= 0.0, axis=-1, kind="stable")[:, :classes]
-        found, settled = solve_field(part.with_classes(order))
-        outcome.write(of, found.spread(order, here.volumes.shape[-1]))
-        converged[of] = settled
-    outcome = with_gap_wait(here, outcome)
-    return outcome, converged & balanced(here, outcome)
+def _by_classes(
+    solve: Callable[[Elements], tuple[Outcome, Mask]],
+) -> Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]:
+    """Solve elements of as many classes together: one without volumes costs as much as another."""
+
+    def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
+        here = asked.elements.take(which)
+        outcome = Outcome.empty(here)
+        settled = np.zeros(which.size, dtype=bool)
+        numbers = (here.volumes > 0.0).sum(axis=-1)
+        for classes in np.unique(numbers).tolist():
+            of = np.flatnonzero(numbers == classes)
+            part = here.take(of)
+            order = np.argsort(part.volumes <= 0.0, axis=-1, kind="stable")[:, :classes]
+            found, settled[of] = solve(part.with_classes(order))
+            outcome.write(of, found.spread(order, here.volumes.shape[-1]))
+        return outcome, settled & balanced(here, outcome)
+
+    return solved
+
+
+def _field(elements: Elements) -> tuple[Outcome, Mask]:
+    outcome, settled = solve_field(elements)
+    return with_gap_wait(elements, outcome), settled
 
 
 def _by_chains_of_one(asked: Asked) -> Mask:
@@ -134,15 +153,16 @@ def _solve_exact(pool: CheckedPool, aliases: int) -> Outcome:
 
 
 def _at_last(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
-    """Chains where the field has no answer: closed pools with few enough states, others of few volumes."""
+    """Where the field has no answer: chains of few enough states, or volumes, and pools that are nearly crowded."""
     here = asked.elements.take(which)
-    outcome, found = Outcome.empty(here), np.zeros(which.size, dtype=bool)
+    outcome, found = _by_classes(partial(crowded, least=0.5 * CROWD))(asked, which)
     few = here.volumes.sum(axis=-1) <= MOST_VOLUMES
     for at in np.flatnonzero(few | here.closed.all(axis=-1)).tolist():
         with suppress(InputError, ConvergenceError):
             part, good = _one_by_one(_solve_exact)(asked, which[at : at + 1])
-            outcome.write(np.array([at]), part)
-            found[at] = good[0]
+            if good[0]:
+                outcome.write(np.array([at]), part)
+                found[at] = True
     return outcome, found
 
 
@@ -158,11 +178,15 @@ METHODS: Final = (
     ),
     PoolMethod("exact", EXACT | FIELD, _by_chains_of_one, _one_by_one(solve_independent)),
     # Exact but for rounding: given D the laws of volumes that do not meet are a product.
-    PoolMethod("exact", EXACT | FIELD, lambda asked: asked.elements.independent, _field),
+    PoolMethod("exact", EXACT | FIELD, lambda asked: asked.elements.independent, _by_classes(_field)),
     # Closed pools up to 30,000 states; two to four volumes with open classes but for 1e-8 of the mean queue.
     PoolMethod("exact", EXACT, _any, _one_by_one(_solve_exact)),
+    # Throughputs to 1.5 %, where somebody always waits.
+    PoolMethod(
+        "mean-field", FIELD, lambda asked: may_be_crowded(asked.elements), _by_classes(crowded), tries=True
+    ),
     # Waits to 5 %, 6 % with inflation or gaps, a tenth where service times differ.
-    PoolMethod("mean-field", FIELD, _any, _field),
+    PoolMethod("mean-field", FIELD, _any, _by_classes(_field)),
 )
 """Which pools, which method, how near: the first one that takes an element answers."""
 
@@ -180,7 +204,7 @@ def solve_all(asked: Asked, method: str) -> tuple[Outcome, Mask, str]:
         if which.size:
             found, settled = each.solve(asked, which)
             outcome.write(which, found)
-            converged[which], left[which] = settled, False
+            converged[which], left[which] = settled, each.tries & ~settled
             kinds.add(each.kind)
     failed = np.flatnonzero(~converged)
     if failed.size and method in FIELD:

@@ -74,6 +74,9 @@ class PoolLayout:
 @lru_cache(maxsize=64)
 def lumped_states(layout: PoolLayout, most: int) -> LumpedStates:
     """Enumerate the states that the empty pool can reach."""
+    too_many = InputError("method", "exact", f"a pool of at most {most} states for the exact chain")
+    if least_states(layout) > most:
+        raise too_many
     empty: State = tuple((((IDLE, 0, 0, 0), count),) for count in layout.volumes)
     index = {empty: 0}
     states = [empty]
@@ -84,9 +87,7 @@ def lumped_states(layout: PoolLayout, most: int) -> LumpedStates:
             there = index.setdefault(following, len(states))
             if there == len(states):
                 if there == most:
-                    raise InputError(
-                        "method", "exact", f"a pool of at most {most} states for the exact chain"
-                    )
+                    raise too_many
                 states.append(following)
             moves.append((here, there, drives.setdefault(drive, len(drives)), weight))
     source, target, drive_index = (np.array([move[i] for move in moves], dtype=np.int64) for i in range(3))
@@ -98,6 +99,29 @@ def lumped_states(layout: PoolLayout, most: int) -> LumpedStates:
         tuple(drives),
         *_totals(states, layout),
     )
+
+
+def least_states(layout: PoolLayout, people: int = 20, volumes: int = 10) -> float:
+    """How many states a pool has without gaps; of larger classes those of so many `people` and `volumes` [1].
+
+    A volume that holds h is idle or has up to N - 1 - h in its queue, which is empty while an alias is free.
+    """
+    aliases = layout.aliases
+
+    def states_by_held(*, queues: bool) -> Array:
+        whole = np.append(1.0, np.zeros(aliases))
+        for count, population in zip(layout.volumes, layout.population, strict=True):
+            some = np.zeros((min(count, volumes) + 1, aliases + 1))
+            some[0, 0], most = 1.0, min(population, people)
+            for held in range(min(most, aliases + 1)):
+                for _ in range(1 + (most - held if queues else 1)):
+                    for more in range(1, some.shape[0]):
+                        some[more, held:] += some[more - 1, : aliases + 1 - held]
+            whole = np.convolve(whole, some[-1])[: aliases + 1]
+        return whole
+
+    calm = states_by_held(queues=False)
+    return float(calm.sum() - calm[-1] + states_by_held(queues=True)[-1])
 
 
 def _moves(state: State, layout: PoolLayout) -> Iterator[Move]:

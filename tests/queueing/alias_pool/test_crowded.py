@@ -1,0 +1,65 @@
+"""Closed pools in which I/Os always wait: exact chains, the limit of endless queues, and pools that had no answer."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from planner.queueing import alias_pool
+from planner.queueing.pools.exact.lumped import PoolLayout, least_states, lumped_states
+from planner.queueing.pools.stability import most_in_overload
+
+
+@pytest.mark.parametrize("think_time", [0.05, 0.5])
+@pytest.mark.parametrize(("inflation", "gap"), [(0.0, 0.0), (0.18, 0.0), (0.0, 0.02)])
+def test_near_the_exact_chain(inflation: float, gap: float, think_time: float) -> None:
+    pool = {
+        "volumes": [1, 1] if gap else [2, 1], "population": [9, 12], "think_time": [think_time] * 2,
+        "service_time": [1.0, 0.7], "inflation": inflation, "redrive_time": gap,
+    }  # fmt: skip
+    for aliases in (1, 2):
+        found, exact = (alias_pool(aliases, method=method, **pool) for method in ("auto", "exact"))  # type: ignore[arg-type]
+        assert found.throughput == pytest.approx(exact.throughput, rel=0.015)
+        assert found.queue_length == pytest.approx(exact.queue_length, rel=0.02)
+        assert found.fails_rate == pytest.approx(exact.fails_rate, rel=0.015)
+
+
+@pytest.mark.parametrize(("volumes", "aliases", "inflation"), [(3, 4, 0.0), (4, 2, 0.18), (5, 30, 0.1)])
+def test_endless_queues_are_the_limit(volumes: int, aliases: int, inflation: float) -> None:
+    """With very many requesters equal volumes do what overloaded open ones do, which is exact."""
+    found = alias_pool(
+        aliases, volumes=volumes, population=2000, think_time=0.1, service_time=1.0, inflation=inflation
+    )
+    most = float(most_in_overload(np.array(volumes), np.array(aliases / volumes), inflation, np.array(0.0)))
+    assert found.throughput.item() == pytest.approx(most, rel=5e-3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_crowded_pool_has_an_answer(seed: int) -> None:
+    """Saturated closed pools at few aliases, one in three of which had none; more aliases serve more."""
+    random = np.random.default_rng(seed)
+    classes = int(random.integers(2, 7))
+    service = random.uniform(0.5e-3, 2.5e-3, classes)
+    found = alias_pool(
+        np.arange(1.0, 30.0, 4.0), volumes=random.integers(1, 5, classes), population=random.integers(12, 40, classes),
+        think_time=service * random.uniform(0.05, 1.0, classes), service_time=service,
+        inflation=random.choice([0.0, 0.18]), redrive_time=random.choice([0.0, 6e-5]),
+    )  # fmt: skip
+    assert np.asarray(found.converged).all()
+    assert all(more > fewer for fewer, more in pairwise(found.pool_throughput.tolist()))
+
+
+@pytest.mark.parametrize(
+    ("aliases", "volumes", "population"),
+    [(1, (1,), (2,)), (2, (3,), (4,)), (3, (2, 2), (3, 4)), (1, (4, 4), (3, 2)), (9, (2, 1), (3, 3))],
+)
+def test_states_are_counted_before_they_are_made(
+    aliases: int, volumes: tuple[int, ...], population: tuple[int, ...]
+) -> None:
+    layout = PoolLayout(aliases, volumes, population, gap=False)
+    assert least_states(layout) == lumped_states(layout, 10**6).size
+    with_gap = PoolLayout(aliases, volumes, population, gap=True)
+    assert least_states(layout) <= lumped_states(with_gap, 10**6).size
+    assert least_states(PoolLayout(2, (30,), (90,), gap=False)) > 1e6
