@@ -18,8 +18,8 @@ from planner.results import Array
 
 AGREES: Final = 1e-6  # queue of a volume, from pass to pass, which halve what is left
 CROWD: Final = 8.0
-"""Standard deviations of what waits by which its mean lies above 0 where somebody always waits. From there on throughputs
-are within 1 % of exact chains, those of the field within 5 where it has an answer (`tests...alias_pool.test_crowded`)."""
+"""Standard deviations of what waits by which its mean lies above 0 where somebody always waits: from there on
+throughputs are within 1 % of exact chains, of the field, where it has any, 5 (`tests/queueing/alias_pool`)."""
 
 
 def without_aliases(elements: Elements) -> Outcome:
