@@ -768,13 +768,14 @@ def test_a_pool_without_any_solution_has_candidates_that_do_not_fit(monkeypatch:
     "population", [20, *(pytest.param(each, marks=pytest.mark.long) for each in (48, 96))]
 )
 def test_many_requesters_a_volume_are_found(population: int) -> None:
-    """A pool as the law itself has it, most of its I/Os waiting: expected values come from our own law."""
-    asked = Pool(
-        classes=(VolumeClass(volumes=2, population=population, think_time=5e-3),), service_time=1.3e-3,
-        inflation=LAW.inflation, redrive_time=LAW.redrive_time,
-    )  # fmt: skip
-    solved = asked.solve([2])
-    rate, queue, service = (float(each[0]) for each in (solved.io_rate, solved.queued, solved.service_time))
+    """A pool most of whose I/Os wait, by its exact chain where that is small enough, else as our own law has it."""
+    pool = {
+        "volumes": 2, "population": population, "think_time": 5e-3, "service_time": 1.3e-3,
+        "inflation": LAW.inflation, "redrive_time": LAW.redrive_time,
+    }  # fmt: skip
+    solved = queueing.alias_pool(2, method="exact" if population == 20 else "auto", **pool)  # type: ignore[arg-type]
+    each = solved.throughput, solved.queue_length, solved.service_time
+    rate, queue, service = (many * value.item() for many, value in zip((2, 2, 1), each, strict=True))
     one = from_numbers(
         io_rate=Interval.around(rate / 2, 1e-3 * rate), service=Interval.around(service, 1e-5), response=None,
         queued=Interval.around(queue / 2, 0.05), volumes=1, aliases=0, pool=False,

@@ -133,19 +133,24 @@ def _crowded(pools: Elements, size: int, least: float, passes: int = 50) -> tupl
     """The same of some, whose volumes have less than `size` requesters each."""
     people, service, think = pools.population, pools.service, pools.think_time
     gap, aliases = pools.redrive_time[:, None], pools.aliases[:, None]
+    inflation = pools.inflation[:, None, None]
     n, beside = np.arange(float(size)), np.maximum(np.arange(float(size)) - 1.0, 0.0)
     here = np.where(pools.volumes > 0.0, 1.0, 0.0)
     busy, queue, on_alias = here, here * np.maximum(people - 1.0, TINY), service + gap
     held, taken, throughput, picked = 0.0 * here, 0.0 * here, here, here
-    base, at_base, change = service, np.zeros((*here.shape, size)), np.full(here.shape[0], np.inf)
+    base, at_base, change = service + gap, np.zeros((*here.shape, size)), np.full(here.shape[0], np.inf)
     for _ in range(passes):
         pick = aliases / pools.over_volumes(queue * on_alias)[:, None]
         law = _held_by_one(pools, pick, queue, held, size)
-        slowed = service[..., None] * (1.0 + pools.inflation[:, None, None] * n)
+        # Of a volume's devices those in their gap slow no other.
+        beside_base = n * (1.0 - gap / on_alias)[..., None]
+        beside_alias = (
+            beside * (1.0 - gap / on_alias)[..., None] + (busy - gap * busy * picked / base)[..., None]
+        )
+        slowed = service[..., None] * (1.0 + inflation * beside_base)
         base = 1.0 / (law / slowed).sum(axis=-1) + gap * picked
-        others = np.maximum(n - 1.0 + busy[..., None], 0.0)
-        slowed = service[..., None] * (1.0 + pools.inflation[:, None, None] * others)
-        on_alias = (law * n).sum(axis=-1) / (law * n / (slowed + gap[..., None])).sum(axis=-1)
+        slowed = service[..., None] * (1.0 + inflation * beside_alias) + gap[..., None]
+        on_alias = (law * n).sum(axis=-1) / (law * n / slowed).sum(axis=-1)
         delay = think + taken / throughput * on_alias
         rates = np.log(np.maximum(people[..., None] - n[:-1], 0.0) / delay[..., None])
         rates -= np.log(1.0 / base[..., None] + pick[..., None] * beside[1:])
@@ -173,16 +178,22 @@ def _crowded(pools: Elements, size: int, least: float, passes: int = 50) -> tupl
 def _held_by_one(pools: Elements, pick: Array, queue: Array, held: Array, size: int) -> Array:
     """Law of the aliases that one volume of each class holds, a birth-death process, (elements, classes, size) [1].
 
-    The others take one of its I/Os each at the rate `pick`; one of its own that ends takes another one of them as often
-    as these are among all that wait.
+    The others, of which V volumes hold m, end I/Os in proportion to ``m / (1 + i (1 - 1 / V) + i m / V)``, as
+    `most_in_overload` has it, and take one of its I/Os as often as they are among all that wait; so does its own.
     """
     n = np.arange(float(size))
     aliases, gap, inflation = (
         each[:, None, None] for each in (pools.aliases, pools.redrive_time, pools.inflation)
     )
+    others = np.maximum(pools.volumes.sum(axis=-1) - 1.0, 1.0)[:, None, None]
+
+    def ends(elsewhere: Array) -> Array:
+        return np.asarray(elsewhere / (1.0 + inflation * (1.0 + (elsewhere - 1.0) / others)))
+
+    left = aliases - np.minimum(held, 0.99 * pools.aliases[:, None])[..., None]
     waiting = np.maximum((queue + held)[..., None] - n, 0.0)
     among = np.minimum(waiting / pools.over_volumes(queue)[:, None, None], 1.0)
-    births = pick[..., None] * np.maximum(1.0 - n / aliases, 0.0) * waiting
+    births = pick[..., None] * waiting * left / aliases * ends(np.maximum(aliases - n, 0.0)) / ends(left)
     deaths = n / (pools.service[..., None] * (1.0 + inflation * n) + gap)
     logs = np.log(births[..., :-1]) - np.log(deaths[..., 1:] * (1.0 - among[..., :-1]))
     logs = np.concatenate([np.zeros((*queue.shape, 1)), np.cumsum(logs, axis=-1)], axis=-1)
