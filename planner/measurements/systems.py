@@ -145,9 +145,8 @@ def pool_runs(
         More addresses than a control unit has, a volume in no pool, or the queue of some volumes only.
     """
     pools = rows.words["pool"]
-    (name,) = pool_names([rows], bases, exclude) if name is None else (name,)
     if rows.of_kind(VOLUME).any():
-        return _table_pools(rows, bases, exclude, name)
+        return _table_pools(rows, bases, exclude, name or rows.file.stem)
     if bases is None and aliases is None and exclude is None and any(pool is not None for pool in pools):
         return _named_pools(rows)
     volumes = np.flatnonzero(_bases(rows, bases, exclude))
@@ -162,6 +161,7 @@ def pool_runs(
     if not volumes.size:
         raise _wanted(rows, f"an ECKD base device; {_none(rows)}")
     used = np.flatnonzero(working)
+    name = name or pool_names([rows], bases, exclude)[0]
     run = _listed_pool(rows, f"pool {name}", volumes, used)
     if run is None:
         raise _wanted(rows, "a base device with I/O; there is none")

@@ -400,8 +400,8 @@ def cleaned(table: CsvTable, plan: Plan) -> tuple[CsvTable, Plan]:
         if field in timed and (behind := _unit_behind(column)):
             plan = _with_units(table, plan, {field: _unit(behind)})
             column = column.str.strip_suffix(behind).str.strip_chars()
-        grouped = column.str.contains(_GROUPED)
-        column = column.zip_with(~grouped, column.str.replace_all(_GROUP_MARK, ""))
+        if (grouped := column.str.contains(_GROUPED)).any():
+            column = column.zip_with(~grouped, column.str.replace_all(_GROUP_MARK, ""))
         nothing = column.str.to_lowercase().str.strip_chars().is_in(NOTHING) | column.str.contains(r"^\*+$")
         columns[index] = column.set(nothing.fill_null(False), "")
         commas |= bool(columns[index].str.contains(",", literal=True).any())
@@ -431,8 +431,10 @@ def _unit(cell: str) -> str | None:
 def _unit_behind(cells: pl.Series) -> str:
     """What stands behind every number of a column, if it is a unit; empty where there is none."""
     behind = re.sub(rf"^(?:[0-9.,]|{_GROUP_MARK})+", "", cells[0] or "") if len(cells) else ""
+    if not _unit(behind):
+        return ""
     numbers = cells.filter(cells.str.contains("[0-9]"))
-    return behind if _unit(behind) and numbers.str.ends_with(behind).all() else ""
+    return behind if numbers.str.ends_with(behind).all() else ""
 
 
 def _with_units(table: CsvTable, plan: Plan, units: Mapping[str, str | None]) -> Plan:

@@ -135,10 +135,10 @@ def _crowded(pools: Elements, size: int, least: float, passes: int = 50) -> tupl
     gap, aliases = pools.redrive_time[:, None], pools.aliases[:, None]
     inflation = pools.inflation[:, None, None]
     n, beside = np.arange(float(size)), np.maximum(np.arange(float(size)) - 1.0, 0.0)
-    here = np.where(pools.volumes > 0.0, 1.0, 0.0)
-    busy, queue, on_alias = here, here * np.maximum(people - 1.0, TINY), service + gap
-    held, taken, throughput, picked = 0.0 * here, 0.0 * here, here, here
-    base, at_base, change = service + gap, np.zeros((*here.shape, size)), np.full(here.shape[0], np.inf)
+    busy = picked = throughput = np.ones_like(people)
+    held = taken = np.zeros_like(people)
+    queue, base, on_alias = np.maximum(people - 1.0, TINY), service + gap, service + gap
+    at_base, change = np.zeros((*people.shape, size)), np.full(people.shape[0], np.inf)
     for _ in range(passes):
         pick = aliases / pools.over_volumes(queue * on_alias)[:, None]
         law = _held_by_one(pools, pick, queue, held, size)
@@ -152,15 +152,14 @@ def _crowded(pools: Elements, size: int, least: float, passes: int = 50) -> tupl
         slowed = service[..., None] * (1.0 + inflation * beside_alias) + gap[..., None]
         on_alias = (law * n).sum(axis=-1) / (law * n / slowed).sum(axis=-1)
         delay = think + taken / throughput * on_alias
-        rates = np.log(np.maximum(people[..., None] - n[:-1], 0.0) / delay[..., None])
-        rates -= np.log(1.0 / base[..., None] + pick[..., None] * beside[1:])
-        logs = np.concatenate([0.0 * here[..., None], np.cumsum(rates, axis=-1)], axis=-1)
-        at_base = np.exp(logs - logs.max(axis=-1, keepdims=True))
-        at_base /= at_base.sum(axis=-1, keepdims=True)
+        at_base = _birth_death_law(
+            np.maximum(people[..., None] - n[:-1], 0.0) / delay[..., None],
+            1.0 / base[..., None] + pick[..., None] * beside[1:],
+        )
         busy = 1.0 - at_base[..., 0]
         picked = 1.0 - at_base[..., 1] / busy
         found = (at_base * beside).sum(axis=-1)
-        change = np.abs(here * (found - queue)).max(axis=-1)
+        change = np.abs(found - queue).max(axis=-1)
         queue, taken = 0.5 * (queue + found), pick * found
         throughput, held = busy / base + taken, 0.5 * (held + taken * on_alias)
     by_base = picked * busy / base
@@ -195,7 +194,12 @@ def _held_by_one(pools: Elements, pick: Array, queue: Array, held: Array, size: 
     among = np.minimum(waiting / pools.over_volumes(queue)[:, None, None], 1.0)
     births = pick[..., None] * waiting * left / aliases * ends(np.maximum(aliases - n, 0.0)) / ends(left)
     deaths = n / (pools.service[..., None] * (1.0 + inflation * n) + gap)
-    logs = np.log(births[..., :-1]) - np.log(deaths[..., 1:] * (1.0 - among[..., :-1]))
-    logs = np.concatenate([np.zeros((*queue.shape, 1)), np.cumsum(logs, axis=-1)], axis=-1)
+    return _birth_death_law(births[..., :-1], deaths[..., 1:] * (1.0 - among[..., :-1]))
+
+
+def _birth_death_law(births: Array, deaths: Array) -> Array:
+    """Law of 0, 1, ... from the rates of births at 0, 1, ... and of deaths at 1, 2, ..."""
+    steps = np.log(births) - np.log(deaths)
+    logs = np.concatenate([np.zeros((*steps.shape[:-1], 1)), np.cumsum(steps, axis=-1)], axis=-1)
     law = np.exp(logs - logs.max(axis=-1, keepdims=True))
     return np.asarray(law / law.sum(axis=-1, keepdims=True))
