@@ -12,6 +12,7 @@ from planner.queueing import finite_source
 from planner.queueing.pools import alias_pool, methods
 from planner.queueing.pools.exact.lumped import solve_lumped
 from planner.queueing.pools.pool import check_pools
+from tests.queueing.alias_pool.simulation import simulate
 
 PUBLISHED = {
     "population": 3, "think_time": 0.153e-3, "service_time": 1.288e-3, "inflation": 0.160, "redrive_time": 0.059e-3,
@@ -251,3 +252,49 @@ def test_a_pool_that_is_too_large_is_said_to_be_before_its_arrays_are_made():
         alias_pool(10, volumes=[1] * 5, population=[4000, 3, 3, 3, 3], think_time=think, service_time=1.3e-3)
     assert tracemalloc.get_traced_memory()[1] < 2**28
     tracemalloc.stop()
+
+
+def _without_chains(monkeypatch):
+    """Leave to nobody what the field does not settle."""
+
+    def nothing(asked, which):
+        return methods.Outcome.empty(asked.elements.take(which)), np.zeros(which.size, dtype=bool)
+
+    monkeypatch.setattr(methods, "_at_last", nothing)
+
+
+def test_a_volume_beside_one_whose_requesters_come_back_at_once(monkeypatch):
+    """What the first has the second lacks, and fetches at once; as often as on average, there was no answer."""
+    law = {"volumes": [1, 1], "population": [4, 8], "think_time": [3.0, 0.01], "service_time": 1.0}
+    exact = alias_pool(7, method="exact", **law)
+    _without_chains(monkeypatch)
+    found = alias_pool(7, **law)
+    assert found.method == "mean-field"
+    np.testing.assert_allclose(found.throughput, exact.throughput, rtol=0.01)
+    np.testing.assert_allclose(found.pool_queue_length, exact.pool_queue_length, rtol=0.06)
+    np.testing.assert_allclose(found.queue_length, exact.queue_length, rtol=0.16)
+
+
+HURRIED = {
+    "volumes": np.ones(8), "population": [12, 11, 11, 11, 8, 6, 5, 3],
+    "think_time": [7e-6, 1.65e-4, 4e-6, 1e-6, 2.09e-4, 1.181e-3, 8.36e-4, 3.76e-4],
+    "service_time": [9.4e-4, 1.716e-3, 1.56e-3, 4.59e-4, 9.93e-4, 1.451e-3, 1.7e-3, 7.78e-4],
+    "inflation": 0.176, "redrive_time": 6.33e-5,
+}  # fmt: skip
+
+
+def test_requesters_that_come_back_at_once_have_an_answer_at_every_count(monkeypatch):
+    """Of 54 aliases, one for every requester but the first of each volume being 59, eight counts had none."""
+    _without_chains(monkeypatch)
+    found = alias_pool(np.arange(40, 60), **HURRIED)
+    assert (np.diff(found.pool_queue_length) < 0.0).all()
+    assert (np.diff(found.pool_throughput) > -5e-4 * found.pool_throughput[1:]).all()
+
+
+@pytest.mark.long
+def test_requesters_that_come_back_at_once_against_simulation():
+    found, run = alias_pool(48, **HURRIED), simulate(48, completions=600_000, seed=1, **HURRIED)
+    np.testing.assert_allclose(found.throughput, run.throughput[0], rtol=0.04)
+    np.testing.assert_allclose(
+        found.pool_queue_length / found.pool_throughput, run.pool_wait_time[0], rtol=0.03
+    )

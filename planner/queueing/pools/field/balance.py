@@ -97,8 +97,8 @@ def waiting_and_held(
     * what holds an alias gains the tries that find one free, each is lost when it ends, and of the aliases that end
       with I/Os waiting a volume finds as many as it has of these.
 
-    Where all volumes are closed the pool has a bounded number of I/Os: what one has the others lack, and they try more
-    often.
+    Where all volumes are closed the pool has a bounded number of I/Os: what one has above its mean the others lack, and
+    they try more often: as many more as think, or, where that is hardly known, as they do given a smaller D.
     """
     volumes, total = elements.volumes[..., None], np.arange(flows.pool_tries.shape[-1])
     count = np.maximum(volumes, 1.0)
@@ -135,7 +135,11 @@ def waiting_and_held(
     others = over_volumes(present) - present
     more = np.where(bounded, np.minimum(np.maximum(1.0 + given.beside - present, 0.0), others), 0.0)
     think_rate_of_others = ratio(over_volumes(think_rate * present) - think_rate * present, others)
-    others_try = np.maximum(tries - flows.tries, 0.0) + more * think_rate_of_others
+    by_law = (1.0 - elements.trusted[..., None]) * flows.tries
+    fall = np.zeros_like(by_law)
+    fall[..., 1:] = np.maximum(by_law[..., :-1] - by_law[..., 1:], 0.0)
+    others_try = np.maximum(tries - flows.tries, 0.0)
+    others_try += more * (think_rate_of_others + over_volumes(fall) - fall)
     at_busy = ratio(parts.held - parts.held_idle, parts.held)
     own = at_busy * flows.ends_beside * np.minimum(given.beside * (1.0 - parts.alias_share), 1.0)
     tries_seen, picks_seen, tries_held, picks_held = seen(

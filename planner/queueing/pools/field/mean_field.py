@@ -302,13 +302,14 @@ def _averages(
     answer = np.stack([outcome.throughput, outcome.queue, in_service], axis=1)
     change = answer - state.answer
     reach = np.where(law > CUT, total, np.nan)
-    nobody = 1e-9  # I/Os waiting in the pool below which its volumes do not meet
+    # I/Os waiting in the pool below which its volumes do not meet, and from which on they do after all.
+    nobody, somebody = 1e-9, 1e-6
+    in_all = (elements.volumes * outcome.queue).sum(axis=-1)
     following = replace(
         state,
         passes=state.passes + 1,
-        nobody_waits=np.where(
-            state.passes == 1, (elements.volumes * outcome.queue).sum(axis=-1) < nobody, state.nobody_waits
-        ),
+        nobody_waits=((state.passes == 1) | state.nobody_waits)
+        & (in_all < np.where(state.nobody_waits, somebody, nobody)),
         answer=answer,
         change=change,
         base_gap=gap * base_pickups / np.maximum(throughput - tries + base_pickups, TINY),
