@@ -209,10 +209,8 @@ def _order(found: PoolNeed) -> tuple[int, int, str, str]:
     return VERDICTS.index(found.verdict), -(found.to_add or found.to_gain), found.system, found.pool
 
 
-def supplied(
-    frame: pl.DataFrame | None, system: str, pool: str, no_alias: float = 0.01
-) -> tuple[str, int | None]:
-    """What the counters of one pool say, of whose tries a share `no_alias` may fail; and the most aliases in use."""
+def supplied(frame: pl.DataFrame | None, system: str, pool: str) -> tuple[str, int | None]:
+    """What the counters of one pool say; and the most aliases in use."""
     if frame is None:
         return "", None
     rows = frame.filter((pl.col("pool") == pool) & (pl.col("system").fill_null("") == system))
@@ -226,7 +224,7 @@ def supplied(
     most = rows.filter(pl.col("tries") > 0).select(used.max()).item()
     words = f"{percent(fails / tries)} without"
     with suppress(PlannerError):
-        (found,) = judge(pool_supplies(rows, Path("supply")), no_alias=no_alias).pools
+        (found,) = judge(pool_supplies(rows, Path("supply"))).pools
         if found.verdict is not None:
             needed = "" if found.aliases_needed is None else f", {found.aliases_needed} needed"
             words = f"{found.verdict.replace('not enough', 'short')}: {words}{needed}"
