@@ -352,7 +352,7 @@ def _intervals(measured: Measured, membership: Membership | None, named: str) ->
     refuse_several(measured.devices["system"].unique())
     every = intervals(measured)
     if not every:
-        raise InputError("source", named, f"devices or volumes; found {', '.join(measured.what) or 'none'}")
+        raise measured.without("devices or volumes")
     if membership is None:
         return every
     if not isinstance(membership, LinuxDevices):

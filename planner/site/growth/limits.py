@@ -119,8 +119,7 @@ def _nothing(measured: Measured, problems: Sequence[str]) -> PlannerError:
     """Say what is wrong with measurements of which no load has an answer."""
     if not problems:
         rows = measured.devices.height + measured.storage.height
-        found = "no interval with a date" if rows else listed(measured.what)
-        return InputError("measurements", found, NOT_MEASURED)
+        return measured.without(f"{NOT_MEASURED}{' (no interval has a date)' if rows else ''}")
     files = measured.frame["file"].drop_nulls().unique(maintain_order=True).to_list() or ["data frame"]
     more = f" and {counted(len(files) - 1, 'further file')}" if len(files) > 1 else ""
     return ReportError(f"{files[0]}{more}", "; ".join(each.rstrip(".") for each in problems))
