@@ -20,6 +20,7 @@ NAMES: Final = {  # field: headings, the likeliest first
     "pool": "pool aliaspool hyperpavpool hpavpool lcu logicalcontrolunit lcunumber lcuid lculcu lss ssid",
     "aliases": "poolaliases aliases hyperpavaliases hpavaliases aliascount hyperpavaliascount numberofaliases "
     "nraliases nralias naliases numaliases numberaliases aliasdevices",
+    "base_and_aliases": "pav",
     "type": "type devicetype devtype",
     "system": "system systemid sysid smfid sid systemname snm lpar host hostname nodename mvssystemid",
     "run": "run",

@@ -62,6 +62,8 @@ SUMS: Final = (  # names of rows below those of volumes, in whatever case, as sp
     r"|mean|median|max(imum)?|min(imum)?|count|anzahl"
     r"|(grand )?total .*|all)\W*$"
 )
+# A base and its aliases, other than those of HyperPAV, which has an H; their number changed where there is a star.
+STATIC_PAV: Final = r"^([2-9]|[1-9][0-9]{1,2})\*?$"
 SHOWN: Final = 5  # names that a note lists
 WANTED_TIME: Final = "expected a time such as 2007-05-27T15:01:00 or 2007-05-27T15:01:00+02:00"
 
@@ -160,6 +162,8 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
             most = MOST_ALIASES if field == "aliases" else COUNTER_SIZE - 1
             counts, _ = table.printed(taken[field].heading, Allowed(whole=True, most=most))
             columns["pool_aliases" if field == "aliases" else field] = counts
+    if "base_and_aliases" in taken and "aliases" not in taken:
+        columns |= _of_static_pav(table, taken["base_and_aliases"].heading, columns.get("pool"), notes)
     for field, unit in NUMBERS.items():
         if field in taken:
             columns |= measured(table, field, taken[field].heading, taken[field].factor(unit))
@@ -169,6 +173,19 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     lost = _too_little(frame)
     _check_twice(table, frame.filter(~lost), taken["device" if "device" in taken else "volume"].heading)
     return frame, lost
+
+
+def _of_static_pav(
+    table: CsvTable, heading: str, pool: pl.Series | None, notes: list[str]
+) -> dict[str, pl.Series]:
+    """Aliases of the volumes with static PAV, which are in no pool, from how RMF counts them: with the base."""
+    cells = table.text_series(heading)
+    static = cells.str.contains(STATIC_PAV)
+    if changed := sorted(cells.filter(static & cells.str.ends_with("*")).unique()):
+        taken = "the number of aliases changed within an interval, this one is taken"
+        notes.append(f"{table.path}: {heading} {listed(changed, SHOWN)}: {taken}.")
+    aliases = cells.set(~static, None).str.strip_chars_end("*").cast(pl.UInt16) - 1
+    return {"pool_aliases": aliases} | ({} if pool is None else {"pool": pool.set(static, None)})
 
 
 def derive(columns: dict[str, Any]) -> None:
