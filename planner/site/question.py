@@ -102,7 +102,7 @@ def _counted(
     solved = int(np.isfinite(needed[working]).sum())
     found = PoolNeed(
         system=pool.group.system, pool=pool.group.name, kind=_kind(pool.group),
-        volumes=int(pool.volumes.max(initial=0)), in_use=int(pool.in_use[-1]), intervals=needed.size,
+        volumes=int(pool.bases.max(initial=0)), in_use=int(pool.in_use[-1]), intervals=needed.size,
         busy_intervals=int(busy.sum()), solved_in_full=solved,
         short_intervals=int((asked.mattering & (needed > pool.in_use)).sum()),
         shares=part.shares.get(pool.group.name, {}),

@@ -215,6 +215,7 @@ SAID = {
     "aliases supply {}/../docs/examples/lsdasd.txt": "lsdasd says who shares a pool, not what was measured: give it by",
     "aliases volume {}/../docs/examples/volume-counters.csv": "service time of 522A = 1.52727 ms: expected at most",
     "aliases pool {}/hyperpav/pool-0-aliases.listing --pools no.csv": "no.csv: no such file; expected pool members",
+    "aliases supply {}/fast-ccw/results.csv": "; planner collect --map service_ms=COLUMN says which column it is",
     "system --template none": "--template = 'none': expected one of",
     "storage limits --release 9.9 --real-storage 1GB --resident-pages 50": "--release = '9.9': expected a z/VM release",
 }  # fmt: skip

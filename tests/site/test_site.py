@@ -326,6 +326,10 @@ def test_what_is_too_quiet_to_matter_is_not_short() -> None:
     assert found["000B"].verdict == SHORT and found["000B"].short_share == 1.0
     assert "000A: too quiet to matter" in "".join(answer.notes)
     assert site(table.filter(pl.col("device") == "000A")).exit_code == 0
+    idle = table.with_columns(
+        pool=pl.lit("P"), io_rate=pl.when(pl.col("device") == "000B").then("io_rate").otherwise(0.0)
+    )
+    assert site(idle).pools[0].volumes == 2  # as `planner aliases` counts them
 
 
 def test_an_interval_too_quiet_to_matter_does_not_decide_where_another_does() -> None:

@@ -91,7 +91,7 @@ def site_growth(
         elif each.kind == "storage":
             goals += _storage_goals(each, index, given, now)
         elif now <= 0.0:
-            said.append(no_answer(each.measured, "no load on its last day to grow from"))
+            said.append(f"{each.measured.name}: none on its last day, to grow from.")
         else:
             loads = tuple(tuple(np.quantile(step[index], ENDS).tolist()) for step in ahead)
             most = max(float(np.quantile(reach[index], ENDS[-1])) * larger, now)
@@ -111,7 +111,7 @@ def site_growth(
         more = counted(len(away) - NAMED, "further pool is", "further pools are")
         said.append(f"{more} decided outside of the busy hour.")
     answer = answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
-    unanswered = not all(found.goals for found in answered)
+    unanswered = not all(found.answered for found in answered)
     return replace(answer, basis=_basis(pools, series), gaps=gaps or {}, unanswered=unanswered)
 
 
