@@ -83,7 +83,7 @@ class Answer(Tabular):
 
     `headline`: the answer in one sentence: the number, its range, what it brings and what it costs; `notes`: whole
     sentences: assumptions first, the next step last; `exit_code`: what the command returns: 0 answered, 1 no feasible
-    answer, 2 not solved.
+    answer or a pool of a site is short, 2 not solved.
     """
 
     __slots__ = ()

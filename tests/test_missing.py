@@ -124,6 +124,19 @@ def test_volumes_with_aliases_of_their_own(tmp_path: Path, capsys: pytest.Captur
     assert code == 2 and "1 row could not be read" in err
 
 
+def test_idle_volumes_count_among_those_that_were_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "idle.csv"
+    rows = ["A,700,1.3,1.8", "B,300,,0.5", "C,0,,", "D,0,,"]
+    lines = ["volume,io_rate,service_ms,queued,start", *(f"{row},2026-03-01T10:00" for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for command in ("volume", "pool"):
+        assert asked(capsys, command, str(path))[1].startswith("1 of 4 volumes could not be read")
+    assert main(["site", str(path)]) == 2
+    assert capsys.readouterr().out.startswith("1 of 4 volumes could not be read")
+
+
 def test_an_alias_of_one_base_makes_that_base_incomplete(tmp_path: Path) -> None:
     path = tmp_path / "classic.listing"
     text = CLASSIC.read_text(encoding="utf-8").splitlines(keepends=True)

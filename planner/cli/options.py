@@ -92,7 +92,7 @@ STANDARD_OUTPUT: Final = "-"
 # Options that are named otherwise than the arguments they become.
 SPELLED: Final = {
     "source": "FILE", "start": "--from", "end": "--to", "members": "--pools", "population": "--requesters",
-    "speeds": "--cpu-speed", "ranges": "--over",
+    "speeds": "--cpu-speed", "ranges": "--over", "map": "planner collect --map",  # where the command has none
 }  # fmt: skip
 CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 WRITTEN: Final = ("output", "plot", "report")

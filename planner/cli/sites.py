@@ -46,7 +46,8 @@ def site(
 
     ARCHIVE is a folder of planner collect; FILEs are whatever planner aliases takes, with dates. Every pool, and every
     volume with aliases of its own, has a row: the count that meets the target in the worst interval, and in 99 % and 95
-    % of the busy time. --pool shows one over time. Ends with 1 where any is short, with 2 where none has an answer.
+    % of the busy time. --pool shows one over time. It is a check: it ends with 1 where any is short or no count serves
+    (planner aliases: the latter alone), with 2 where one has no answer.
 
     Example: planner site SITE.csv
 

@@ -38,11 +38,16 @@ class Group:
 
 
 def group_keys(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the kind of the group and its name; HyperPAV devices of no known pool are those of the system together."""
+    """Add the kind of the group and its name; HyperPAV devices of no known pool are those of the system together.
+
+    A base with classic PAV aliases is a volume beside them.
+    """
     lost = (pl.col("kind") == schema.ALIAS).fill_null(False) & pl.col("pool").is_null()
     pooled = pl.col("pool").is_not_null()
-    shared = lost.any().over(pl.col("system").fill_null(""))
+    system = pl.col("system").fill_null("")
     own = pl.coalesce(pl.col("alias_of"), pl.col("device"), pl.col("label")).fill_null("")
+    classic = pl.col("alias_of").is_not_null().any().over(system, own)
+    shared = lost.any().over(system) & ~classic
     kind = pl.when(pooled).then(pl.lit(POOL)).when(shared).then(pl.lit(SYSTEM)).otherwise(pl.lit(VOLUME))
     name = pl.when(pooled).then(pl.col("pool")).when(shared).then(pl.lit("all devices")).otherwise(own)
     return frame.with_columns(kind.alias(GROUP_KEYS[0]), name.alias(GROUP_KEYS[1]))

@@ -17,7 +17,7 @@ from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.any_listing import read_tables
 from planner.reports.csv_table import CsvTable, in_utf8, of_frame, read_csv
-from planner.reports.lines import TWO_BYTES, unreadable
+from planner.reports.lines import PACKED, TWO_BYTES, unreadable
 from planner.reports.listing import HEAD as PAGE_HEAD
 from planner.reports.membership import Membership, is_lsdasd
 
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from planner.reports.volumes import TableHead
 
 NEARLY: Final = (  # how what is no measurement begins, and the way out
-    (rb"\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|LZIP|7z\xbc\xaf|:CFF|(?s:.{257})ustar",
-     "compressed, or several files in one: expected it unpacked (gunzip, bunzip2, xz -d, tar -x, vmarc unpk)"),
-    (rb"PK\x03\x04|\xd0\xcf\x11\xe0", "a workbook (.xlsx) or another zip file: expected it saved as CSV, or unpacked"),
+    *PACKED,
     (rb"(?s:.{0,2000})(?:D I R E C T   A C C E S S   D E V I C E|R M F +|RPT VERSION \S+ RMF)",
      "a report of RMF as text: expected the XML of the RMF postprocessor"),
     (rb"%PDF", "a PDF: expected what it was printed from, as text"),

@@ -37,6 +37,7 @@ class Measured:
     * `what`: what each source was.
     * `missing`: rows that could not be read: device, pool, system, begin.
     * `columns`: for each table, what every column was taken for.
+    * `files`: name of each source.
     """
 
     devices: pl.DataFrame
@@ -46,11 +47,28 @@ class Measured:
     what: tuple[str, ...] = ()
     missing: tuple[schema.Missing, ...] = ()
     columns: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
     @property
     def frame(self) -> pl.DataFrame:
         """The first table that has rows: devices, supply, storage."""
         return next((each for each in (self.devices, self.supply, self.storage) if each.height), self.devices)
+
+    def without(self, wanted: str) -> InputError:
+        """Make the error of sources that do not hold what a question is about.
+
+        Parameters
+        ----------
+        wanted : str
+            What that is.
+
+        Returns
+        -------
+        InputError
+            It names the sources, and what they are.
+        """
+        found = ", ".join(self.what) or "nothing"
+        return InputError("source", ", ".join(self.files), f"{wanted}; found {found}")
 
 
 def opened(path: Path | str) -> Source:
@@ -140,13 +158,13 @@ def read(
 
         frames["supply"] = with_aliases(frames["supply"], frames["devices"])
     notes = dict.fromkeys(note for part in parts for note in part.notes)
-    what, columns = (
+    what, columns, files = (
         tuple(dict.fromkeys(said for part in parts if (said := getattr(part, name))))
-        for name in ("what", "columns")
+        for name in ("what", "columns", "file")
     )
     if interval is not None:
         frames["devices"] = choose.at_interval(frames["devices"], interval)
-    return Measured(**frames, notes=tuple(notes), what=what, missing=missing, columns=columns)
+    return Measured(**frames, notes=tuple(notes), what=what, missing=missing, columns=columns, files=files)
 
 
 def options_of(
@@ -176,7 +194,8 @@ def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
             span = options.start, options.end
             frames = {name: choose.within(frame, *span) for name, frame in frames.items()}
             missing = schema.lost_rows(choose.within(lost, *span))
-            yield replace(tables, **frames, notes=(*notes, *_stuck(frames["devices"])), missing=missing)
+            notes = (*notes, *_stuck(frames["devices"]))
+            yield replace(tables, **frames, notes=notes, missing=missing, file=str(each.path))
 
 
 def _stuck(devices: pl.DataFrame) -> tuple[str, ...]:

@@ -56,10 +56,13 @@ def volume_runs(rows: Rows, only: Devices | None = None, exclude: Devices | None
         bases = bases[np.nan_to_num(rates[bases]) > 0]
         if not bases.size:
             raise _wanted(rows, f"an ECKD base device with I/O; {_none(rows)}")
-    if rows.is_alias.any():
-        raise _wanted(
-            rows, "no HyperPAV aliases: they work for every base of the pool, so ask `planner aliases pool`"
-        )
+    (shared,) = _sharing([rows])
+    for pool in rows.words["pool"][bases[shared[bases]]][:1]:
+        if pool is None:
+            expected = "no HyperPAV aliases: they work for every base of the pool, so"
+        else:
+            expected = f"volumes in no pool; for pool {pool}"
+        raise _wanted(rows, f"{expected} ask `planner aliases pool`")
     found = [_volume(rows, int(base)) for base in bases]
     return sorted(found, key=lambda run: -float(run.queued.value[0]))
 
@@ -99,13 +102,17 @@ def _bases(rows: Rows, only: Devices | None, exclude: Devices | None) -> NDArray
     return chosen
 
 
+def _pool_bases(rows: Rows, bases: Devices | None, exclude: Devices | None) -> NDArray[np.bool_]:
+    """Rows that are the volumes of a pool without a name: where HyperPAV is at work and none are typed, its own."""
+    chosen = _bases(rows, bases, exclude)
+    own = chosen & ~_classic([rows])[0]
+    return own if bases is None and rows.is_alias.any() and own.any() else chosen
+
+
 def _volume(rows: Rows, base: int) -> Run:
     """One base with its own aliases."""
     name = rows.names[base]
     if rows.words["kind"][base] == VOLUME:
-        if rows.words["pool"][base] is not None:
-            wanted = f"volumes in no pool; for pool {rows.words['pool'][base]} ask `planner aliases pool`"
-            raise _wanted(rows, wanted)
         return run_of(rows[[base]], name, pool=False, aliases=int(np.nan_to_num(rows.pool_aliases[base])))
     own = np.flatnonzero(rows.of_kind(CLASSIC_ALIAS) & (rows.words["alias_of"].astype(str) == name))
     members = rows[np.concatenate([[base], own]).astype(np.int64)]
@@ -149,7 +156,7 @@ def pool_runs(
         return _table_pools(rows, bases, exclude, name or rows.file.stem)
     if bases is None and aliases is None and exclude is None and any(pool is not None for pool in pools):
         return _named_pools(rows)
-    volumes = np.flatnonzero(_bases(rows, bases, exclude))
+    volumes = np.flatnonzero(_pool_bases(rows, bases, exclude))
     working = rows.is_alias
     if aliases is not None:
         working = working & aliases.chosen(rows)
@@ -172,7 +179,7 @@ def pool_names(
     every: Sequence[Rows], bases: Devices | None = None, exclude: Devices | None = None
 ) -> list[str]:
     """Name of the pool of each interval whose rows name none: intervals that have a volume in common are of one."""
-    volumes = [{rows.names[k] for k in np.flatnonzero(_bases(rows, bases, exclude))} for rows in every]
+    volumes = [{rows.names[k] for k in np.flatnonzero(_pool_bases(rows, bases, exclude))} for rows in every]
     pools: list[set[str]] = []
     for own in volumes:
         whole = own.union(*(pool for pool in pools if pool & own))
@@ -185,13 +192,33 @@ def pool_names(
 
 
 def without_pooled(every: Sequence[Rows]) -> tuple[list[Rows], list[str]]:
-    """Intervals without the volumes of a table that stand in pools, and these; with them where there are no others."""
-    pooled = [rows.of_kind(VOLUME) & np.array([p is not None for p in rows.words["pool"]]) for rows in every]
-    if all((there | ~rows.is_base).all() for rows, there in zip(every, pooled, strict=True)):
+    """Intervals without the volumes that share aliases, and these; with them where there are no others."""
+    shared = _sharing(every)
+    if not any((rows.is_base & ~there).any() for rows, there in zip(every, shared, strict=True)):
         return list(every), []
-    pairs = list(zip(every, pooled, strict=True))
-    names = dict.fromkeys(rows.names[k] for rows, there in pairs for k in np.flatnonzero(there))
+    pairs = list(zip(every, shared, strict=True))
+    names = dict.fromkeys(
+        rows.names[k] for rows, there in pairs for k in np.flatnonzero(there & rows.is_base)
+    )
     return [rows[~there] for rows, there in pairs if not there.all()], list(names)
+
+
+def _classic(every: Sequence[Rows]) -> list[NDArray[np.bool_]]:
+    """Rows, an array an interval, of bases that have classic PAV aliases in any of them, and of these."""
+    of = {base for rows in every for base in rows.words["alias_of"] if base is not None}
+    return [
+        np.array(
+            [(base or name) in of for base, name in zip(rows.words["alias_of"], rows.names, strict=True)]
+        )
+        for rows in every
+    ]
+
+
+def _sharing(every: Sequence[Rows]) -> list[NDArray[np.bool_]]:
+    """Rows, an array an interval, of pools: named ones, and all but classic PAV where other aliases are at work."""
+    named = [np.array([pool is not None for pool in rows.words["pool"]]) for rows in every]
+    lost = any((rows.is_alias & ~there).any() for rows, there in zip(every, named, strict=True))
+    return [(there | lost) & ~own for there, own in zip(named, _classic(every), strict=True)]
 
 
 def of_pool(every: Sequence[Rows], name: str) -> list[Rows]:
@@ -228,7 +255,7 @@ def system_runs(rows: Rows) -> list[Run]:
         if not runs:
             raise InputError("io_rate", 0.0, "a volume with I/O; there is none", "1/s")
         return sorted(runs, key=lambda run: -run.total_queue.value)
-    if int(rows.is_base.sum()) == 1 and not rows.is_alias.any():
+    if int(rows.is_base.sum()) == 1 and not (rows.is_base & _sharing([rows])[0]).any():
         return volume_runs(rows)[:1]
     return [pool.run for pool in pool_runs(rows)[0] if pool.run is not None][:1]
 
@@ -237,11 +264,15 @@ def _taken(rows: Rows, volumes: Index, used: Index) -> list[str]:
     """Which devices a pool question took, and which others are active."""
     inside = np.zeros(len(rows), dtype=bool)
     inside[volumes] = inside[used] = True
-    active = rows[~inside & (rows.filled("io_rate") > 0)].names
     found = f"Taken as the pool: {counted(len(volumes), 'base')} {shown(rows[volumes].names)}"
     if len(used):
         found += f" and {counted(len(used), 'alias', 'aliases')} {shown(rows[used].names)}"
     notes = [found + "."]
+    (classic,) = _classic([rows])
+    if own := rows[~inside & classic & rows.is_base].names:
+        left = f"{counted(len(own), 'base')} ({shown(own)})"
+        notes.append(f"With classic PAV aliases, not taken: {left}; ask `planner aliases volume`.")
+    active = rows[~inside & ~classic & (rows.filled("io_rate") > 0)].names
     if active:
         notes.append(f"Active beside it, not taken: {counted(len(active), 'device')} ({shown(active)}).")
     return notes

@@ -20,6 +20,7 @@ NAMES: Final = {  # field: headings, the likeliest first
     "pool": "pool aliaspool hyperpavpool hpavpool lcu logicalcontrolunit lcunumber lcuid lculcu lss ssid",
     "aliases": "poolaliases aliases hyperpavaliases hpavaliases aliascount hyperpavaliascount numberofaliases "
     "nraliases nralias naliases numaliases numberaliases aliasdevices",
+    "base_and_aliases": "pav",
     "type": "type devicetype devtype",
     "system": "system systemid sysid smfid sid systemname snm lpar host hostname nodename mvssystemid",
     "run": "run",
@@ -72,9 +73,8 @@ UNIT_WORDS: Final = {
     **dict.fromkeys(("/min", "1/min", "/minute", "per min", "per minute"), "/min"),
     **dict.fromkeys(("/h", "1/h", "/hour", "per h", "per hour"), "/h"),
 }  # fmt: skip
-NO_UNIT: Final = (
-    "", "-", "#", "hex", "number", "count", "text", "i/o", "i/os", "ios", "requests", "hh:mm:ss",
-)  # fmt: skip
+NO_UNIT: Final = ("", "-", "#", "hex", "number", "count", "text", "i/o", "hh:mm:ss")
+IOS: Final = ("i/os", "ios", "requests")  # units of all but times
 FILLERS: Final = frozenset({"avg", "average", "mean", "ave", "in", "overall"})
 EMBEDDED: Final = {"avgpndms": "ms", "avgdisms": "ms", "avgconms": "ms", "avgrspms": "ms", "avgioqms": "ms",
                    "duratm": "s"}  # fmt: skip
@@ -208,6 +208,12 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
         own = _field_of(found)[2]
         taken[field], ranks[field] = Taken(found, unit or (own if fits(field, own) else "")), -2
     used = {each.heading for each in taken.values()}
+    doubts += [
+        f"{heading!r} is a time by its name, but its unit is {unit!r}: queued if it counts I/Os, else {field}_ms"
+        for heading in headings
+        for field, _, unit in [_field_of(heading)]
+        if field in TIMES and unit in IOS and heading not in used
+    ]
     plain = True
     for heading in headings:
         field, rank, unit = _field_of(heading)
@@ -236,7 +242,7 @@ def _field_of(heading: str) -> tuple[str, float, str]:
     words, unit = heading_words(heading)
     field, rank = BY_WORDS.get(words, ("", 0))
     field = "iosq" if field == "queued" and unit in FACTORS["time"] else field  # a time in the queue
-    return field, rank, unit
+    return field, rank, "" if unit in IOS and field not in TIMES else unit
 
 
 def _settle_times(taken: dict[str, Taken], ranks: Mapping[str, float]) -> None:

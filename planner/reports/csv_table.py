@@ -20,7 +20,7 @@ from planner.errors import ReportError
 from planner.lazy import pl
 from planner.render import safe
 from planner.render.text import counted
-from planner.reports.lines import read_bytes
+from planner.reports.lines import PACKED, read_bytes
 from planner.reports.moments import read_moment
 from planner.results import Array
 from planner.units import half_digit
@@ -333,6 +333,8 @@ def normal(path: Path, expected: str, data: bytes | None) -> bytes:
         try:
             data.decode()
         except UnicodeDecodeError as error:
+            if packed := [way_out for begin, way_out in PACKED if re.match(begin, data)]:
+                raise ReportError(path, packed[0]) from error
             line = data.count(b"\n", 0, error.start) + 1
             column = error.start - data.rfind(b"\n", 0, error.start)
             problem = f"no text in UTF-8: expected {expected}, saved as CSV in UTF-8"

@@ -8,7 +8,7 @@ hence no entity, is read; depth and size are bounded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -197,9 +197,6 @@ NUMBER: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?|\.[0-9]{1,9}")
 SUMS: Final = re.compile(rf"{volumes.SUMS}|^lcu\b")
 NOT_DISK: Final = re.compile(r"(?i)tape|communication|graphic|character|unit record")
 LCU: Final = ("lcu", "logicalcontrolunit")
-# A base and its aliases, other than those of HyperPAV, which has an H; their number changed where there is a star.
-STATIC_PAV: Final = re.compile(r"([2-9]|[1-9][0-9]{1,2})\*?")
-LESS_BASE: Final = "PAV - 1"
 POOL_FIGURES: Final = (  # headings of an IOQ report: ratio of waits, most aliases in use, I/Os of a channel path
     (("hpavwait", "hyperpavwait", "hpavwaitratio", "hwait"), Allowed(most=1)),
     (("hpavmax", "hyperpavmax", "hmax"), Allowed(most=2**16 - 1, whole=True)),
@@ -292,25 +289,20 @@ def _devices(path: Path, report: RmfReport, table: XmlTable, plan: Plan, notes: 
     if report.start and begin is None:
         unknown = "the days of its intervals are unknown"
         notes.append(f"{path}: {report.start!r} is no time with one meaning: {unknown}.")
-    pav = next((k for k, name in enumerate(table.headings) if heading_words(name)[0] == "pav"), None)
-    static = [None if pav is None else STATIC_PAV.fullmatch(cells[pav]) for _, cells in rows]
-    own = ["" if match is None else str(int(match[1]) - 1) for match in static]
-    if changed := sorted({match[0] for match in static if match and match[0].endswith("*")}):
-        taken = "the number of aliases changed within an interval, this one is taken"
-        notes.append(f"{path}: PAV {listed(changed, SHOWN)}: {taken}.")
-    header = [*table.headings, "system", "start", "interval_s", "run", LESS_BASE if any(own) else ""]
+    header = [*table.headings, "system", "start", "interval_s", "run"]
     said = [report.system, "" if begin is None else begin.isoformat(), "" if seconds is None else f"{seconds:.10g}",
             report.source or ""]  # fmt: skip
     lines = np.array([line for line, _ in rows], dtype=np.int64)
-    frame = frame_of([[*cells, *said, less] for (_, cells), less in zip(rows, own, strict=True)], len(header))
+    frame = frame_of([[*cells, *said] for _, cells in rows], len(header))
     whole = CsvTable(path, b"", tuple(header), rows[0][0], frame, lines)
-    found = read_volumes(whole, {"aliases": LESS_BASE} if any(own) else {})
+    found = read_volumes(whole, {})
     notes += found.notes
     assert found.devices is not None
-    lost = _unlike_sums(path, found.devices, sums, at, notes) if not found.missing else ()
-    pool = pl.when(pl.col("pool_aliases").is_null()).then("pool")
-    devices = found.devices.with_columns(pool=pool)
-    return schema.Tables(devices=devices, missing=(*found.missing, *lost), columns=found.columns)
+    lost: Iterable[schema.Missing] = ()
+    if not found.missing:
+        units = pl.Series([cells[at["pool"]] if "pool" in at else "" for _, cells in rows], dtype=pl.String)
+        lost = _unlike_sums(path, found.devices.with_columns(pool=units), sums, at, notes)
+    return schema.Tables(devices=found.devices, missing=(*found.missing, *lost), columns=found.columns)
 
 
 def _unlike_sums(

@@ -45,7 +45,10 @@ class Missing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """What a reader makes of a source: tables, `notes`, `what` it was, `missing` rows, `columns` taken for what."""
+    """What a reader makes of a source: tables, `notes`, `what` it was, `missing` rows, `columns` taken for what.
+
+    `file` is its name, which whoever calls the reader sets.
+    """
 
     devices: pl.DataFrame | None = None
     supply: pl.DataFrame | None = None
@@ -54,6 +57,7 @@ class Tables:
     what: str = ""
     missing: tuple[Missing, ...] = ()
     columns: str = ""
+    file: str = ""
 
 
 def measured(key: str, unit: str, meaning: str) -> tuple[Quantity, Quantity, Quantity]:

@@ -18,7 +18,7 @@ import polars as pl
 from planner.errors import ReportError
 from planner.render.text import counted, listed
 from planner.reports import schema
-from planner.reports.column_names import NO_UNIT, RATES, TIMES, UNIT_WORDS, Plan, Taken, fits, plan_of
+from planner.reports.column_names import IOS, NO_UNIT, RATES, TIMES, UNIT_WORDS, Plan, Taken, fits, plan_of
 from planner.reports.csv_table import (
     COUNTER_SIZE,
     SEPARATORS,
@@ -62,8 +62,13 @@ SUMS: Final = (  # names of rows below those of volumes, in whatever case, as sp
     r"|mean|median|max(imum)?|min(imum)?|count|anzahl"
     r"|(grand )?total .*|all)\W*$"
 )
+# A base and its aliases, other than those of HyperPAV, which has an H; their number changed where there is a star.
+STATIC_PAV: Final = r"^([2-9]|[1-9][0-9]{1,2})\*?$"
 SHOWN: Final = 5  # names that a note lists
-WANTED_TIME: Final = "expected a time such as 2007-05-27T15:01:00 or 2007-05-27T15:01:00+02:00"
+WANTED_TIME: Final = (
+    "expected a time such as 2007-05-27T15:01:00 or 2007-05-27T15:01:00+02:00, 27.05.2007 15:01, 05/27/2007 15:01, or "
+    "27MAY2007 15:01 with an English month, all in one form"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +165,8 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
             most = MOST_ALIASES if field == "aliases" else COUNTER_SIZE - 1
             counts, _ = table.printed(taken[field].heading, Allowed(whole=True, most=most))
             columns["pool_aliases" if field == "aliases" else field] = counts
+    if "base_and_aliases" in taken and "aliases" not in taken:
+        columns |= _of_static_pav(table, taken["base_and_aliases"].heading, columns.get("pool"), notes)
     for field, unit in NUMBERS.items():
         if field in taken:
             columns |= measured(table, field, taken[field].heading, taken[field].factor(unit))
@@ -169,6 +176,19 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     lost = _too_little(frame)
     _check_twice(table, frame.filter(~lost), taken["device" if "device" in taken else "volume"].heading)
     return frame, lost
+
+
+def _of_static_pav(
+    table: CsvTable, heading: str, pool: pl.Series | None, notes: list[str]
+) -> dict[str, pl.Series]:
+    """Aliases of the volumes with static PAV, which are in no pool, from how RMF counts them: with the base."""
+    cells = table.text_series(heading)
+    static = cells.str.contains(STATIC_PAV)
+    if changed := sorted(cells.filter(static & cells.str.ends_with("*")).unique()):
+        taken = "the number of aliases changed within an interval, this one is taken"
+        notes.append(f"{table.path}: {heading} {listed(changed, SHOWN)}: {taken}.")
+    aliases = cells.set(~static, None).str.strip_chars_end("*").cast(pl.UInt16) - 1
+    return {"pool_aliases": aliases} | ({} if pool is None else {"pool": pool.set(static, None)})
 
 
 def derive(columns: dict[str, Any]) -> None:
@@ -328,7 +348,7 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
         heading = taken["interval"].heading
         lengths = {cell: read_length(cell) for cell in table.series(heading).unique()}
         if None in lengths.values():
-            found["interval"] = table.printed(heading)[0] * taken["interval"].factor("s")
+            found["interval"] = _numbers_of_time(table, heading) * taken["interval"].factor("s")
         else:
             found["interval"] = table.series(heading).replace_strict(lengths, return_dtype=pl.Float64)
     if "start" not in taken and "date" not in taken:
@@ -357,6 +377,15 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
     if table.has(OFFSET):
         found["utc_offset"] = _offsets(table, found["utc_offset"])
     return found
+
+
+def _numbers_of_time(table: CsvTable, heading: str) -> pl.Series:
+    """Lengths of intervals that are not all as 00:15:00, in the unit of their column."""
+    try:
+        return table.printed(heading)[0]
+    except ReportError as error:
+        wanted = f"{error.problem}, of seconds, or all as 00:15:00; of minutes: `map` interval_min={heading}"
+        raise ReportError(error.path, wanted, line=error.line, column=error.column) from None
 
 
 def _offsets(table: CsvTable, shown: pl.Series) -> pl.Series:
@@ -425,7 +454,7 @@ def _is_units(table: CsvTable, plan: Plan) -> bool:
 def _unit(cell: str) -> str | None:
     """Unit of a cell; empty for one that says there is none, None for anything else."""
     word = cell.strip(" ()[]").lower()
-    return "" if word in NO_UNIT else UNIT_WORDS.get(word)
+    return "" if word in NO_UNIT else word if word in IOS else UNIT_WORDS.get(word)
 
 
 def _unit_behind(cells: pl.Series) -> str:
@@ -441,7 +470,7 @@ def _with_units(table: CsvTable, plan: Plan, units: Mapping[str, str | None]) ->
     taken = dict(plan.taken)
     for field, unit in units.items():
         each = taken[field]
-        if unit:
+        if unit and (unit not in IOS or field in TIMES):
             if not fits(field, unit):
                 raise table.error(0, each.heading, f"{unit!r}: expected a unit of {field}")
             if each.unit and each.unit != unit:

@@ -126,7 +126,7 @@ def parts_of(
             parts.append(part)
             notes += left_out
     if not (parts and pool is not None):
-        every = chosen(every, pool, measured, known) if every or not parts else []
+        every = chosen(every, pool, measured or only, known) if every or not parts else []
         for few in cut(every, rows.select(pl.len()).collect().item()):
             where = {"archive": archive.path, "start": start, "end": end} if archive is not None else {
                 "frame": choose.rows_of(rows, few), "supply": supply
@@ -152,12 +152,16 @@ def _lose_together(lost: dict[str, Gaps], group: Group) -> None:
 
 
 def chosen(
-    groups: Sequence[Group], pool: str | None, measured: Measured | None, others: Sequence[Group] = ()
+    groups: Sequence[Group], pool: str | None, source: Measured | Path | str, others: Sequence[Group] = ()
 ) -> list[Group]:
     """Groups that are asked for: of this pool, or all; a message names `others` that there are as well."""
     if not groups and not others:
-        what = listed(measured.what) if measured is not None else "an archive without them"
-        raise InputError("source", what, "devices or volumes with intervals")
+        wanted = "devices or volumes with intervals"
+        raise (
+            source.without(wanted)
+            if isinstance(source, Measured)
+            else InputError("source", str(source), wanted)
+        )
     if pool is None:
         return list(groups)
     found = [each for each in groups if pool in (each.name, each.words)]

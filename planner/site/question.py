@@ -102,7 +102,7 @@ def _counted(
     solved = int(np.isfinite(needed[working]).sum())
     found = PoolNeed(
         system=pool.group.system, pool=pool.group.name, kind=_kind(pool.group),
-        volumes=int(pool.volumes.max(initial=0)), in_use=int(pool.in_use[-1]), intervals=needed.size,
+        volumes=int(pool.bases.max(initial=0)), in_use=int(pool.in_use[-1]), intervals=needed.size,
         busy_intervals=int(busy.sum()), solved_in_full=solved,
         short_intervals=int((asked.mattering & (needed > pool.in_use)).sum()),
         shares=part.shares.get(pool.group.name, {}),
@@ -209,10 +209,8 @@ def _order(found: PoolNeed) -> tuple[int, int, str, str]:
     return VERDICTS.index(found.verdict), -(found.to_add or found.to_gain), found.system, found.pool
 
 
-def supplied(
-    frame: pl.DataFrame | None, system: str, pool: str, no_alias: float = 0.01
-) -> tuple[str, int | None]:
-    """What the counters of one pool say, of whose tries a share `no_alias` may fail; and the most aliases in use."""
+def supplied(frame: pl.DataFrame | None, system: str, pool: str) -> tuple[str, int | None]:
+    """What the counters of one pool say; and the most aliases in use."""
     if frame is None:
         return "", None
     rows = frame.filter((pl.col("pool") == pool) & (pl.col("system").fill_null("") == system))
@@ -226,7 +224,7 @@ def supplied(
     most = rows.filter(pl.col("tries") > 0).select(used.max()).item()
     words = f"{percent(fails / tries)} without"
     with suppress(PlannerError):
-        (found,) = judge(pool_supplies(rows, Path("supply")), no_alias=no_alias).pools
+        (found,) = judge(pool_supplies(rows, Path("supply"))).pools
         if found.verdict is not None:
             needed = "" if found.aliases_needed is None else f", {found.aliases_needed} needed"
             words = f"{found.verdict.replace('not enough', 'short')}: {words}{needed}"

@@ -17,11 +17,13 @@ from planner.render.text import ENOUGH, SHORT, UNKNOWN, counted, first_of, liste
 from planner.site.pool_need import COLUMNS, COUNTS, FIGURES, TOO_MANY, PoolNeed, whole
 from planner.site.series import WEEKDAYS, began
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
+from planner.supply.answer import NO_ALIAS
 from planner.units import MILLISECOND, percent
 
 NAMED: Final = 3
 SUMS: Final = ("needed_99", "in_use", "to_gain", "intervals", "solved_in_full")
 VERDICTS: Final = {"short": SHORT, "too_many": TOO_MANY, "enough": ENOUGH, "unknown": UNKNOWN}
+OF_COUNTERS: Final = f"target: at most {percent(NO_ALIAS)} of the tries without an alias"
 NO_LONGER: Final = ("checked", "checked_same", "checked_short")  # of the sums, which every interval is in
 
 
@@ -105,7 +107,11 @@ class SiteAnswer(Answer):
     def notes(self) -> tuple[str, ...]:
         """How it was found, what is uneven, what to do."""
         found = [*all_notes(self.gaps), *self.remarks]
-        found.append(f"Target: {self.target}. Busy: at least a quarter of the load of the 99th percentile.")
+        busy = "Busy: at least a quarter of the load of the 99th percentile."
+        if len(self.pools) == 1:  # of several the target stands below the rows
+            busy = f"Target: {self.target}. {busy}"
+            found += [f"Supply counters: {told} ({OF_COUNTERS})." for told in [self.pools[0].supply] if told]
+        found.append(busy)
         for name, problem in self.failed:
             found.append(f"No answer for {name}: {problem}")
         problems = [each for each in self.pools if each.problem]
@@ -145,11 +151,11 @@ class SiteAnswer(Answer):
         table = tabled(shown, [*columns, *seldom]).filled([each.key for each in columns])
         more = len(self.pools) - len(shown)
         caption = (
-            f"needed in the worst interval, in 99 % and 95 % of the busy time; range: 90 %, of the count in "
-            f"{percent(self.meet, 5)}; short: share of the busy intervals; most: hour of the week"
+            f"needed: {self.target}, in the worst interval, in 99 % and 95 % of the busy time; range: 90 %, of the "
+            f"count in {percent(self.meet, 5)}; short: share of the busy intervals; most: hour of the week"
         )
-        if any(each.name == "rule" for each in table.columns):
-            caption += "; rule: in use + queue"
+        said = {"rule": "rule: in use + queue", "supply": f"counters: {OF_COUNTERS}"}
+        caption = "; ".join([caption, *(said[each.name] for each in table.columns if each.name in said)])
         caption += f". {more} more rows in --csv." if more else "."
         return (render.Section(table=table, caption=caption),)
 

@@ -352,7 +352,7 @@ def _intervals(measured: Measured, membership: Membership | None, named: str) ->
     refuse_several(measured.devices["system"].unique())
     every = intervals(measured)
     if not every:
-        raise InputError("source", named, f"devices or volumes; found {', '.join(measured.what) or 'none'}")
+        raise measured.without("devices or volumes")
     if membership is None:
         return every
     if not isinstance(membership, LinuxDevices):
@@ -424,13 +424,17 @@ class AliasQuestion:
         """Devices, and labels of volumes without a number, of all intervals."""
         return {name for rows in self.every for name in rows.names}
 
+    def taken(self, rows: Rows, only: Devices | None) -> NDArray[np.bool_]:
+        """Rows that are volumes asked for, with I/O or without."""
+        asked = rows.is_base if only is None else rows.is_base & only.chosen(rows)
+        return asked if self.exclude is None else asked & ~self.exclude.chosen(rows)
+
     def with_io(self, only: Devices | None) -> list[Rows]:
         """Intervals in which any of the volumes asked for did I/O; of a source without such ones all."""
 
         def busy(rows: Rows) -> bool:
-            asked = rows.is_base if only is None else rows.is_base & only.chosen(rows)
-            asked = asked if self.exclude is None else asked & ~self.exclude.chosen(rows)
-            return bool((np.nan_to_num(rows.numbers["io_rate"].value[asked], nan=1.0) > 0).any())
+            rates = rows.numbers["io_rate"].value[self.taken(rows, only)]
+            return bool((np.nan_to_num(rates, nan=1.0) > 0).any())
 
         found = [(rows, self.one_source or rows.file, busy(rows)) for rows in self.every]
         there = {source for _, source, is_busy in found if is_busy}
@@ -482,11 +486,13 @@ def _volumes(asked: AliasQuestion, only: Devices | None) -> AliasAnswer | Volume
         names = ", ".join(shared[:3]) + (", ..." if len(shared) > 3 else "")  # noqa: PLR2004
         left = f"In pools, hence left out: {counted(len(shared), 'volume')} ({names}); ask `planner aliases pool`."
         asked = replace(asked, notes=[*asked.notes, left])
+    asked = replace(asked, missing=[each for each in asked.missing if each.pool is None])
+    there = {rows.names[k] for rows in own for k in np.flatnonzero(asked.taken(rows, only))}
     for rows in replace(asked, every=own).with_io(only):
         for run in volume_runs(rows, only, asked.exclude):
             systems.setdefault(run.name, []).append((asked.source(rows), asked.declared(run)))
     cases, notes = asked.cases(systems)
-    several, short = list(cases.values()), asked.gaps(len(cases), only)
+    several, short = list(cases.values()), asked.gaps(len(there), only)
     if len(several) == 1:
         return asked.alone(several[0], notes, short)
     with asked.progress("Volumes", len(several)) as done:

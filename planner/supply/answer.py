@@ -29,6 +29,7 @@ from planner.supply.fit import (
 )
 from planner.units import MOST_ALIASES, percent
 
+NO_ALIAS: Final = 0.01  # share of tries that may find none free, where nothing is said
 ENOUGH, NOT_ENOUGH, TOO_MANY = "enough", "not enough", "too many"
 # Of the aliases to add or to spare: in 48 simulated pools with bursts (striped, page writes, batches), measured with .6
 # and 1.5 times their need, it lies .2 to 1.5 times as many above the count, and .7 below to .1 above it (90 % of them).
@@ -190,7 +191,7 @@ def _advice(pool: PoolAnswer, no_alias: float) -> tuple[str, ...]:
 def judge(
     pools: Sequence[PoolSupply],
     *,
-    no_alias: float = 0.01,
+    no_alias: float = NO_ALIAS,
     volumes: Mapping[str, Run] | None = None,
     law: Law | None = None,
 ) -> SupplyAnswer:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 from planner import render, style
 from planner.answer import Answer, tabled
 from planner.quantity import column
+from planner.render.text import listed
 from planner.system.description import System
 from planner.system.figures import COST_FACTOR, OUTSIDE, Found, Number, solve_all
 from planner.system.schema import TABLES
@@ -222,8 +223,11 @@ def _ends(number: Number, factor: float) -> tuple[str, ...]:
     return tuple("none" if text == "saturated" else text for text in texts)
 
 
-def _notes(system: System, found: Found, sensitive: float = 10.0) -> Iterator[str]:
-    """Assumptions first, the next step last; a `sensitive` elasticity is one too large for an answer."""
+def _notes(system: System, found: Found, sensitive: float = 10.0, coarse: float = 0.1) -> Iterator[str]:
+    """Assumptions first, the next step last; a `sensitive` elasticity is one too large for an answer.
+
+    Digits that leave a share of `coarse` open are told.
+    """
     if found.storage and any(guest.word("touching") == "uniform" and "miss_ratio" not in guest.numbers
                              for guest in system.of("guests")):  # fmt: skip
         yield (
@@ -257,6 +261,17 @@ def _notes(system: System, found: Found, sensitive: float = 10.0) -> Iterator[st
             f"What the interval of the throughput is made of: {parts}."
             if parts
             else "All numbers are taken as exact."
+        )
+    wide = [
+        f"{entry.label}.{key} {percent(half / entry.numbers[key])}"
+        for entry in system.entries
+        for key, half in entry.halves.items()
+        if half > coarse * entry.numbers[key] > 0
+    ]
+    if wide:
+        yield (
+            f"Digits count as measured, good to half of the last one, to either side: {listed(wide, 3)}. Write more of "
+            "them (0.00100 in place of 0.001), or a whole number of a smaller unit, where it is known better."
         )
     steep = [
         (name, n) for name, n in found.elasticity.items() if n.value is not None and abs(n.value) > sensitive

@@ -20,7 +20,7 @@ from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
 from planner.queueing import alias_pool
 from planner.queueing._roots import increasing_root
-from planner.render.text import counted, listed
+from planner.render.text import counted
 from planner.results import Array
 from planner.system.schema import TABLES, TomlTable, one_of
 from planner.units import MILLISECOND
@@ -125,8 +125,7 @@ def from_measurements(source: Data, system: str | None = None) -> str:
     refuse_several(rows["system"].unique())
     tables = list(_tables(rows))
     if not tables:
-        wanted = "at least one base or volume with an I/O rate and a service time"
-        raise InputError("source", listed(measured.what) or "nothing", wanted)
+        raise measured.without("at least one base or volume with an I/O rate and a service time")
     name = system or next((each for each in rows["system"].to_list() if each), "measured system")
     sources = ", ".join(sorted({each for each in rows["source"].to_list() if each}))
     head = {"name": name, **({"source": sources} if sources else {})}

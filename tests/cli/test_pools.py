@@ -15,6 +15,7 @@ import planner
 from planner.cli import main
 from planner.errors import InputError
 from planner.library import data_path
+from planner.measurements.collect import collect
 from planner.sizing import AliasAnswer
 from tests.checkout import ROOT
 
@@ -76,6 +77,52 @@ def test_volumes_beside_pools_have_their_own_question_and_a_pool_that_is_named_h
     assert note in volumes["notes"]
     assert main(["aliases", "pool", str(path)]) == 2
     assert "0103 is in no pool: expected its pool; ask for one pool by its name" in capsys.readouterr().err
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str]:
+    """Exit code, and what was printed, on one line."""
+    code = main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    return code, " ".join((out + err).split())
+
+
+def test_bases_of_a_listing_in_a_named_pool_are_no_volumes_without_aliases(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pools, archive = tmp_path / "pools.csv", tmp_path / "archive"
+    members = [f"522{digit},base,A" for digit in "ABCDEF"] + ["5230,base,A", "5249,alias,A", "524A,alias,A"]
+    pools.write_text("\n".join(["device,role,pool", *members]) + "\n", encoding="utf-8")
+    listing = Path(POOL)
+    collect([listing], archive, system="S1", members=pools)
+    code, out = said(capsys, "aliases", "volume", archive, "--device", "522A")
+    assert code == 2 and out.endswith("expected volumes in no pool; for pool A ask `planner aliases pool`")
+    code, out = said(capsys, "aliases", "volume", archive)  # 5231 is in no pool
+    assert code == 0 and out.startswith("5231: ")
+    assert "In pools, hence left out: 7 volumes (522A, 522B, 522C, ...); ask `planner aliases pool`." in out
+    code, out = said(capsys, "aliases", "pool", archive)
+    assert code == 0 and out.startswith("pool A: ") and ", 2 in use: " in out
+
+
+def test_classic_aliases_beside_those_of_a_pool_without_a_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "both.listing"
+    text = Path(POOL_8).read_text(encoding="utf-8")
+    for alias in ("5249", "524A"):
+        text = text.replace(f" {alias} 3390-3 ", f" {alias} ->522A ")
+    path.write_text(text, encoding="utf-8")
+    for device in ((), ("--device", "522A")):
+        code, own = said(capsys, "aliases", "volume", path, *device)
+        assert code == 0 and own.startswith("522A: 3 aliases (3 to 5), 2 in use: ")
+    code, out = said(capsys, "aliases", "volume", path, "--device", "522B")
+    assert code == 2 and out.endswith("ask `planner aliases pool`")
+    code, out = said(capsys, "aliases", "pool", path)
+    assert code == 0 and out.startswith("pool 522B-5231: 12 aliases (11 to 13), 6 in use: ")
+    assert "With classic PAV aliases, not taken: 1 base (522A); ask `planner aliases volume`." in out
+    code, out = said(capsys, "site", path)
+    assert "all devices 7 6 12 12 12 11-13" in out and "522A 1 2 3 3 3 3-5" in out
+    code, out = said(capsys, "aliases", "pool", path, "--bases", "522A-522C")
+    assert code == 2 and out.endswith("(5249, 524A); ask `planner aliases volume`")
 
 
 @pytest.mark.long

@@ -373,6 +373,13 @@ def test_what_is_no_measurement_is_refused(text: str, problem: str) -> None:
         read(text.encode())
 
 
+def test_members_of_pools_that_are_compressed_are_refused_as_measurements_are(tmp_path: Path) -> None:
+    path = tmp_path / "pools.csv.gz"
+    path.write_bytes(gzip.compress(b"device,role,pool\n522A,base,1\n"))
+    with pytest.raises(ReportError, match="gz: compressed, or several files in one: expected it unpacked"):
+        read(LISTING, path)
+
+
 @pytest.mark.parametrize(
     ("data", "problem"),
     [

@@ -11,7 +11,7 @@ import planner
 from planner.errors import ReportError
 from planner.measurements import read
 from planner.reports import rmf
-from tests.reports.exports import START, volumes
+from tests.reports.exports import START, rmf_spreadsheet, volumes
 from tests.reports.exports import rmf_xml as printed
 
 
@@ -90,6 +90,11 @@ def test_a_volume_with_static_pav_has_aliases_of_its_own_and_no_pool() -> None:
     assert [note for note in found.notes if "PAV 2*: the number of aliases changed" in note]
     answer = planner.aliases(text.encode(), kind="volume", wait="2ms").to_dict()
     assert {row["device"]: row["in_use"] for row in answer["volumes"]} == {"8A00": 3, "8A01": 1}
+    table = rmf_spreadsheet(volumes(Random(4), 4)).replace("33909,1.0H", "33909,4", 1)
+    by_table = read(table.replace("33909,1.0H", "33909,2*", 1).encode())
+    own[2:] = [("0045", None)] * 2
+    assert by_table.devices.select("pool", "pool_aliases").rows() == own
+    assert [note for note in by_table.notes if "PAV 2*: the number of aliases changed" in note]
     alone = read(printed(volumes(Random(4), 1), ioq=False).replace("1.3H", "4").encode())
     assert not any("how many aliases a pool has" in note for note in alone.notes)
 

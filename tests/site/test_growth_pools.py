@@ -196,7 +196,8 @@ def test_a_pool_that_cannot_be_read_is_named_and_the_others_are_answered(rows: p
     assert [goal.measured.what for goal in first.goals] == ["aliases of pool P1", "addresses of pool P1"]
     assert second.goals == third.goals == ()
     assert second.notes[0].startswith("I/O rate of pool P2 of SYS1 has no answer")
-    assert third.notes == ("I/O rate of pool P3 of SYS1 has no answer: no I/O in its recent days",)
+    assert third.notes == ("I/O rate of pool P3 of SYS1: none in its recent days, to grow from.",)
+    assert (first.answered, second.answered, third.answered) == (True, False, True)
 
 
 @pytest.mark.long

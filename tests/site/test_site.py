@@ -31,6 +31,7 @@ from planner.site.question import combine, need_of, site
 from planner.site.track import track_record
 from planner.sizing import need as sizing_need
 from planner.sizing.need import Need, aliases
+from tests.checkout import ROOT
 from tests.site.large_site import pool_rows, site_rows
 
 LAW = Law(inflation=0.16, redrive_time=5e-5, model_error=0.02)
@@ -325,6 +326,10 @@ def test_what_is_too_quiet_to_matter_is_not_short() -> None:
     assert found["000B"].verdict == SHORT and found["000B"].short_share == 1.0
     assert "000A: too quiet to matter" in "".join(answer.notes)
     assert site(table.filter(pl.col("device") == "000A")).exit_code == 0
+    idle = table.with_columns(
+        pool=pl.lit("P"), io_rate=pl.when(pl.col("device") == "000B").then("io_rate").otherwise(0.0)
+    )
+    assert site(idle).pools[0].volumes == 2  # as `planner aliases` counts them
 
 
 def test_an_interval_too_quiet_to_matter_does_not_decide_where_another_does() -> None:
@@ -336,3 +341,25 @@ def test_an_interval_too_quiet_to_matter_does_not_decide_where_another_does() ->
     alone = planner.aliases(table)
     assert found.verdict == SHORT and found.needed_99 == found.needed_95 == found.needed_worst
     assert (found.needed, found.needed_low, found.needed_high) == (alone.recommended, *alone.range)
+
+
+@pytest.mark.long
+def test_targets_stand_beside_the_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example = ROOT / "docs" / "examples" / "rmf.xml"
+    twice = tmp_path / "twice.xml"  # one pool more
+    text = example.read_text(encoding="utf-8")
+    twice.write_text(text.replace("0045", "0046").replace("8A", "9A").replace("8B", "9B"), encoding="utf-8")
+    wait, tries = "wait at most 5 % of the service time", "target: at most 1 % of the tries without an alias"
+    for files, said in (
+        ([example], (f"Target: {wait}.", f"({tries})")),
+        ([example, twice], (f"needed: {wait}, in", f"counters: {tries}")),
+    ):
+        assert main(["site", *map(str, files), "--workers", "1"]) == 1
+        out = " ".join(capsys.readouterr().out.split())
+        assert all(each in out for each in said)
+    assert main(["aliases", "supply", str(example)]) == 0
+    assert "fewest aliases with which at most 1 % of the tries find none free" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    assert main(["site", "--help"]) == 0
+    assert "It is a check: it ends with 1 where any is short" in " ".join(capsys.readouterr().out.split())

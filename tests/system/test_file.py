@@ -331,3 +331,24 @@ def test_an_empty_file_is_named(tmp_path: Path) -> None:
     path.write_text("")
     with pytest.raises(InputError, match="of nothing"):
         model.solve(path)
+
+
+def test_digits_that_leave_much_open_are_told() -> None:
+    text = """
+        [[guests]]
+        name = "g"
+        count = 4
+        think_time = "{think}"
+        io_to = "v"
+        [[volumes]]
+        name = "v"
+        count = 2
+        service_time = "{service}"
+    """
+    told = "good to half of the last one, to either side: guests[g].think_time 50 %, volumes[v].service_time 25 %. "
+    (note,) = [
+        note for note in model.solve(text.format(think="0.01s", service="0.002s")).notes if told in note
+    ]
+    assert note.endswith("where it is known better.")
+    exact = model.solve(text.format(think="10ms", service="0.00200s")).notes
+    assert not any("Digits count" in note for note in exact)

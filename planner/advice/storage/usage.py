@@ -251,11 +251,7 @@ def _listings(measured: Measured) -> tuple[DataSpaceListing, ...]:
         if len({(row.owner, row.name) for row in each.rows}) < len(each.rows):
             raise InputError("listings", f"{each.path} twice", "listings with dates, each of another time")
     if not found:
-        raise InputError(
-            "listings",
-            ", ".join(measured.what) or "nothing",
-            "files with data spaces: DSPACESH listings (FCX134), monitor data",
-        )
+        raise measured.without("files with data spaces: DSPACESH listings (FCX134), monitor data")
     return found
 
 

@@ -91,7 +91,7 @@ def site_growth(
         elif each.kind == "storage":
             goals += _storage_goals(each, index, given, now)
         elif now <= 0.0:
-            said.append(no_answer(each.measured, "no load on its last day to grow from"))
+            said.append(f"{each.measured.name}: none on its last day, to grow from.")
         else:
             loads = tuple(tuple(np.quantile(step[index], ENDS).tolist()) for step in ahead)
             most = max(float(np.quantile(reach[index], ENDS[-1])) * larger, now)
@@ -111,7 +111,7 @@ def site_growth(
         more = counted(len(away) - NAMED, "further pool is", "further pools are")
         said.append(f"{more} decided outside of the busy hour.")
     answer = answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
-    unanswered = not all(found.goals for found in answered)
+    unanswered = not all(found.answered for found in answered)
     return replace(answer, basis=_basis(pools, series), gaps=gaps or {}, unanswered=unanswered)
 
 
@@ -119,8 +119,7 @@ def _nothing(measured: Measured, problems: Sequence[str]) -> PlannerError:
     """Say what is wrong with measurements of which no load has an answer."""
     if not problems:
         rows = measured.devices.height + measured.storage.height
-        found = "no interval with a date" if rows else listed(measured.what)
-        return InputError("measurements", found, NOT_MEASURED)
+        return measured.without(f"{NOT_MEASURED}{' (no interval has a date)' if rows else ''}")
     files = measured.frame["file"].drop_nulls().unique(maintain_order=True).to_list() or ["data frame"]
     more = f" and {counted(len(files) - 1, 'further file')}" if len(files) > 1 else ""
     return ReportError(f"{files[0]}{more}", "; ".join(each.rstrip(".") for each in problems))

@@ -56,11 +56,15 @@ class PoolQuestions:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PoolLimits:
-    """Limits of a pool, and notes; `away` says where it is decided outside of its busy hour."""
+    """Limits of a pool, and notes; `away` says where it is decided outside of its busy hour.
+
+    `answered` is false where a problem left none; a pool that did nothing has no limits either.
+    """
 
     goals: tuple[Goal, ...] = ()
     notes: tuple[str, ...] = ()
     away: str = ""
+    answered: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -166,7 +170,8 @@ def answer_pools(
     found: list[PoolLimits] = []
     for each in parallel.run(answer_part, parts, workers=workers):
         if isinstance(each, parallel.Failed):
-            found.append(PoolLimits(notes=(f"{each.name} have no answer: {each.problem}",)))
+            problem = f"{each.name} have no answer: {each.problem}"
+            found.append(PoolLimits(notes=(problem,), answered=False))
         else:
             found += each
     return found
@@ -183,9 +188,7 @@ def answer_part(part: PoolQuestions) -> list[PoolLimits]:
         f"Target of the aliases: {part.target}. A pool needs what it needs in {percent(DEFAULT_MEET)} of the busy "
         "time of its last 28 days: the interval that decides is grown as the busy hours grow."
     )
-    return [
-        each.limits(how) if isinstance(each, DecidedPool) else PoolLimits(notes=(each,)) for each in decided
-    ]
+    return [each.limits(how) if isinstance(each, DecidedPool) else each for each in decided]
 
 
 def _ask(wanted: Sequence[tuple[Run, NeedsByLoad, set[float]]], part: PoolQuestions, known: Known) -> None:
@@ -226,13 +229,15 @@ def _between(counts: dict[float, float], limit: int, unsolved: float = 0.1) -> s
     return set(np.geomspace(low, high, 6)[1:-1].tolist())
 
 
-def decided_pools(part: PoolQuestions) -> list[DecidedPool | str]:
+def decided_pools(part: PoolQuestions) -> list[DecidedPool | PoolLimits]:
     """Each pool with the interval that decides it, as `planner site` has it of the same days; or why there is none."""
     recent = [_busy_cases(pool) for pool in part.pools]
     cases = [case for each in recent if isinstance(each, PoolCases) for case in each.cases.values()]
     needs = iter(need(cases, part.law, part.target, ranges=False))
     return [
-        each if isinstance(each, str) else _decided(pool, each, [next(needs) for _ in each.cases])
+        PoolLimits(notes=(each,), answered=False)
+        if isinstance(each, str)
+        else _decided(pool, each, [next(needs) for _ in each.cases])
         for pool, each in zip(part.pools, recent, strict=True)
     ]
 
@@ -247,7 +252,7 @@ def _busy_cases(pool: PoolQuestion) -> PoolCases | str:
     return replace(every, cases={k: case for k, case in every.cases.items() if every.busy[k]})
 
 
-def _decided(pool: PoolQuestion, asked: PoolCases, needs: Sequence[Need]) -> DecidedPool | str:
+def _decided(pool: PoolQuestion, asked: PoolCases, needs: Sequence[Need]) -> DecidedPool | PoolLimits:
     """A pool as the interval that decides it measured it."""
     series = asked.pool
     counts = asked.needed(needs)
@@ -256,8 +261,9 @@ def _decided(pool: PoolQuestion, asked: PoolCases, needs: Sequence[Need]) -> Dec
         problems = asked.problems(needs)
         first = next(iter(problems), None)
         if first is None:
-            return no_answer(pool.label, "no I/O in its recent days")
-        return no_answer(pool.label, problems[first], began(series.start, first))
+            return PoolLimits(notes=(f"{pool.label.name}: none in its recent days, to grow from.",))
+        problem = no_answer(pool.label, problems[first], began(series.start, first))
+        return PoolLimits(notes=(problem,), answered=False)
     away = outside_busy_hour(series.group.words, series.start, series.seconds, series.io_rate, at)
     return DecidedPool(asked=pool, run=asked.cases[at][-1], in_use=int(series.in_use[-1]), away=away)
 
