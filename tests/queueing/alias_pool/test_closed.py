@@ -275,6 +275,24 @@ def test_a_volume_beside_one_whose_requesters_come_back_at_once(monkeypatch):
     np.testing.assert_allclose(found.queue_length, exact.queue_length, rtol=0.16)
 
 
+@pytest.mark.parametrize(
+    "law",
+    [
+        {"volumes": [1, 2], "population": [5, np.nan], "think_time": [0.03, np.nan], "arrival_rate": [np.nan, 0.8]},
+        {"volumes": [1, 1, 1], "population": [5, 4, np.nan], "think_time": [0.03, 2.0, np.nan],
+         "arrival_rate": [np.nan, np.nan, 0.8]},
+    ],
+)  # fmt: skip
+def test_open_volumes_beside_one_whose_requesters_come_back_at_once(law, monkeypatch):
+    """Neither had an answer of the field."""
+    exact = alias_pool(5, method="exact", service_time=1.0, **law)
+    _without_chains(monkeypatch)
+    found = alias_pool(5, service_time=1.0, **law)
+    assert found.method == "mean-field"
+    np.testing.assert_allclose(found.throughput, exact.throughput, rtol=0.006)
+    np.testing.assert_allclose(found.wait_time, exact.wait_time, rtol=0.07)
+
+
 HURRIED = {
     "volumes": np.ones(8), "population": [12, 11, 11, 11, 8, 6, 5, 3],
     "think_time": [7e-6, 1.65e-4, 4e-6, 1e-6, 2.09e-4, 1.181e-3, 8.36e-4, 3.76e-4],

@@ -97,8 +97,8 @@ def waiting_and_held(
     * what holds an alias gains the tries that find one free, each is lost when it ends, and of the aliases that end
       with I/Os waiting a volume finds as many as it has of these.
 
-    Where all volumes are closed the pool has a bounded number of I/Os: what one has above its mean the others lack, and
-    they try more often: as many more as think, or, where that is hardly known, as they do given a smaller D.
+    What one has above its mean the others lack. Those whose requesters come back at once then try as often as they do
+    given a smaller D; where all volumes are closed, the others as many times more as then think.
     """
     volumes, total = elements.volumes[..., None], np.arange(flows.pool_tries.shape[-1])
     count = np.maximum(volumes, 1.0)
@@ -133,8 +133,9 @@ def waiting_and_held(
     present = held + queue
     think_rate = np.where(elements.closed, elements.trusted / elements.think_time, 0.0)[..., None]
     others = over_volumes(present) - present
-    more = np.where(bounded, np.minimum(np.maximum(1.0 + given.beside - present, 0.0), others), 0.0)
+    more = np.minimum(np.maximum(1.0 + given.beside - present, 0.0), others)
     think_rate_of_others = ratio(over_volumes(think_rate * present) - think_rate * present, others)
+    think_rate_of_others = np.where(bounded, think_rate_of_others, 0.0)
     by_law = (1.0 - elements.trusted[..., None]) * flows.tries
     fall = np.zeros_like(by_law)
     fall[..., 1:] = np.maximum(by_law[..., :-1] - by_law[..., 1:], 0.0)
