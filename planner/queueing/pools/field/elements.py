@@ -21,7 +21,7 @@ AT_ONCE: Final = 0.15
 """Think time, in service times, below which requesters come back as good as at once; in closed pools twice of it. The
 step is steep, since what is half law, half balance agrees with neither. Throughputs of closed pools with exact chains
 (`python -m tests.queueing.alias_pool.accuracy 11`) are as near with twice of it, farther with more; with less a pool
-whose aliases are a few fewer than ample settles in ten times as many passes."""
+whose aliases are a few fewer than ample takes several times as many passes."""
 CAREFUL: Final = 0.3
 """Least share of the way to what a pass finds that the next one begins with, where it swings; the largest once it has
 failed: of 250 random pools as of `FIRST_PASSES` 46 have no answer, 88 where the second attempt takes whole steps."""
