@@ -196,8 +196,7 @@ def _runs(path: Path, kind: str, chosen: Chosen) -> list[Run]:
     only = None if chosen.device is None else Devices(chosen.device, "device")
     found: list[Run] = []
     for rows in intervals(measured):
-        pooled = any(pool is not None for pool in rows.words["pool"])
-        if kind == "volume" and (only is not None or not pooled):
+        if kind == "volume" and (only is not None or not rows.pooled.any()):
             found += volume_runs(rows, only)
         elif chosen.pool is None and only is None:
             found += system_runs(rows)

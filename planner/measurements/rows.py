@@ -174,6 +174,13 @@ class Rows:
         """Whether a row is a HyperPAV alias."""
         return self.of_kind(ALIAS)
 
+    @property
+    def pooled(self) -> NDArray[np.bool_]:
+        """Which rows name their pool, shape (rows,)."""
+        return self.column(
+            "pooled", lambda whole: np.array([p is not None for p in whole.words["pool"]], dtype=bool)
+        )
+
     def required(self, name: str) -> Interval:
         """Take a number that every row must have."""
         found = self.numbers[name]

@@ -105,8 +105,10 @@ def _bases(rows: Rows, only: Devices | None, exclude: Devices | None) -> NDArray
 def _pool_bases(rows: Rows, bases: Devices | None, exclude: Devices | None) -> NDArray[np.bool_]:
     """Rows that are the volumes of a pool without a name: where HyperPAV is at work and none are typed, its own."""
     chosen = _bases(rows, bases, exclude)
+    if bases is not None or not rows.is_alias.any():
+        return chosen
     own = chosen & ~_classic([rows])[0]
-    return own if bases is None and rows.is_alias.any() and own.any() else chosen
+    return own if own.any() else chosen
 
 
 def _volume(rows: Rows, base: int) -> Run:
@@ -151,10 +153,9 @@ def pool_runs(
     ReportError
         More addresses than a control unit has, a volume in no pool, or the queue of some volumes only.
     """
-    pools = rows.words["pool"]
     if rows.of_kind(VOLUME).any():
         return _table_pools(rows, bases, exclude, name or rows.file.stem)
-    if bases is None and aliases is None and exclude is None and any(pool is not None for pool in pools):
+    if bases is None and aliases is None and exclude is None and rows.pooled.any():
         return _named_pools(rows)
     volumes = np.flatnonzero(_pool_bases(rows, bases, exclude))
     working = rows.is_alias
@@ -216,9 +217,8 @@ def _classic(every: Sequence[Rows]) -> list[NDArray[np.bool_]]:
 
 def _sharing(every: Sequence[Rows]) -> list[NDArray[np.bool_]]:
     """Rows, an array an interval, of pools: named ones, and all but classic PAV where other aliases are at work."""
-    named = [np.array([pool is not None for pool in rows.words["pool"]]) for rows in every]
-    lost = any((rows.is_alias & ~there).any() for rows, there in zip(every, named, strict=True))
-    return [(there | lost) & ~own for there, own in zip(named, _classic(every), strict=True)]
+    lost = any((rows.is_alias & ~rows.pooled).any() for rows in every)
+    return [(rows.pooled | lost) & ~own for rows, own in zip(every, _classic(every), strict=True)]
 
 
 def of_pool(every: Sequence[Rows], name: str) -> list[Rows]:
@@ -248,9 +248,10 @@ def system_runs(rows: Rows) -> list[Run]:
         The interval holds no such system, or a number is missing.
     """
     if rows.of_kind(VOLUME).any():
-        pooled = np.array([pool is not None for pool in rows.words["pool"]])
-        found = [pool.run for pool in pool_runs(rows[pooled])[0]] if pooled.any() else []
-        alone = [_volume(rows, int(k)) for k in np.flatnonzero(~pooled & (rows.numbers["io_rate"].value > 0))]
+        found = [pool.run for pool in pool_runs(rows[rows.pooled])[0]] if rows.pooled.any() else []
+        alone = [
+            _volume(rows, int(k)) for k in np.flatnonzero(~rows.pooled & (rows.numbers["io_rate"].value > 0))
+        ]
         runs = [run for run in (*found, *alone) if run is not None]
         if not runs:
             raise InputError("io_rate", 0.0, "a volume with I/O; there is none", "1/s")

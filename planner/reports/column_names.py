@@ -208,17 +208,16 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
         own = _field_of(found)[2]
         taken[field], ranks[field] = Taken(found, unit or (own if fits(field, own) else "")), -2
     used = {each.heading for each in taken.values()}
-    doubts += [
-        f"{heading!r} is a time by its name, but its unit is {unit!r}: queued if it counts I/Os, else {field}_ms"
-        for heading in headings
-        for field, _, unit in [_field_of(heading)]
-        if field in TIMES and unit in IOS and heading not in used
-    ]
     plain = True
     for heading in headings:
         field, rank, unit = _field_of(heading)
         percent = field == "utilization" and "utilization_resolution" not in by_name  # as other tools have it
-        if not field or percent or heading in used or not fits(field, unit):
+        if not field or percent or heading in used:
+            continue
+        if not fits(field, unit):
+            if unit in IOS:
+                known = f"its unit is {unit!r}: queued if it counts I/Os, else {field}_ms"
+                doubts.append(f"{heading!r} is a time by its name, but {known}")
             continue
         plain &= rank < 0
         if field not in taken or rank < ranks[field]:
@@ -242,7 +241,7 @@ def _field_of(heading: str) -> tuple[str, float, str]:
     words, unit = heading_words(heading)
     field, rank = BY_WORDS.get(words, ("", 0))
     field = "iosq" if field == "queued" and unit in FACTORS["time"] else field  # a time in the queue
-    return field, rank, "" if unit in IOS and field not in TIMES else unit
+    return field, rank, unit_of(field, unit)
 
 
 def _settle_times(taken: dict[str, Taken], ranks: Mapping[str, float]) -> None:
@@ -257,6 +256,11 @@ def _settle_times(taken: dict[str, Taken], ranks: Mapping[str, float]) -> None:
     elif "time" in taken and "date" not in taken:
         taken.setdefault("start", taken["time"])
         del taken["time"]
+
+
+def unit_of(field: str, unit: str) -> str:
+    """Unit that is said of a field; that it counts I/Os is none, but of a time."""
+    return "" if unit in IOS and field not in TIMES else unit
 
 
 def fits(field: str, unit: str) -> bool:

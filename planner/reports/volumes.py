@@ -18,7 +18,18 @@ import polars as pl
 from planner.errors import ReportError
 from planner.render.text import counted, listed
 from planner.reports import schema
-from planner.reports.column_names import IOS, NO_UNIT, RATES, TIMES, UNIT_WORDS, Plan, Taken, fits, plan_of
+from planner.reports.column_names import (
+    IOS,
+    NO_UNIT,
+    RATES,
+    TIMES,
+    UNIT_WORDS,
+    Plan,
+    Taken,
+    fits,
+    plan_of,
+    unit_of,
+)
 from planner.reports.csv_table import (
     COUNTER_SIZE,
     SEPARATORS,
@@ -468,9 +479,9 @@ def _unit_behind(cells: pl.Series) -> str:
 
 def _with_units(table: CsvTable, plan: Plan, units: Mapping[str, str | None]) -> Plan:
     taken = dict(plan.taken)
-    for field, unit in units.items():
-        each = taken[field]
-        if unit and (unit not in IOS or field in TIMES):
+    for field, word in units.items():
+        each, unit = taken[field], unit_of(field, word or "")
+        if unit:
             if not fits(field, unit):
                 raise table.error(0, each.heading, f"{unit!r}: expected a unit of {field}")
             if each.unit and each.unit != unit:
