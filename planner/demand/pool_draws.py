@@ -108,6 +108,7 @@ class Curves:
     fails: Array | None
     shares: Array
     likely: Array
+    wanted: Array  # mean aliases in use where there are enough, (curves,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -152,6 +153,7 @@ def curves_of(
         fails=fails,
         shares=share_of,
         likely=np.tile([weight for *_, weight in common], len(each)),
+        wanted=np.array([use.in_use.sum() for use, _ in cases]),
     )
 
 
@@ -193,7 +195,9 @@ def pool_of(
         readings=readings, in_use=row.aliases, queues=queues[:counts],
         fails=None if fails is None else fails[:counts],
         shares=np.append(np.zeros(of_draws.size), curves.shares),
-        likely=np.append(of_draws, of_curves * curves.likely), crowd=mean([asks.second_moment for asks in asks_of]),
+        likely=np.append(of_draws, of_curves * curves.likely),
+        wanted=np.append(queues[0, : of_draws.size] / HELD, curves.wanted),
+        crowd=mean([asks.second_moment for asks in asks_of]),
         busy=mean([asks.mean(asks.busy) for asks in asks_of]), rate=mean([asks.mean(asks.rate) for asks in asks_of]),
         alone=_at_least(mean(alone), readings.rows.queue.sum() if row.aliases else 0.0),
         alone_rate=mean([asks.mean(asks.alone_rate) for asks in asks_of]),

@@ -2,7 +2,8 @@
 
 With A aliases about 1.5 E[(O - A)+] I/Os are queued: what unlimited servers would hold beyond A, and half as much
 more, since it stays longer (1.5 +- .5 in simulated pools, with any number of aliases). Without aliases every volume
-has the queue that was measured.
+has the queue that was measured, and of it, as of what the rate rises, no more is gone than aliases carry: with A of the
+E[O] that would be in use if there were enough, the share A / E[O].
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ class PoolReadings:
     queues: Array  # I/Os queued in the whole pool in each draw, (aliases + 1, draws) [1]
     shares: Array  # how much the bursts of its volumes come together in each draw, (draws,)
     likely: Array  # weight of each draw, (draws,)
+    wanted: Array  # mean aliases in use in each draw where there are enough, (draws,)
     crowd: Array  # mean square of the aliases that each volume uses where there are enough
     busy: Array  # mean I/Os in service and rate [1/s] then
     rate: Array
@@ -95,7 +97,16 @@ class PoolReadings:
     @cached_property
     def _ordered(self) -> tuple[Array, Array]:
         """Queues of the draws in rising order at each count, and the weight of all draws up to each."""
-        return self._sorted(self.queues)
+        counts = np.arange(len(self.queues))[:, None]
+        return self._sorted(
+            np.maximum(self.queues, self.alone.sum() * self._not_carried(counts, self.wanted))
+        )
+
+    def _not_carried(self, counts: Indices, wanted: ArrayLike) -> Array:
+        """Share of the queue that so many aliases cannot carry, 0 from the fewest on that were measured in use."""
+        known = min((count for count in (self.in_use, *dict(self.others)) if count), default=np.inf)
+        left = np.maximum(1.0 - counts / np.maximum(wanted, 1e-300), 0.0)
+        return np.where(counts < known, left, 0.0)
 
     @cached_property
     def _ordered_fails(self) -> tuple[Array, Array]:
@@ -123,14 +134,15 @@ class PoolReadings:
 
     def predict(self, aliases: ArrayLike, share: ArrayLike | None = None) -> PredictedRows:
         """Figures of the whole pool, (..., counts); between none and enough aliases the rates follow the queue."""
-        queue = self.queued(aliases, share)
-        left = np.clip(queue / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
+        counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
+        queue = self.queued(counts, share)
+        least = self._not_carried(counts, np.average(self.wanted, weights=self.likely))
+        left = np.clip(queue / max(float(self.alone.sum()), 1e-300), least, 1.0)
         rate = left * self.alone_rate.sum() + (1 - left) * self.rate.sum()
         alone, free = services(self)
         service = left * alone + (1 - left) * free
         if self.fails is None:
             return PredictedRows(rate=rate, queue=queue, service=service)
-        counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
         fails, tries = (
             self._quantile(self._ordered_fails, each, self.point if share is None else share)
             for each in (counts, 0 * counts)
@@ -173,7 +185,10 @@ class PoolReadings:
         service = mean_service(rows.rate, rows.service)
         queues = HELD_TOGETHER * queued([(use, 1.0)], last, self.readings.law, service)
         fails = None if self.fails is None else failing(use, last, 1.0)[:, None]
-        return replace(self, queues=queues, fails=fails, shares=np.ones(1), likely=np.ones(1))
+        one = np.ones(1)
+        return replace(
+            self, queues=queues, fails=fails, shares=one, likely=one, wanted=use.in_use.sum() * one
+        )
 
     def denies(self, row: PoolRow) -> bool:
         """Whether a row with more aliases has a longer queue than volumes that are independent."""

@@ -115,6 +115,31 @@ def test_without_aliases_the_queues_are_those_measured_and_never_rise() -> None:
     assert pool.point_and_range(Target(queued=2.0))[0] < point
 
 
+def test_few_aliases_carry_no_more_than_they_can() -> None:
+    """Bases and aliases in service are no more than the bases without any and the aliases, however long the queue."""
+    random = np.random.default_rng(4)
+    rates, busy = random.uniform(200.0, 900.0, 64), np.append(random.uniform(0.1, 0.7, 60), np.full(4, 0.99))
+    queues = busy**2 / (1 - busy) * random.uniform(1.0, 4.0, 64)
+    service = Interval.around(busy / rates, 5e-6)
+    pool = read_pool(Interval.around(rates, 0.05), service, Interval.around(queues, 0.005), law=LAW)
+    assert pool.saturated
+    counts = np.arange(len(pool.queues))
+    found = pool.predict(counts)
+    assert (found.rate * found.service <= busy.sum() + counts + 1e-6).all()
+    assert found.queue[5] > 0.8 * queues.sum()  # it was a third of the queue
+
+
+def test_the_queue_falls_in_proportion_to_the_aliases_in_use() -> None:
+    """The solver's closed pools, of which most waits without aliases."""
+    pool = {"volumes": 32, "service_time": 1.0, "population": 20, "think_time": 20 / 3}
+    alone, quarter, half, enough = queueing.alias_pool([0, 13, 26, 200], **pool).pool_queue_length.tolist()
+    use = queueing.alias_pool(200, **pool)
+    wanted = 32 * float(use.alias_in_service[0])
+    assert enough < 1e-9
+    for queue, count in ((quarter, 13), (half, 26)):
+        assert queue == pytest.approx(alone * (1 - count / wanted), abs=0.08 * alone)
+
+
 def test_a_row_with_aliases_in_use_is_solved_by_the_pool() -> None:
     """The queue that the pool itself predicts with two aliases, read again with two in use, needs about as many."""
     alone = read_pool(*rows(), law=LAW)

@@ -146,6 +146,18 @@ def test_a_volume_below_the_floor_neither_waits_nor_works() -> None:
             checked_floor(floor)
 
 
+def test_a_saturated_pool_of_more_than_its_addresses_says_so() -> None:
+    rates, queued = np.full(200, 990.0), np.full(200, 40.0)
+    run = Run(
+        name="many", pool=True, aliases=0, volumes=tuple(f"{k:04X}" for k in range(200)),
+        io_rate=Interval.around(rates, 0.5), service=Interval.around(np.full(200, 1e-3), 5e-6),
+        queued=Interval.around(queued, 0.5), queue_shown=queued,
+    )  # fmt: skip
+    found = sizing.aliases(run, LAW)
+    assert found.range == (56, 56)
+    assert "56 aliases and measure again (as many as there are addresses for; more may be needed)" in found.headline
+
+
 def test_what_could_not_be_read_is_said_first_and_fails_unless_it_is_known() -> None:
     one = Gaps(volumes=("A",), of=8, where=" at 9:00")
     assert one.words == "1 of 8 volumes could not be read at 9:00"
