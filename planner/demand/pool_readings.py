@@ -3,7 +3,7 @@
 With A aliases about 1.5 E[(O - A)+] I/Os are queued: what unlimited servers would hold beyond A, and half as much
 more, since it stays longer (1.5 +- .5 in simulated pools, with any number of aliases). Without aliases every volume
 has the queue that was measured, and of it, as of what the rate rises, no more is gone than aliases carry: with A of the
-E[O] that would be in use if there were enough, the share A / E[O].
+E[O] that would be in use if there were enough, the share A / E[O]; and from a count on that was measured, of the rest.
 """
 
 from __future__ import annotations
@@ -98,15 +98,15 @@ class PoolReadings:
     def _ordered(self) -> tuple[Array, Array]:
         """Queues of the draws in rising order at each count, and the weight of all draws up to each."""
         counts = np.arange(len(self.queues))[:, None]
-        return self._sorted(
-            np.maximum(self.queues, self.alone.sum() * self._not_carried(counts, self.wanted))
-        )
+        measured, left = self._not_carried(counts, self.wanted)
+        whole = np.where(measured, self.queues[measured[:, 0]], self.alone.sum())
+        return self._sorted(np.maximum(self.queues, whole * left))
 
-    def _not_carried(self, counts: Indices, wanted: ArrayLike) -> Array:
-        """Share of the queue that so many aliases cannot carry, 0 from the fewest on that were measured in use."""
-        known = min((count for count in (self.in_use, *dict(self.others)) if count), default=np.inf)
-        left = np.maximum(1.0 - counts / np.maximum(wanted, 1e-300), 0.0)
-        return np.where(counts < known, left, 0.0)
+    def _not_carried(self, counts: Indices, wanted: Array | float) -> tuple[Indices, Array]:
+        """Next smaller counts that were measured, and the share of the queues there that so many cannot carry."""
+        known = np.unique([0, self.in_use, *dict(self.others)])
+        measured = known[np.searchsorted(known, counts, side="right") - 1]
+        return measured, np.clip((wanted - counts) / np.maximum(wanted - measured, 1e-300), 0.0, 1.0)
 
     @cached_property
     def _ordered_fails(self) -> tuple[Array, Array]:
@@ -136,8 +136,9 @@ class PoolReadings:
         """Figures of the whole pool, (..., counts); between none and enough aliases the rates follow the queue."""
         counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
         queue = self.queued(counts, share)
-        least = self._not_carried(counts, np.average(self.wanted, weights=self.likely))
-        left = np.clip(queue / max(float(self.alone.sum()), 1e-300), least, 1.0)
+        measured, kept = self._not_carried(counts, np.average(self.wanted, weights=self.likely))
+        least = self.queued(measured, share) * kept
+        left = np.clip(np.maximum(queue, least) / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
         rate = left * self.alone_rate.sum() + (1 - left) * self.rate.sum()
         alone, free = services(self)
         service = left * alone + (1 - left) * free

@@ -27,6 +27,7 @@ FEW_CLASSES: Final = 16  # of equal volumes, up to which nothing is grouped furt
 
 Indices = NDArray[np.int64]
 CHI_SQUARE_95: Final = 3.84  # of one degree of freedom
+OUT_OF_REACH: Final = 0.05  # of a requester's time, by which thinking would be negative: steady pools reach their rates
 
 
 def pool_of(
@@ -168,7 +169,10 @@ def own_rates(run: Run) -> Array:
 def think_in_use(
     people: float, think_time: float, service: float, aliases: int, rates: Array, law: Law
 ) -> Array:
-    """Think times at which each volume has its own rate in the pool: requesters / rate - response of its class."""
+    """Think times at which each volume has its own rate in the pool: requesters / rate - response of its class.
+
+    ConvergenceError where a volume does not reach its rate even without thinking.
+    """
     mean = float(rates.mean())
     if np.all(rates == mean):
         return np.full(rates.size, think_time)
@@ -186,8 +190,10 @@ def think_in_use(
         )  # fmt: skip
         response = people / steady.throughput - think
         think = np.maximum(people / class_rate - response, floor)
-    found = np.maximum(people / rates - groups.at_own_rate(response), floor)
-    return np.where(rates == mean, think_time, found)
+    found = people / rates - groups.at_own_rate(response)
+    if (found < -OUT_OF_REACH * people / rates).any():
+        raise ConvergenceError("rate of a volume", float(found.min()), 4)
+    return np.where(rates == mean, think_time, np.maximum(found, floor))
 
 
 def interpolated(solved: Sequence[Performance], shares: Sequence[float]) -> Performance:

@@ -158,6 +158,23 @@ def test_a_saturated_pool_of_more_than_its_addresses_says_so() -> None:
     assert "56 aliases and measure again (as many as there are addresses for; more may be needed)" in found.headline
 
 
+@pytest.mark.parametrize("regular, explained", [(0.75, True), (0.9, True), (0.02, False)])
+def test_a_queue_between_two_numbers_of_requesters_is_explained(regular: float, explained: bool) -> None:
+    """Poisson arrivals, the service time less variable than exponential (Pollaczek and Khinchine); and none to speak of.
+
+    Of 92 simulated pools of steady volumes 82 were said to be explained by no demand.
+    """
+    load = np.linspace(0.2, 0.75, 8)
+    queued, rates = regular * load**2 / (1 - load), load / 1e-3
+    run = Run(
+        name="calm", pool=True, aliases=0, volumes=tuple(f"{k:04X}" for k in range(8)),
+        io_rate=Interval.around(rates, 5e-4), service=Interval.around(np.full(8, 1e-3), 5e-9),
+        queued=Interval.around(queued, 5e-5), queue_shown=queued,
+    )  # fmt: skip
+    found = sizing.aliases(run, LAW)
+    assert (found.strain <= 1.0) == explained == ("no demand tried" not in found.headline)
+
+
 def test_what_could_not_be_read_is_said_first_and_fails_unless_it_is_known() -> None:
     one = Gaps(volumes=("A",), of=8, where=" at 9:00")
     assert one.words == "1 of 8 volumes could not be read at 9:00"
