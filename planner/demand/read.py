@@ -162,6 +162,7 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     # Of Poisson arrivals at the measured rate, whether or not they fit the queue.
     poisson = poisson_queue(rows, law)
     ratio = _ratio(rows, poisson)
+    _take_both_sides(strain, of_queue.reshape(strain.shape), steady, ratio)
     # Service times more or less variable than exponential ones: scv .2 to 1.3.
     variable = (ratio <= priors.POISSON_RATIOS[1]) & (rows.queue_high / poisson >= priors.POISSON_RATIOS[0])
     with np.errstate(invalid="ignore"):
@@ -173,6 +174,19 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
         law=law, layout=layout, demands=demands, service_time=service_time, weight=weight, strain=strain, ratio=ratio,
         wait=alone, rows=rows,
     )  # fmt: skip
+
+
+def _take_both_sides(strain: Array, of_queue: Array, steady: Flags, ratio: Array) -> None:
+    """Of a calm row that no steady candidate fits the two on either side do: strained by 1.
+
+    Queues rise with the number of requesters, from those that never wait over Poisson arrivals to bursts.
+    """
+    known = np.where(steady & np.isfinite(strain), strain, np.inf)
+    rows = np.flatnonzero((known.min(axis=1) > 1.0) & (ratio <= priors.STEADY_UP_TO))
+    shorter, longer = (np.where(side, known, np.inf)[rows] for side in (of_queue < 0.0, of_queue > 0.0))
+    for each in (shorter, longer):
+        found = np.isfinite(shorter.min(axis=1)) & np.isfinite(each.min(axis=1))
+        strain[rows[found], each.argmin(axis=1)[found]] = 1.0
 
 
 def steady_volumes(

@@ -528,7 +528,7 @@ def _alone(unshared: Sequence[Unshared], law: Law, *, every: bool) -> list[list[
         return []
     columns, parts = joined([each[:3] for each in unshared])
     read = read_volumes(*columns, law=law, layout=COARSE.only(STEADY))
-    read, order, many = _fitting(read)
+    order, many = _fitting(read)
     found = []
     for part, (*_, groups) in zip(parts, unshared, strict=True):
         opened = bool((read.layout.kind[order[part, 0]] == POISSON).any())
@@ -569,25 +569,17 @@ def _offered(run: Run, law: Law) -> Candidate:
     return Candidate(pool=pool_of(law, run.service.value, arrival_rate=run.io_rate.value))
 
 
-def _fitting(read: Readings) -> tuple[Readings, Indices, Indices]:
+def _fitting(read: Readings) -> tuple[Indices, Indices]:
     """Columns of steady readings of each row, those that fit, the preferred one first, and how many these are.
 
-    Open arrivals are preferred far from saturation, else the fewest requesters. Queues rise with their number: where
-    none fits the measurement lies between the two nearest, whose strain is 1 then, but below the fewest there are.
+    It is the nearest where none fits. Open arrivals are preferred far from saturation, else the fewest requesters.
     """
     strain = np.where(np.isfinite(read.strain), read.strain, np.inf)
     fits = strain <= 1.0
+    fits[np.arange(read.volumes), strain.argmin(axis=1)] |= ~fits.any(axis=1)
     opened = np.where(read.rows.rate * read.rows.service < FAR_FROM_SATURATED, 0.0, 1e300)
     people = np.where(read.layout.kind == POISSON, opened[:, None], read.demands.population)
-    for row in np.flatnonzero(~fits.any(axis=1)).tolist():
-        nearest, other = np.argsort(strain[row])[:2]
-        fewest = np.nanmin(np.where(np.isfinite(strain[row]), read.demands.population[row], np.nan))
-        between = np.isfinite(strain[row, other]) and read.demands.population[row, nearest] != fewest
-        fits[row, [nearest, other] if between else nearest] = True
-        people[row] = strain[row]
-        strain[row] = np.where(fits[row] & between, 1.0, strain[row])
-    order = np.argsort(np.where(fits, people, np.inf), axis=1, kind="stable")
-    return replace(read, strain=strain), order, fits.sum(axis=1)
+    return np.argsort(np.where(fits, people, np.inf), axis=1, kind="stable"), fits.sum(axis=1)
 
 
 def _in_use(run: Run, law: Law, candidates: Sequence[Candidate]) -> list[Candidate]:
