@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Data = Any
-"""A path, ``-`` for standard input, a file object, bytes, a data frame of polars or pandas, or several of these."""
+"""A path, ``-`` for standard input, a file object, bytes, a data frame of polars or pandas, what was read before, or
+several of these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,16 @@ class Measured:
     def frame(self) -> pl.DataFrame:
         """The first table that has rows: devices, supply, storage."""
         return next((each for each in (self.devices, self.supply, self.storage) if each.height), self.devices)
+
+    def again(self, options: Options) -> schema.Tables:
+        """Take what was read as a source: its columns are known, whatever they were called."""
+        if options.map:
+            raise InputError("map", listed(sorted(options.map)), "no map beside what was read before")
+        what, columns = (", ".join(each) for each in (self.what, self.columns))
+        return schema.Tables(
+            devices=self.devices, supply=self.supply, storage=self.storage, notes=self.notes, what=what,
+            missing=self.missing, columns=columns,
+        )  # fmt: skip
 
     def without(self, wanted: str) -> InputError:
         """Make the error of sources that do not hold what a question is about.
@@ -94,9 +105,9 @@ def read(
 
     Parameters
     ----------
-    source : path, str, file object, bytes, data frame, or a sequence of these
+    source : path, str, file object, bytes, data frame, Measured, or a sequence of these
         What to read: any format of docs/formats.md, data frames of polars and pandas, an archive; ``-`` is standard
-        input.
+        input. What was read before is read again for other intervals or members.
     members : Membership, Path or str, optional
         Which device belongs to which alias pool, or the file that says so (docs/supply.md).
     system : str, optional
@@ -180,7 +191,11 @@ def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
     """Read as `read` does, a part at a time, with all tables: one a source, more where a file is read by and by."""
     known, system = options.members, options.system
     for each in _sources(source):
-        for tables in formats.tables_of(each, options):
+        if isinstance(each, Measured):
+            found, name = iter([each.again(options)]), ", ".join(each.files)
+        else:
+            found, name = formats.tables_of(each, options), str(each.path)
+        for tables in found:
             frames: dict[str, Any] = {}
             for name, columns in schema.TABLES.items():
                 found = getattr(tables, name)
@@ -195,7 +210,7 @@ def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
             frames = {name: choose.within(frame, *span) for name, frame in frames.items()}
             missing = schema.lost_rows(choose.within(lost, *span))
             notes = (*notes, *_stuck(frames["devices"]))
-            yield replace(tables, **frames, notes=notes, missing=missing, file=str(each.path))
+            yield replace(tables, **frames, notes=notes, missing=missing, file=name)
 
 
 def _stuck(devices: pl.DataFrame) -> tuple[str, ...]:
@@ -236,8 +251,11 @@ def membership(members: Membership | Path | str | None) -> Membership | None:
     return members
 
 
-def _sources(source: Data) -> Iterator[Source]:
+def _sources(source: Data) -> Iterator[Source | Measured]:
     """Cut what a caller gave into single sources."""
+    if isinstance(source, Measured):
+        yield source
+        return
     if isinstance(source, Source):
         if source.content is not None or source.frame is not None:
             yield source
@@ -262,7 +280,7 @@ def _sources(source: Data) -> Iterator[Source]:
         for each in source:
             yield from _sources(each)
     else:
-        wanted = "a path, a file object, a data frame, or several of them"
+        wanted = "a path, a file object, a data frame, what planner.read returns, or several of them"
         raise InputError("source", type(source).__name__, wanted)
 
 

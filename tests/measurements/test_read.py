@@ -267,6 +267,19 @@ def test_a_pool_has_one_worst_interval() -> None:
     assert worst["queued"].to_list() == [2, 2]
 
 
+@pytest.mark.parametrize("path", [LISTING, SUBSYSTEM])
+def test_what_was_read_is_a_source(path: Path) -> None:
+    """Looked at, then asked of: with the answer of the file."""
+    once = read(path)
+    again = read([once])
+    for name in schema.TABLES:
+        assert_frame_equal(getattr(again, name), getattr(once, name))
+    assert (again.what, again.files, again.notes) == (once.what, once.files, once.notes)
+    assert planner.aliases(once).to_dict() == planner.aliases(path).to_dict()
+    with pytest.raises(InputError, match="no map beside what was read before"):
+        read(once, map={"io_rate": "IOPS"})
+
+
 def test_a_pipe_is_read_once(tmp_path: Path) -> None:
     """As <(zcat FILE) of a shell: a second look at it finds nothing, or waits for ever."""
     pipe = tmp_path / "pipe"
