@@ -162,7 +162,6 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     # Of Poisson arrivals at the measured rate, whether or not they fit the queue.
     poisson = poisson_queue(rows, law)
     ratio = _ratio(rows, poisson)
-    _take_both_sides(strain, of_queue.reshape(strain.shape), steady, ratio)
     # Service times more or less variable than exponential ones: scv .2 to 1.3.
     variable = (ratio <= priors.POISSON_RATIOS[1]) & (rows.queue_high / poisson >= priors.POISSON_RATIOS[0])
     with np.errstate(invalid="ignore"):
@@ -170,6 +169,7 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     weight = priors.weights(demands, layout, alone, np.where(unknown, 0.0, ratio), strain, variable, scales)
     weight[unknown] = 0.0
     weight[unknown, 0] = 1.0
+    _take_both_sides(strain, of_queue.reshape(strain.shape), steady, ratio)
     return Readings(
         law=law, layout=layout, demands=demands, service_time=service_time, weight=weight, strain=strain, ratio=ratio,
         wait=alone, rows=rows,
