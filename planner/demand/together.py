@@ -142,17 +142,17 @@ def mean_excess(chances: Array, most: int) -> Array:
 
 
 def _all_at_once(laws: Array, rates: Array | None = None) -> Array:
-    """Chances of 0, 1, 2, ... aliases in use by volumes that all follow one uniform number."""
-    below = np.minimum(np.cumsum(laws, axis=0), 1.0)
-    below[-1] = 1.0
-    ends = np.unique(below)
-    ends = ends[np.diff(ends, prepend=0.0) > 0]
-    middles = (ends + np.append(0.0, ends[:-1])) / 2
-    each = np.array([np.searchsorted(column, middles, side="left") for column in below.T])
-    weights = np.diff(ends, prepend=0.0)
-    if rates is not None:
-        weights = weights * np.take_along_axis(rates.T, each, axis=1).sum(axis=0)
-    return np.asarray(np.bincount(each.sum(axis=0), weights=weights), dtype=np.float64)
+    """Chances of 0, 1, 2, ... aliases in use by volumes that all follow one uniform number.
+
+    As that number rises it passes the ends of the chances of all volumes one by one, and O rises by 1 at each.
+    """
+    ends = np.minimum(np.cumsum(laws, axis=0), 1.0)[:-1].ravel()
+    order = np.argsort(ends, kind="stable")
+    chances = np.diff(ends[order], prepend=0.0, append=1.0)
+    if rates is None:
+        return chances
+    rises = np.diff(rates, axis=0).ravel()[order]
+    return np.asarray(chances * np.cumsum(np.append(rates[0].sum(), rises)))
 
 
 def _partly(laws: Array, shares: Array, rates: Array | None = None) -> Array:
@@ -167,15 +167,30 @@ def _partly(laws: Array, shares: Array, rates: Array | None = None) -> Array:
     at[..., -1] = np.inf
     common, own = (np.sqrt(each)[:, None, None] for each in (shares, 1.0 - shares))
     given = np.diff(ndtr((at - common * nodes[:, None]) / own), prepend=0.0)  # (volumes, nodes, numbers)
-    size = laws.shape[1] * (laws.shape[0] - 1) + 1
-    length = 1 << int(np.ceil(np.log2(size + 1)))
-    parts = np.fft.rfft(given, n=length)
-    if rates is None:
-        product = np.prod(parts, axis=0)
-    else:
-        product = one_of(zip(parts, np.fft.rfft(given * rates.T[:, None], n=length), strict=True))[1]
-    law = np.fft.irfft(weights / weights.sum() @ product, n=length)[:size]
-    return np.asarray(np.maximum(law, 0.0))
+    law = np.zeros(laws.shape[1] * (laws.shape[0] - 1) + 1)
+    longest = np.minimum(_hardly_exceeded(given, np.log(weights) - np.log(LEAST_TAIL)), law.size)
+    lengths = 2 ** np.ceil(np.log2(longest + 1)).astype(np.int64)
+    for length in np.unique(lengths).tolist():
+        some = lengths == length
+        parts = np.fft.rfft(given[:, some], n=length)
+        if rates is None:
+            product = np.prod(parts, axis=0)
+        else:
+            ends = np.fft.rfft(given[:, some] * rates.T[:, None], n=length)
+            product = one_of(zip(parts, ends, strict=True))[1]
+        found = np.fft.irfft(weights[some] / weights.sum() @ product, n=length)[: law.size]
+        law[: found.size] += found
+    return np.maximum(law, 0.0)
+
+
+def _hardly_exceeded(laws: Array, unlikely: Array) -> Array:
+    """What sums over the first axis hardly exceed, (...,), each with chance ``exp(-unlikely)``: Chernoff's bound.
+
+    ``P(S >= n) <= E[exp(t S)] exp(-t n)`` for every t above 0, of which the least n counts.
+    """
+    rates = 0.5 ** np.arange(1.0, 9.0)
+    powers = np.exp(np.arange(float(laws.shape[-1]))[:, None] * rates)
+    return np.asarray(((np.log(laws @ powers).sum(axis=0) + unlikely[:, None]) / rates).min(axis=-1))
 
 
 def one_of(pairs: Iterable[tuple[Spectrum, Spectrum]]) -> tuple[Spectrum, Spectrum]:
