@@ -192,10 +192,10 @@ def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
     known, system = options.members, options.system
     for each in _sources(source):
         if isinstance(each, Measured):
-            found, name = iter([each.again(options)]), ", ".join(each.files)
+            parts, file = iter([each.again(options)]), ", ".join(each.files)
         else:
-            found, name = formats.tables_of(each, options), str(each.path)
-        for tables in found:
+            parts, file = formats.tables_of(each, options), str(each.path)
+        for tables in parts:
             frames: dict[str, Any] = {}
             for name, columns in schema.TABLES.items():
                 found = getattr(tables, name)
@@ -210,7 +210,7 @@ def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
             frames = {name: choose.within(frame, *span) for name, frame in frames.items()}
             missing = schema.lost_rows(choose.within(lost, *span))
             notes = (*notes, *_stuck(frames["devices"]))
-            yield replace(tables, **frames, notes=notes, missing=missing, file=name)
+            yield replace(tables, **frames, notes=notes, missing=missing, file=file)
 
 
 def _stuck(devices: pl.DataFrame) -> tuple[str, ...]:

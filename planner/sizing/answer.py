@@ -233,7 +233,7 @@ class AliasAnswer(Answer):
     def _headline(self) -> str:  # noqa: PLR0911 - one sentence a case
         if self.saturated:
             low, high = self.range
-            more = f"{low} to {high}" if low < high else "as many as there are addresses for; more"
+            more = f"{low} to {high}" if low < high else "more"
             return (
                 f"{self._who}: saturated, with devices that never idle: the demand is unknown. Begin with "
                 f"{_aliases(self.recommended)} and measure again ({more} may be needed)."

@@ -27,9 +27,7 @@ FEW_CLASSES: Final = 16  # of equal volumes, up to which nothing is grouped furt
 
 Indices = NDArray[np.int64]
 CHI_SQUARE_95: Final = 3.84  # of one degree of freedom
-OUT_OF_REACH: Final = (
-    0.05  # of a requester's time, by which thinking would be negative: steady pools reach their rates
-)
+OUT_OF_REACH: Final = 0.05  # of a requester's time, that it would think less than not at all
 
 
 def pool_of(

@@ -274,7 +274,7 @@ def test_what_was_read_is_a_source(path: Path) -> None:
     again = read([once])
     for name in schema.TABLES:
         assert_frame_equal(getattr(again, name), getattr(once, name))
-    assert (again.what, again.files, again.notes) == (once.what, once.files, once.notes)
+    assert (again.what, again.files, again.notes) == (once.what, (str(path),), once.notes)
     assert planner.aliases(once).to_dict() == planner.aliases(path).to_dict()
     with pytest.raises(InputError, match="no map beside what was read before"):
         read(once, map={"io_rate": "IOPS"})
