@@ -129,6 +129,22 @@ def test_few_aliases_carry_no_more_than_they_can() -> None:
     assert found.queue[5] > 0.8 * queues.sum()  # it was a third of the queue
 
 
+def test_draws_that_want_fewer_aliases_bring_no_more_than_these_serve() -> None:
+    """The queue is that of one draw, the rate that of all of them."""
+    random = np.random.default_rng(17)
+    busy, service = np.minimum(random.lognormal(-1.8, 0.9, 32), 0.85), random.uniform(0.4e-3, 1.5e-3, 32)
+    queues = busy**2 / (1 - busy) * random.uniform(1.0, 8.0, 32)
+    columns = (
+        Interval.around(busy / service, 0.05),
+        Interval.around(service, 5e-6),
+        Interval.around(queues, 0.005),
+    )
+    pool = read_pool(*columns, law=LAW)
+    counts = np.arange(len(pool.queues))
+    found = pool.predict(counts)
+    assert (found.rate * found.service <= busy.sum() + counts + 1e-3).all()
+
+
 def test_the_queue_falls_in_proportion_to_the_aliases_in_use() -> None:
     """The solver's closed pools, of which most waits without aliases."""
     pool = {"volumes": 32, "service_time": 1.0, "population": 20, "think_time": 20 / 3}
