@@ -103,7 +103,10 @@ def read_as(runs: Iterable[Run], target: Target | None = None) -> list[Sized]:
 
 POOLS = {
     "steady": pool(3, 4, 0, 0.95),
-    "no demand fits": pool(4, 5, 0, 0.5),
+    "no demand fits": from_numbers(
+        io_rate=shown(736.0, 0.1), service=shown(1.3e-3, 1e-6), queued=shown(1.5, 1e-3), volumes=3, pool=True
+    ),
+    "between requesters": pool(4, 5, 0, 0.5),
     "bursty": pool(5, 4, 0, 4.0),
     "few requesters, in use": asked_pool(1, population=3, think_time=3e-3),
     "open, in use": asked_pool(1, arrival_rate=300.0),
