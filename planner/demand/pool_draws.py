@@ -196,7 +196,7 @@ def pool_of(
         fails=None if fails is None else fails[:counts],
         shares=np.append(np.zeros(of_draws.size), curves.shares),
         likely=np.append(of_draws, of_curves * curves.likely),
-        wanted=np.append(queues[0, : of_draws.size] / HELD, curves.wanted),
+        wanted=np.append(queues[0, : of_draws.size] / HELD, curves.wanted),  # E[O] = E[(O - 0)+]
         crowd=mean([asks.second_moment for asks in asks_of]),
         busy=mean([asks.mean(asks.busy) for asks in asks_of]), rate=mean([asks.mean(asks.rate) for asks in asks_of]),
         alone=_at_least(mean(alone), readings.rows.queue.sum() if row.aliases else 0.0),

@@ -169,24 +169,27 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     weight = priors.weights(demands, layout, alone, np.where(unknown, 0.0, ratio), strain, variable, scales)
     weight[unknown] = 0.0
     weight[unknown, 0] = 1.0
-    _take_both_sides(strain, of_queue.reshape(strain.shape), steady, ratio)
+    strain = _on_both_sides(strain, of_queue.reshape(strain.shape), steady, ratio)
     return Readings(
         law=law, layout=layout, demands=demands, service_time=service_time, weight=weight, strain=strain, ratio=ratio,
         wait=alone, rows=rows,
     )  # fmt: skip
 
 
-def _take_both_sides(strain: Array, of_queue: Array, steady: Flags, ratio: Array) -> None:
+def _on_both_sides(strain: Array, of_queue: Array, steady: Flags, ratio: Array) -> Array:
     """Of a calm row that no steady candidate fits the two on either side do: strained by 1.
 
-    Queues rise with the number of requesters, from those that never wait over Poisson arrivals to bursts.
+    Queues rise with the number of requesters, from those that never wait over Poisson arrivals to bursts. How likely
+    each is says the strain that the digits have.
     """
+    strain = strain.copy()
     known = np.where(steady & np.isfinite(strain), strain, np.inf)
     rows = np.flatnonzero((known.min(axis=1) > 1.0) & (ratio <= priors.STEADY_UP_TO))
     shorter, longer = (np.where(side, known, np.inf)[rows] for side in (of_queue < 0.0, of_queue > 0.0))
     for each in (shorter, longer):
         found = np.isfinite(shorter.min(axis=1)) & np.isfinite(each.min(axis=1))
         strain[rows[found], each.argmin(axis=1)[found]] = 1.0
+    return strain
 
 
 def steady_volumes(

@@ -62,11 +62,12 @@ def _plain(data: bytes) -> bytes:
 
 @dataclass
 class Source:
-    """Something to read: its `path` (a name, for messages), and its content once it is needed."""
+    """Something to read: its `path` (a name, for messages), and its content once it is needed, or what was read."""
 
     path: Path
     frame: pl.DataFrame | None = None
     content: bytes | None = None
+    tables: schema.Tables | None = None
 
     @cached_property
     def head(self) -> bytes:
@@ -208,6 +209,12 @@ def _unknown(source: Source) -> ReportError:
     return ReportError(source.path, f"of no known format: {layout.plan.refusal()}", line=layout.line or None)
 
 
+def _read_before(source: Source, options: Options) -> schema.Tables:
+    """What was read before, as `Measured` has it."""
+    assert source.tables is not None
+    return source.tables
+
+
 def _monitor(source: Source, options: Options) -> Iterator[schema.Tables]:
     """z/VM monitor data, some samples at a time."""
     from planner.reports.monitor.reader import batches
@@ -304,6 +311,7 @@ def _is_listing(source: Source) -> bool:
 # How each format is recognized by content, and what reads it; the first that recognizes a source reads it. A new format
 # is one module of `planner.reports` and one line here.
 READERS: Final[Mapping[Callable[[Source], object], Reader]] = {
+    lambda source: source.tables is not None: _read_before,
     _is_archive: _archive,
     _has_page_head: _listings,  # needs no other reader
     _begins("rmf.is_rmf_xml"): _bytes("rmf.read_rmf"),
@@ -326,9 +334,9 @@ WANTED: Final = (
 
 def tables_of(source: Source, options: Options) -> Iterator[schema.Tables]:
     """Read a source with the first reader that recognizes it."""
-    if options.map and is_folder(source.path):
-        wanted = f"it with a table: the archive {source.path} has its columns"
-        raise InputError("map", ", ".join(options.map), wanted)
+    if options.map and (source.tables is not None or is_folder(source.path)):
+        what = "what was read before" if source.tables is not None else f"the archive {source.path}"
+        raise InputError("map", ", ".join(options.map), f"it with a table: {what} has its columns")
     recognized = (reader for recognizes, reader in READERS.items() if recognizes(source))
     reader = _volumes if options.map else next(recognized, None)
     if reader is None:

@@ -55,15 +55,15 @@ class Measured:
         """The first table that has rows: devices, supply, storage."""
         return next((each for each in (self.devices, self.supply, self.storage) if each.height), self.devices)
 
-    def again(self, options: Options) -> schema.Tables:
-        """Take what was read as a source: its columns are known, whatever they were called."""
-        if options.map:
-            raise InputError("map", listed(sorted(options.map)), "no map beside what was read before")
-        what, columns = (", ".join(each) for each in (self.what, self.columns))
-        return schema.Tables(
+    @property
+    def source(self) -> Source:
+        """What was read as a source to be read again."""
+        what, columns, files = (", ".join(each) for each in (self.what, self.columns, self.files))
+        tables = schema.Tables(
             devices=self.devices, supply=self.supply, storage=self.storage, notes=self.notes, what=what,
             missing=self.missing, columns=columns,
         )  # fmt: skip
+        return Source(Path(files or "tables"), tables=tables)
 
     def without(self, wanted: str) -> InputError:
         """Make the error of sources that do not hold what a question is about.
@@ -191,11 +191,7 @@ def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
     """Read as `read` does, a part at a time, with all tables: one a source, more where a file is read by and by."""
     known, system = options.members, options.system
     for each in _sources(source):
-        if isinstance(each, Measured):
-            parts, file = iter([each.again(options)]), ", ".join(each.files)
-        else:
-            parts, file = formats.tables_of(each, options), str(each.path)
-        for tables in parts:
+        for tables in formats.tables_of(each, options):
             frames: dict[str, Any] = {}
             for name, columns in schema.TABLES.items():
                 found = getattr(tables, name)
@@ -210,7 +206,7 @@ def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
             frames = {name: choose.within(frame, *span) for name, frame in frames.items()}
             missing = schema.lost_rows(choose.within(lost, *span))
             notes = (*notes, *_stuck(frames["devices"]))
-            yield replace(tables, **frames, notes=notes, missing=missing, file=file)
+            yield replace(tables, **frames, notes=notes, missing=missing, file=str(each.path))
 
 
 def _stuck(devices: pl.DataFrame) -> tuple[str, ...]:
@@ -251,11 +247,8 @@ def membership(members: Membership | Path | str | None) -> Membership | None:
     return members
 
 
-def _sources(source: Data) -> Iterator[Source | Measured]:
+def _sources(source: Data) -> Iterator[Source]:
     """Cut what a caller gave into single sources."""
-    if isinstance(source, Measured):
-        yield source
-        return
     if isinstance(source, Source):
         if source.content is not None or source.frame is not None:
             yield source
@@ -268,6 +261,8 @@ def _sources(source: Data) -> Iterator[Source | Measured]:
         path = Path(source)
         columnar = not is_folder(path) and is_columnar(path)
         yield Source(path, frame=read_columnar(path) if columnar else None)
+    elif isinstance(source, Measured):
+        yield source.source
     elif isinstance(source, bytes | bytearray):
         yield Source(Path("bytes"), content=bytes(source))
     elif (frame := polars_frame(source)) is not None:

@@ -232,8 +232,7 @@ class AliasAnswer(Answer):
 
     def _headline(self) -> str:  # noqa: PLR0911 - one sentence a case
         if self.saturated:
-            low, high = self.range
-            more = f"{low} to {high}" if low < high else "more"
+            more = self.spread if self.range[0] < self.range[1] else "more"
             return (
                 f"{self._who}: saturated, with devices that never idle: the demand is unknown. Begin with "
                 f"{_aliases(self.recommended)} and measure again ({more} may be needed)."

@@ -27,7 +27,7 @@ FEW_CLASSES: Final = 16  # of equal volumes, up to which nothing is grouped furt
 
 Indices = NDArray[np.int64]
 CHI_SQUARE_95: Final = 3.84  # of one degree of freedom
-OUT_OF_REACH: Final = 0.05  # of a requester's time, that it would think less than not at all
+OUT_OF_REACH: Final = 0.05  # share of a requester's time from I/O to I/O by which it may lack any to think
 
 
 def pool_of(
@@ -183,7 +183,8 @@ def think_in_use(
     floor = 1e-3 * service
     think = np.maximum(people / class_rate - people * rates.size / rates.sum() + think_time, floor)
     response = people / class_rate - think
-    for _ in range(4):
+    steps = 4
+    for _ in range(steps):
         steady = queueing.alias_pool(
             aliases, volumes=groups.volumes, population=groups.population, think_time=think, service_time=service,
             inflation=law.inflation, redrive_time=law.redrive_time,
@@ -191,8 +192,9 @@ def think_in_use(
         response = people / steady.throughput - think
         think = np.maximum(people / class_rate - response, floor)
     found = people / rates - groups.at_own_rate(response)
-    if (found < -OUT_OF_REACH * people / rates).any():
-        raise ConvergenceError("rate of a volume", float(found.min()), 4)
+    lacks = -float((found * rates / people).min())
+    if lacks > OUT_OF_REACH:
+        raise ConvergenceError("rate of a volume", lacks, steps)
     return np.where(rates == mean, think_time, np.maximum(found, floor))
 
 

@@ -276,8 +276,10 @@ def test_what_was_read_is_a_source(path: Path) -> None:
         assert_frame_equal(getattr(again, name), getattr(once, name))
     assert (again.what, again.files, again.notes) == (once.what, (str(path),), once.notes)
     assert planner.aliases(once).to_dict() == planner.aliases(path).to_dict()
-    with pytest.raises(InputError, match="no map beside what was read before"):
+    with pytest.raises(InputError, match="it with a table: what was read before has its columns"):
         read(once, map={"io_rate": "IOPS"})
+    with pytest.raises(InputError, match="deltas = True: expected it with volume counters"):
+        read(once, deltas=True)
 
 
 def test_a_pipe_is_read_once(tmp_path: Path) -> None:

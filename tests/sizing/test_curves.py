@@ -416,6 +416,10 @@ def test_think_times_give_each_volume_its_own_rate_in_the_pool() -> None:
     assert mixed[0] < 14e-3 < mixed[2]
     with pytest.raises(ConvergenceError):  # five services at once of one device
         think_in_use(3.0, 1e-6, 1e-3, 0, np.array([5000.0, 10.0]), law)
+    plain = replace(law, inflation=0.0, redrive_time=0.0)
+    assert (
+        think_in_use(3.0, 1e-6, 1e-3, 0, np.array([1010.0, 10.0]), plain)[0] == 1e-6
+    )  # 1 % over: no time to think
 
 
 def test_few_volumes_are_grouped_only_if_equal_and_idle_ones_have_no_class() -> None:
