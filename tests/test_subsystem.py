@@ -15,10 +15,12 @@ from planner.demand import Candidate, Law, Target
 from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import ConvergenceError, InputError, PlannerError
 from planner.measurements import Run, intervals, pool_runs, read
+from planner.site.question import site
 from planner.sizing import pool as pool_module
 from planner.sizing.fewest import excess_of
 from planner.sizing.need import need, size
 from planner.sizing.pool import GrownDemand, SizedPool
+from planner.sizing.question import aliases
 from planner.sizing.volume import classic_aliases
 from planner.sizing.volumes import alike, each_volume
 
@@ -210,6 +212,34 @@ def test_many_pools_say_what_each_needs_if_its_volumes_act_together(tmp_path: Pa
     assert said in answer.pools[0].notes and said in " ".join(answer.notes)
     assert not any("come together" in note for note in answer.pools[1].notes)
     assert need([(calm,)], LAW)[0].apart == ()
+
+
+def test_saturated_volumes_are_a_first_step_wherever_they_are_told(tmp_path: Path) -> None:
+    """ "3 needed" alone reads as if 3 met the target, of which nobody knows how many do."""
+    table = tmp_path / "volumes.csv"
+    rows = ("A,990,1.00,400", "B,980,1.00,380")
+    table.write_text("\n".join(["volume,io_rate,service_ms,queue", *rows, ""]), encoding="utf-8")
+    together = tmp_path / "pools.csv"
+    head = "volume,io_rate,service_ms,queue,pool"
+    together.write_text("\n".join([head, f"{rows[0]},P", f"{rows[1]},Q", ""]), encoding="utf-8")
+    volumes, pools, whole = aliases(table), aliases(together), site(together)
+    for answer in (volumes, pools, whole):
+        assert "begin with so many aliases and measure again" in " ".join(answer.notes).lower()
+        assert "no alias problem" not in " ".join(answer.notes).lower()
+    assert [row["saturated"] for row in pools.to_dict()["pools"]] == [True, True]
+
+
+def test_pools_without_an_answer_stand_in_the_first_line(tmp_path: Path) -> None:
+    """It said "0 aliases" where no pool had an answer."""
+    crowded = [f"V{k:03d},P,0,{990 + k % 7},1.00,{5 + k % 5}.0" for k in range(60)]
+    calm = ["W1,Q,0,100,1.00,0.02", "W2,Q,0,200,1.00,0.05"]
+    runs = runs_of(tmp_path, "volume,pool,aliases,io_rate,service_ms,queued", *crowded, *calm)
+    alone, both = sizing.subsystem(measured(runs[:1]), LAW), sizing.subsystem(measured(runs), LAW)
+    assert alone.headline == "1 pool, 60 volumes: none has an answer."
+    assert re.match(
+        r"2 pools, 62 volumes: \d+ alias(es)? \(range [^)]*\), 0 in use; 1 pool has no answer\.",
+        both.headline,
+    )
 
 
 CLASSES = (

@@ -20,6 +20,7 @@ from planner.demand.kinds import ArrayFields
 from planner.demand.law import Law
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.demand.rowwise import on_edge
+from planner.demand.words import milliseconds
 from planner.devices import Pool, VolumeClass
 from planner.interval import Interval
 from planner.measurements import Run
@@ -28,7 +29,7 @@ from planner.queueing.erlang import erlang_b
 from planner.queueing.pools.solve import solve_pools
 from planner.queueing.pools.stability import most_in_overload
 from planner.results import Array
-from planner.units import MILLISECOND, readable
+from planner.units import readable
 
 OPEN: Final = (math.inf,)
 POPULATIONS: Final = (*range(1, 11), 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
@@ -64,10 +65,8 @@ class Candidate:
         first = self.pool.classes[0]
         if math.isnan(first.population):
             return f"open arrivals, {readable(first.arrival_rate)}/s a volume"
-        think = first.think_time / MILLISECOND
-        return (
-            f"about {readable(first.population)} requesters a volume with {readable(think)} ms between I/Os"
-        )
+        think = milliseconds(first.think_time, first.think_time)
+        return f"about {readable(first.population)} requesters a volume with {think} between I/Os"
 
 
 def candidates_of_pool(measured: Run, law: Law) -> tuple[Candidate, ...]:

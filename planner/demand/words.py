@@ -66,6 +66,13 @@ def _percent(share: float) -> str:
 
 
 def _time(seconds: float) -> str:
-    if seconds < NOTHING:
+    return f"{readable(seconds)} s" if seconds >= 1 else milliseconds(seconds, seconds)
+
+
+def milliseconds(shortest: float, longest: float) -> str:
+    """Times from the shortest to the longest [s] in words."""
+    if longest < NOTHING:
         return "no time"
-    return f"{readable(seconds)} s" if seconds >= 1 else f"{readable(seconds / MILLISECOND)} ms"
+    shortest = shortest if shortest >= NOTHING else 0.0
+    low, high = readable(shortest / MILLISECOND), readable(longest / MILLISECOND)
+    return f"{low} ms" if low == high else f"{low} to {high} ms"

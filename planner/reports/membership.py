@@ -155,7 +155,7 @@ def _devices(table: CsvTable) -> Iterator[Sequence[str]]:
 
 
 def with_pools(frame: pl.DataFrame, membership: Membership | None) -> pl.DataFrame:
-    """Set pool, aliases of the pool and role of each device that is a member."""
+    """Set pool, aliases of the pool and role of each device that is a member; classic aliases stay with their base."""
     if isinstance(membership, LinuxDevices):
         frame = name_devices(frame, membership)
     if membership is None or not membership.members:
@@ -170,7 +170,10 @@ def with_pools(frame: pl.DataFrame, membership: Membership | None) -> pl.DataFra
     types = schema.dtypes(schema.DEVICES)
     known = pl.DataFrame(own, schema_overrides={name: types[name] for name in own})
     plain = pl.col("kind").is_in([schema.BASE, schema.ALIAS, schema.OTHER])
-    joined = frame.join(known, on="device", how="left", maintain_order="left", suffix="_own")
+    base = pl.when(pl.col("alias_of").is_in(list(members))).then("alias_of").otherwise("device")
+    joined = frame.join(
+        known, left_on=base, right_on="device", how="left", maintain_order="left", suffix="_own"
+    )
     return joined.with_columns(
         *(pl.coalesce(f"{name}_own", name).alias(name) for name in ("pool", "pool_aliases", "together")),
         pl.when(plain).then(pl.coalesce("kind_own", "kind")).otherwise("kind").alias("kind"),

@@ -187,7 +187,7 @@ class SiteAnswer(Answer):
         if short:
             first = short[0]
             when = f" (most on {first.busiest_hour}:00)" if first.busiest_hour else ""
-            do = f"Next: {first.name} from {first.in_use} to {first.needed} aliases{when}"
+            do = f"Next: {first.name} from {first.in_use} to {counted(first.needed or 0, 'alias', 'aliases')}{when}"
             return f"{do}; `--since DATE` compares the prediction with what happened."
         if many:
             some = f"Next: {many[0].name} can spare {counted(many[0].to_gain, 'device number')}"

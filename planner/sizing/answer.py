@@ -400,7 +400,7 @@ class AliasAnswer(Answer):
         kept = self._kept_rows(len(table))
         shown = table.each(lambda c: replace(c, values=[c.values[k] for k in kept]))
         marks = tuple(table.marks[k] for k in kept)
-        caption = f"> recommended: {self.target}"
+        caption = f"> {'to begin with, target' if self.saturated else 'recommended'}: {self.target}"
         if "measured" in marks or (len(self.measured) > 1 and self.recommended in self.measured):
             caption += "   * measured" if "measured" in marks else ""
         elif "in use" in marks:

@@ -103,6 +103,7 @@ class PoolCount:
       grows without bound. None without I/O, and `then` without an answer.
     * `grouping_error`: as of `planner.sizing.AliasAnswer`.
     * `small`: whether its load is too small to matter.
+    * `saturated`: whether its devices never idle, so that the count is a first step.
     * `notes`: how it was read.
     * `problem`: why there is no answer.
     * `exit_code`: what the command returns for the problem.
@@ -119,6 +120,7 @@ class PoolCount:
     then: Traffic | None = None
     grouping_error: float = 0.0
     small: bool = False
+    saturated: bool = False
     notes: tuple[str, ...] = ()
     problem: str | None = None
     exit_code: int = 0
@@ -138,12 +140,12 @@ class PoolCount:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data with unit suffixes."""
-        return record(self, (*POOLS, column("grouping_error")))
+        return record(self, (*POOLS, column("grouping_error"), column("saturated")))
 
     @property
     def doubts(self) -> list[str]:
         """Why more aliases may not be the answer, in a few words each."""
-        if self.now is None or self.then is None:
+        if self.saturated or self.now is None or self.then is None:
             return []
         return reasons(self.in_use, self.recommended or 0, self.now.service_time, self.then.service_time)
 
@@ -271,7 +273,7 @@ def with_need(row: Row, run: Run, found: Need, notes: tuple[str, ...]) -> Row:
         return replace(row, problem=str(problem), exit_code=problem.exit_code)
     return replace(
         row, recommended=count, range=(found.low, found.high), classic=classic, now=Traffic.of(rows, run.aliases),
-        then=Traffic.of(rows, count), grouping_error=sized.grouping_error, notes=notes,
+        then=Traffic.of(rows, count), grouping_error=sized.grouping_error, saturated=sized.saturated, notes=notes,
     )  # fmt: skip
 
 
@@ -387,10 +389,13 @@ class Subsystem(Answer):
             gain = f" I/O rate {rate}, response {before} to {after} ms."
         ends = f"{low} to {high}" if high > low else f"{low}"
         assumed = unmeasured(run.assumed for pool in self.measured for run in pool.runs)
+        left = len(self.pools) - len(self.answered)
+        without = f"; {render.counted(left, 'pool has', 'pools have')} no answer" if left else ""
+        needed = f"{render.counted(total.recommended or 0, 'alias', 'aliases')} (range {ends}), {total.in_use} in use"
         return (
             f"{first_words(self.gaps)}{render.counted(len(self.pools), 'pool')}, "
-            f"{render.counted(volumes, 'volume')}{self._when}: {total.recommended} aliases (range {ends}), "
-            f"{total.in_use} in use.{gain}{assumed}"
+            f"{render.counted(volumes, 'volume')}{self._when}: "
+            f"{needed + without if self.answered else 'none has an answer'}.{gain}{assumed}"
         )
 
     @property
@@ -429,7 +434,7 @@ class Subsystem(Answer):
                 f"Nearly equal volumes are taken as one class: the wait of a volume may be off by {bound}."
             )
         found += [
-            f"Pool {pool.name}: {pool.problem.removeprefix(f'pool {pool.name}: ')}"
+            f"Pool {pool.name}: {pool.problem.removeprefix(f'pool {pool.name}: ').rstrip('.')}."
             for pool in self.pools
             if pool.problem
         ]

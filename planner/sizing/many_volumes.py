@@ -12,7 +12,7 @@ from planner.demand import Law, Target
 from planner.measurements import Run
 from planner.measurements.observed import NO_QUEUE, OWN_RESPONSE
 from planner.quantity import column
-from planner.render.text import SHORT, SPARE, listed, word
+from planner.render.text import SHORT, SPARE, listed, sentence_case, word
 from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured, words_of
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Count, helped
@@ -27,7 +27,7 @@ from planner.sizing.many_pools import (
     doubtful,
     with_need,
 )
-from planner.sizing.need import Need
+from planner.sizing.need import FIRST_STEP, Need
 from planner.sizing.sized import Sized
 
 GAINS: Final = "gains"
@@ -80,13 +80,11 @@ def volume_row(run: Run, found: Need | None) -> VolumeRow:
         return replace(row, interval="")
     rows, _ = sized.sweep
     helps = helped(rows, *(min(k, rows.aliases.size - 1) for k in (run.aliases, row.recommended)))
-    verdict = _verdict(row.count, helps, run.waiting, saturated=sized.saturated)
+    verdict = SATURATED if row.saturated else _verdict(row.count, helps, run.waiting)
     return replace(row, verdict=verdict, strain=sized.residual, sized=sized)
 
 
-def _verdict(count: Count, helps: bool, waiting: bool | None, *, saturated: bool) -> str:
-    if saturated:
-        return SATURATED
+def _verdict(count: Count, helps: bool, waiting: bool | None) -> str:
     if count.verdict == SHORT:
         return GAINS if helps else SHIFTS
     if count.verdict == SPARE:
@@ -197,6 +195,8 @@ class VolumesAnswer(Answer):
         seen = [f"{row.name}: {row.problem}" for row in self.unanswered]
         if said := doubtful(self.listed, MOST_NAMED):
             seen.insert(0, said)
+        if never_idle := [row.name for row in self.listed if row.saturated]:
+            seen.append(f"{sentence_case(FIRST_STEP)} ({listed(never_idle, MOST_NAMED)}).")
         strained = [row.name for row in self.listed if row.strain > 1.0]
         if strained:
             seen.append(f"No demand explains the measurement of {listed(strained, MOST_NAMED)}.")

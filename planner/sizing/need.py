@@ -26,6 +26,7 @@ from planner.sizing.volume import size_volumes
 from planner.units import MILLISECOND, readable
 
 IDLE: Final = "no I/O"
+FIRST_STEP: Final = "saturated, the demand is unknown: begin with so many aliases and measure again"
 MOST_BUSY: Final = 1.1
 """How busy a measured rate may keep its devices with the redrive gap of a model; 522A, published, is 1.03 so."""
 LEAST_GAP: Final = 0.05
@@ -55,10 +56,13 @@ class Need:
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """What it needs if the I/Os of its volumes come together, in words; nothing where its range holds that."""
-        found = None if self.sized is None or self.problem else self.sized.together_count
+        """What stands beside count and range: a first step, or a need beyond the range if I/Os come together."""
+        if self.sized is None or self.problem:
+            return ()
+        first = (FIRST_STEP,) if self.sized.saturated else ()
+        found = self.sized.together_count
         beyond = beyond_range(found, self.count or 0, self.high or 0)
-        return (f"{found} aliases if the volumes' I/Os come together",) if beyond else ()
+        return (*first, f"{found} aliases if the volumes' I/Os come together") if beyond else first
 
     @property
     def answer(self) -> AliasAnswer | None:

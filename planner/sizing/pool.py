@@ -17,6 +17,7 @@ from planner.demand.pool_readings import joined
 from planner.demand.pooled import read_pools
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.demand.read import steady_volumes
+from planner.demand.words import milliseconds
 from planner.devices import Performance, Pool, solve_pools
 from planner.errors import ConvergenceError, PlannerError
 from planner.interval import Interval
@@ -44,7 +45,7 @@ from planner.sizing.volumes import (
     think_in_use,
 )
 from planner.sizing.wording import of_pool
-from planner.units import MILLISECOND, readable
+from planner.units import readable
 
 if TYPE_CHECKING:
     from planner.calibrate import Fit
@@ -448,10 +449,10 @@ def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedRead
     closed = ~np.isnan(people)
     parts = []
     if closed.any():
-        between_ios = _from_to(think[closed] / MILLISECOND)
+        between_ios = milliseconds(float(think[closed].min()), float(think[closed].max()))
         many = _from_to(people[closed])
         noun = "requester" if many == "1" else "requesters"
-        parts.append(f"{many} {noun} a volume with {between_ios} ms between I/Os")
+        parts.append(f"{many} {noun} a volume with {between_ios} between I/Os")
     if not closed.all():
         parts.append(f"open arrivals, {_from_to(arrival_rate[~closed])}/s a volume")
     same = closed.all() and np.unique(people).size == 1

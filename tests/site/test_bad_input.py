@@ -24,6 +24,7 @@ from planner.site.growth.limits import GrowthQuestion, site_growth
 from planner.site.parts import checked_members
 from planner.site.pool_need import notes_of as notes_of_runs
 from planner.site.question import site
+from tests.checkout import ROOT
 
 GIVEN = GrowthQuestion(law=Law.from_model("hyperpav"), target=Target())
 MONTH = 30  # days ahead: where the trend of a few days leads in five years takes minutes to solve
@@ -95,6 +96,17 @@ def test_both_commands_look_at_the_members(
     assert main([command, str(table), "--pools", str(members(tmp_path, f"{NOT_MEASURED},base,B"))]) == 2
     assert "pool B" in capsys.readouterr().err
     assert main([command, str(table), "--pools", str(members(tmp_path))]) == 2
+
+
+@pytest.mark.parametrize("command", [["aliases", "pool"], ["site"]])
+def test_a_member_with_classic_aliases_is_refused_by_every_command(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The site took the base alone as the pool, with all that its aliases did, and answered 0."""
+    listing = ROOT / "data" / "hyperpav" / "522A-2-aliases.listing"
+    assert main([*command, str(listing), "--pools", str(members(tmp_path, "522A,base,P"))]) > 0
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert "expected no classic PAV aliases in a HyperPAV pool (5249, 524C)" in said
 
 
 def test_intervals_that_overlap_are_no_clock_set_back(days: Measured) -> None:
