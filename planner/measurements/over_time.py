@@ -93,7 +93,10 @@ def runs_of(frame: pl.DataFrame, group: Group) -> RunsOverTime:
     place = np.arange(len(rows))
     runs = tuple(_run(rows[place[begin:end]], group) for begin, end in zip(first, ends, strict=True))
     queues = np.array([_queues(run) for run in runs])
-    rate = rows.filled("io_rate")
+    # The record of a volume counts what its aliases did.
+    whole = rows.of_kind(VOLUME)
+    twice = ~whole & np.repeat(np.logical_or.reduceat(whole, first), ends - first)
+    rate = np.where(twice, 0.0, rows.filled("io_rate"))
     most_paths: Any = frame["paths"].max()
     start = frame["start"].to_numpy().astype("datetime64[us]")[first]
     return RunsOverTime(

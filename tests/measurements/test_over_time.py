@@ -16,6 +16,7 @@ from planner.measurements import Rows, Run, pool_runs, read, volume_runs
 from planner.measurements.choose import VOLUME, groups_of, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.reports import schema
+from tests.checkout import ROOT
 from tests.site.large_site import SORTS, pool_rows
 
 IN_POOL = {"pool": pl.lit(None, dtype=pl.String), "pool_aliases": pl.lit(None, dtype=pl.UInt16)}
@@ -97,6 +98,8 @@ def tables() -> dict[str, pl.DataFrame]:
             name: read(data_path("hyperpav", f"{name}.listing")).devices
             for name in ("522A-0-aliases", "522A-2-aliases", "pool-0-aliases", "pool-8-aliases")
         },
+        # Records of volumes that count what aliases did, and of these.
+        "monitor": read(ROOT / "docs" / "examples" / "monitor.monwrite").devices,
     }
 
 
@@ -122,7 +125,7 @@ def test_the_order_of_rows_changes_no_digit(name: str) -> None:
 
 @pytest.mark.first(3)
 @pytest.mark.parametrize(
-    "name", ["bursty", "in use", "volumes", "idle bases", "pool-8-aliases", "522A-2-aliases"]
+    "name", ["bursty", "in use", "volumes", "idle bases", "pool-8-aliases", "522A-2-aliases", "monitor"]
 )
 def test_sums_are_those_of_the_runs(name: str) -> None:
     for pool in pools(tables()[name]):

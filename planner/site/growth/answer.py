@@ -17,7 +17,16 @@ from planner.interval import Interval
 from planner.quantity import column
 from planner.render.text import counted, listed
 from planner.site.growth import dates
-from planner.site.growth.dates import AHEAD, DETAILS, FIGURES, HORIZON, Future, Goal, Limit
+from planner.site.growth.dates import (
+    AHEAD,
+    DETAILS,
+    FEWEST_DAYS,
+    FIGURES,
+    HORIZON,
+    Future,
+    Goal,
+    Limit,
+)
 from planner.site.growth.draws import TrendDraws
 from planner.site.growth.model import YEAR
 from planner.site.series import WEEKDAYS, Daily, SeriesLabel
@@ -309,7 +318,8 @@ def _between(limit: Limit) -> str:
 
 def _trend(limit: Limit) -> str:
     if limit.trend is None:
-        return "no trend: too few days"
+        idle = limit.days >= FEWEST_DAYS and not limit.now
+        return f"no trend: {'no load is left' if idle else 'too few days'}"
     low, value, high = ends(limit.trend * 100, 1)
     year = f"{value.removeprefix('-')} % a year (90 %: {low} % to {high} %)"
     if limit.trend.low <= 0 <= limit.trend.high:

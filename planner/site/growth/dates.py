@@ -216,7 +216,7 @@ class Limit:
     last: date
     days: int  # measured days
     now: float  # on the last day: the busy-day level, that of a typical working day's busy hour
-    trend: Interval | None  # straight-line change a year as a share of the level on the first day, 90 %
+    trend: Interval | None  # straight-line change a year as a share of the level on the last day, 90 %
     limit: float | None  # where it ends, in the same unit
     load: float  # load at which it ends, in the unit of the load; inf where none within reach is too much
     grows: SeriesLabel  # the load that grows; what the limit is of, where that is the load itself
@@ -325,12 +325,14 @@ def answers(
     """What becomes of each goal; series of `daily` and `fit` are those of the goals, one by one."""
     now = _without_tiny(np.median(future.level, axis=1))
     dates = _dates(daily, fit, future, goals, now, horizon)
-    trends = quantiles(fit.slope / fit.first_level, ENDS)
+    of_first = quantiles(fit.slope / fit.first_level, ENDS)
+    steps = quantiles(fit.slope * fit.shifted[0], ENDS)
     ahead = [_without_tiny(quantiles(future.at(step), ENDS)) for step in AHEAD]
     found = []
     for k, goal in enumerate(goals):
-        trend = Interval(*trends[:, k]) if fit.measured[k] >= FEWEST_DAYS and fit.fitted[k] else None
-        few = future.rate is None and (trend is None or _says_nothing(trend))
+        told = fit.measured[k] >= FEWEST_DAYS and fit.fitted[k]
+        trend = Interval(*(steps[:, k] / now[k])) if told and now[k] > 0 else None
+        few = future.rate is None and (not told or _says_nothing(Interval(*of_first[:, k])))
         idle = fit.measured[k] >= FEWEST_DAYS and np.nanmax(daily.values[k]) == 0
         verdict = _verdict(goal.load.value, now[k], few and not idle, dates[1, k])
         known = verdict in {"already", "within horizon", "not within horizon"}
