@@ -133,15 +133,23 @@ class PoolReadings:
         return np.asarray(np.where(counts == 0, most, np.minimum(values, most)))
 
     def predict(self, aliases: ArrayLike, share: ArrayLike | None = None) -> PredictedRows:
-        """Figures of the whole pool, (..., counts); between none and enough aliases the rates follow the queue."""
+        """Figures of the whole pool, (..., counts).
+
+        From each measured count on, rates and service times rise as the queue there ends: by the share of the whole
+        rise that still waited there, and to no more than what enough aliases would bring.
+        """
         counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
         queue = self.queued(counts, share)
         measured, kept = self._not_carried(counts, np.average(self.wanted, weights=self.likely))
-        least = self.queued(measured, share) * kept
-        left = np.clip(np.maximum(queue, least) / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
-        rate = left * self.alone_rate.sum() + (1 - left) * self.rate.sum()
-        alone, free = services(self)
-        service = left * alone + (1 - left) * free
+        before = self.queued(measured, share)
+        gone = 1.0 - np.clip(np.maximum(queue / np.maximum(before, 1e-300), kept), 0.0, 1.0)
+        waits = np.clip(before / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
+
+        def risen(known: dict[int, float], end: float) -> Array:
+            first = np.array([known[count] for count in measured.ravel().tolist()]).reshape(measured.shape)
+            return first + gone * np.minimum(waits * max(end - known[0], 0.0), np.maximum(end - first, 0.0))
+
+        rate, service = (risen(*each) for each in zip(self._at_measured, self._at_enough, strict=True))
         if self.fails is None:
             return PredictedRows(rate=rate, queue=queue, service=service)
         fails, tries = (
@@ -153,6 +161,21 @@ class PoolReadings:
             counts == 0, 1.0, np.divide(fails, tries, out=np.zeros_like(fails), where=tries > 0)
         )
         return PredictedRows(rate=rate, queue=queue, service=service, waits=fails, no_alias=without)
+
+    @property
+    def _at_measured(self) -> tuple[dict[int, float], dict[int, float]]:
+        """Rate [1/s] and service time [s] without aliases and at measured counts, rates grown with the demand."""
+        grown = float(np.average(1.0 + self.readings.growth, weights=self.readings.rows.rate))
+        rows = {self.in_use: self.readings.rows, **dict(self.others)}
+        rates = {count: float(each.rate.sum()) * grown for count, each in rows.items()}
+        times = {count: mean_service(each.rate, each.service) for count, each in rows.items()}
+        alone, _ = services(self)
+        return {**rates, 0: float(self.alone_rate.sum())}, {**times, 0: alone}
+
+    @property
+    def _at_enough(self) -> tuple[float, float]:
+        """The same with enough aliases."""
+        return float(self.rate.sum()), services(self)[1]
 
     def volume_queues(self, aliases: ArrayLike) -> Array:
         """I/Os queued at each volume, (volumes, counts): all in proportion to what they ask beyond their base."""

@@ -81,12 +81,15 @@ class Target:
         self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan,
         waits: Array | float = np.nan,
     ) -> Array:  # fmt: skip
-        """Tell by how much the target is missed; `waits` is the rate of the I/Os that wait at all [1/s]."""
+        """Tell by how much the target is missed; `waits` is the rate of the I/Os that find no alias [1/s].
+
+        Where none does, no try fails, whatever the share of none.
+        """
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             wait = np.asarray(queue / rate)
             given = (
                 (wait, self.wait), (wait + service, self.response), (queue, self.queued),
-                (np.broadcast_to(no_alias, np.shape(wait)), self.no_alias),
+                (np.broadcast_to(np.where(np.equal(waits, 0.0), 0.0, no_alias), wait.shape), self.no_alias),
             )  # fmt: skip
             ratios = [
                 np.divide(value, limit) if limit else np.where(np.asarray(value) > 0.0, np.inf, value)

@@ -335,9 +335,9 @@ class AliasAnswer(Answer):
     def _more(self) -> tuple[str, ...]:
         rule: tuple[str, ...] = ()
         if self.rule_of_thumb is not None:
-            grown = " of the grown demand" if self.growth else ""
+            grown = ", grown as the demand," if self.growth else ","
             rule = (
-                f"By the rule of thumb {self.rule_of_thumb}: aliases in use plus the queue{grown}, rounded up.",
+                f"By the rule of thumb {self.rule_of_thumb}: aliases in use plus the queue{grown} rounded up.",
             )
         half, most = self.removes(0.5), self.removes(0.9)
         steps: tuple[str, ...] = ()

@@ -131,9 +131,10 @@ class Correction:
     Between two measured counts the logarithms are interpolated, and a queue moves no further than what the model
     misses of them; beyond them the nearest logarithm holds. `digits` are what the digits of the queue leave open [1];
     queues are nan where they were not measured, `queue_models` are the model's. With `exact` the measured rows
-    themselves stand; the demand has grown where not.
+    themselves stand; the demand has grown where not. Between and beyond them no more than `bases` and aliases are busy.
     """
 
+    bases: int
     counts: Array
     rates: Array
     services: Array
@@ -167,8 +168,8 @@ class Correction:
         offered = np.isnan(queues) & np.isposinf(model.queued)
         rate, service = np.where(offered, 0.0, rate), np.where(offered, 0.0, service)
         return cls(
-            counts=np.array(sorted(latest), dtype=np.float64), rates=rates, services=services, queues=queues,
-            digits=digits, rate_missed=_bounded(rate), service_missed=_bounded(service),
+            bases=runs[-1].bases, counts=np.array(sorted(latest), dtype=np.float64), rates=rates, services=services,
+            queues=queues, digits=digits, rate_missed=_bounded(rate), service_missed=_bounded(service),
             queue_missed=np.where(np.isposinf(model.queued), 0.0, _bounded(queue)),
             queue_models=np.where(np.isposinf(model.queued), queues, model.queued), exact=exact,
         )  # fmt: skip
@@ -178,6 +179,7 @@ class Correction:
         counts = rows.aliases
         rate = rows.io_rate * np.exp(np.interp(counts, self.counts, self.rate_missed))
         service = rows.service_time * np.exp(np.interp(counts, self.counts, self.service_missed))
+        rate = np.minimum(rate, (self.bases + counts) / service)
         queued = rows.queued
         known = np.isfinite(self.queues)
         if known.any():

@@ -94,7 +94,7 @@ class SizedDraws(Sized):
             through(Interval(fast, rows.response_time.copy(), slow), self.measured_responses),
         )
 
-    def classic(self) -> int | None:
+    def each_alone(self) -> int | None:
         """Of the volumes, each read for itself."""
         if self.run.aliases:
             return None

@@ -75,6 +75,10 @@ class GrownDemand:
         """The pool of the larger share."""
         return self.pools[int(np.argmax(self.shares))]
 
+    def most_useful(self, most: int) -> int:
+        """Largest count worth trying on either side, up to so many."""
+        return max(most_useful(each, most) for each in self.pools)
+
     @property
     def classes(self) -> Indices:
         """Class of each volume in it."""
@@ -199,9 +203,9 @@ class SizedPool(Sized):
         found: list[int] = self.__dict__["counts"]
         return found
 
-    def brackets(self, pools: Sequence[Pool]) -> list[tuple[int, int, int]]:
+    def brackets(self, demands: Sequence[GrownDemand]) -> list[tuple[int, int, int]]:
         """Of `alternatives`: the largest count worth trying, those known to miss and to meet."""
-        windows = [self.window(pool) for pool in pools]
+        windows = [self.window(each) for each in demands]
         limits, missed = [most for most, _ in windows], [low for _, low in windows]
         met = [limit + 1 for limit in limits]
         if "around" in self.__dict__:  # solved for the bands
@@ -213,19 +217,19 @@ class SizedPool(Sized):
                     missed[k] = int(few[~ok][few[~ok] < met[k]].max(initial=-1))
         return list(zip(limits, missed, met, strict=True))
 
-    def window(self, pool: Pool) -> tuple[int, int]:
+    def window(self, demand: GrownDemand) -> tuple[int, int]:
         """Largest count worth trying, and the largest that is not: all counts, or those that decide on `enough`."""
-        most = most_useful(pool, self.run.most_aliases)
+        most = demand.most_useful(self.run.most_aliases)
         if self.enough is None:
             return most, -1
         beside = 1 if self.residual > 1.0 else 0  # by which the range is wider
         most = min(most, self.enough + beside)
         return most, min(self.enough - beside, most) - 1
 
-    def beyond(self, pool: Pool) -> int | None:
+    def beyond(self, demand: GrownDemand) -> int | None:
         """What is said of a count where none of the window does; None where it holds all that are worth trying."""
-        most, _ = self.window(pool)
-        return most + 1 if most < most_useful(pool, self.run.most_aliases) else None
+        most, _ = self.window(demand)
+        return most + 1 if most < demand.most_useful(self.run.most_aliases) else None
 
     def others(self) -> list[int]:
         """Every candidate, and what calibration and error of the model allow."""
@@ -254,7 +258,7 @@ class SizedPool(Sized):
             found.append(self.band_of(name, values, chosen, ends))
         return found[0], found[1]
 
-    def classic(self) -> int | None:
+    def each_alone(self) -> int | None:
         """Of the volumes of the preferred demand, each with aliases of its own."""
         return classic_aliases(self.preferred.main, self.target) if self.run.pool else None
 
@@ -307,7 +311,7 @@ def count_together(sized: Sequence[SizedPool]) -> None:
             for k, one in zip(places, rows, strict=True)
         ]
 
-    windows = [each.window(each.preferred.main) for each in ready]
+    windows = [each.window(each.preferred) for each in ready]
     # What was measured decides between more and less than the aliases in use.
     bounds = [each.measured_bounds for each in ready]
     most = [min(limit, met) for (limit, _), (_, met) in zip(windows, bounds, strict=True)]
@@ -318,9 +322,11 @@ def count_together(sized: Sequence[SizedPool]) -> None:
     found = fewest(
         solve, ready[0].target if ready else Target(), [each.guess for each in ready], most, missed
     )
-    for each, count, last, (limit, _) in zip(ready, found, most, windows, strict=True):
+    for each, count, last, (limit, _), (misses, _) in zip(ready, found, most, windows, bounds, strict=True):
         more = count is None or isinstance(count, ConvergenceError)  # that one next to instability
-        said = (each.beyond(each.preferred.main) if more else None) or count
+        said = (each.beyond(each.preferred) if more else None) or count
+        if said is None and last <= misses < each.run.most_aliases:
+            said = misses + 1  # by the demand nobody waits, with what was measured some did
         if isinstance(said, int):
             each.count = said
         each.unsolved = said if isinstance(said, ConvergenceError) else None
@@ -340,17 +346,17 @@ def others_together(sized: Sequence[SizedPool]) -> None:
         else:
             each.unread = rows
     ready = [each for each in sized if each.unread is None]
-    own = [[demand.main for demand in each.alternatives] for each in ready]
-    pools = [pool for some in own for pool in some]
+    own = [each.alternatives for each in ready]
+    demands = [demand for some in own for demand in some]
     brackets = [bracket for each, some in zip(ready, own, strict=True) for bracket in each.brackets(some)]
     limits, missed, met = zip(*brackets, strict=True) if brackets else ((), (), ())
     found = iter(
         fewest(
-            lambda places, counts: solve_pools([pools[k] for k in places], counts), sized[0].target,
+            lambda places, counts: solved([demands[k] for k in places], counts), sized[0].target,
             [
-                each.count + first_guess(pool) - first_guess(each.preferred.main)
+                each.count + first_guess(demand.main) - first_guess(each.preferred.main)
                 for each, some in zip(ready, own, strict=True)
-                for pool in some
+                for demand in some
             ],
             limits, missed, met,
         )
@@ -358,8 +364,8 @@ def others_together(sized: Sequence[SizedPool]) -> None:
     for each, some in zip(ready, own, strict=True):
         counts = [next(found) for _ in some]
         each.counts = [
-            count if isinstance(count, int) else each.beyond(pool) or each.run.most_aliases
-            for pool, count in zip(some, counts, strict=True)
+            count if isinstance(count, int) else each.beyond(demand) or each.run.most_aliases
+            for demand, count in zip(some, counts, strict=True)
         ]
 
 
@@ -573,13 +579,18 @@ def _offered(run: Run, law: Law) -> Candidate:
 def _fitting(read: Readings) -> tuple[Indices, Indices]:
     """Columns of steady readings of each row, those that fit, the preferred one first, and how many these are.
 
-    It is the nearest where none fits. Open arrivals are preferred far from saturation, else the fewest requesters.
+    It is the nearest where none fits. Open arrivals are preferred far from saturation, else the fewest requesters; of
+    two on either side of the measurement, both strained by 1, the likelier one, as for a volume alone. One requester
+    never waits, which explains no queue.
     """
     strain = np.where(np.isfinite(read.strain), read.strain, np.inf)
     fits = strain <= 1.0
     fits[np.arange(read.volumes), strain.argmin(axis=1)] |= ~fits.any(axis=1)
     opened = np.where(read.rows.rate * read.rows.service < FAR_FROM_SATURATED, 0.0, 1e300)
     people = np.where(read.layout.kind == POISSON, opened[:, None], read.demands.population)
+    beside = strain.min(axis=1) >= 1.0
+    people[beside] = -read.weight[beside]
+    people[(read.rows.queue_low > 0.0)[:, None] & (read.demands.population == 1.0)] = 1e301
     return np.argsort(np.where(fits, people, np.inf), axis=1, kind="stable"), fits.sum(axis=1)
 
 

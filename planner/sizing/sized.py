@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -120,7 +120,12 @@ class Sized(ABC):
         return rows
 
     def classic(self) -> int | None:
-        """Aliases that classic PAV would take for the same target; None where nobody asks."""
+        """Aliases that classic PAV would take for the same target: as many shared ones do no worse; None if unknown."""
+        found = self.each_alone()
+        return None if found is None else max(found, self.count)
+
+    def each_alone(self) -> int | None:
+        """Aliases of all volumes, each with its own; None where nobody asks, or one cannot meet the target."""
         return None
 
     def gains(self, rows: Performance, count: int) -> tuple[Gain, ...]:
@@ -148,11 +153,21 @@ class Sized(ABC):
     @property
     def measured_bounds(self) -> tuple[int, int]:
         """Largest count that the measurement misses the target with, -1 where none, and the least that meets it."""
+        return self._bounds(self.run.total_queue.value, self.run.total_queue.value)
+
+    @property
+    def measured_ends(self) -> tuple[int, int]:
+        """The same for certain: at the lower end of what the queue may be, and at the upper end."""
+        return self._bounds(max(self.run.total_queue.low, 0.0), self.run.total_queue.high)
+
+    def _bounds(self, shortest: Any, longest: Any) -> tuple[int, int]:
+        """Count that misses the target with the shortest queue, and that meets it with the longest."""
         run, most = self.run, self.run.most_aliases
         if self.growth or not run.queue_known or not self.target.of_waits:
             return -1, most
-        met = self.target.met(run.total_rate.value, run.mean_service.value, run.total_queue.value)
-        return (-1, min(run.aliases, most)) if met else (min(run.aliases, most), most)
+        at, rate, service = min(run.aliases, most), run.total_rate.value, run.mean_service.value
+        misses, meets = ~self.target.met(rate, service, shortest), self.target.met(rate, service, longest)
+        return at if misses else -1, at if meets else most
 
     def corrected(self, model: Performance) -> Performance:
         """The curve of a model through what was measured."""
@@ -174,7 +189,7 @@ class Sized(ABC):
             model = self.model(np.array([float(limit)]) if self.none_does else np.arange(last + 1.0))
             rows = self.corrected(model)
             first = self._first(rows)
-            if first is not None or self.saturated:
+            if (first is not None and not self.none_does) or self.saturated:
                 return rows, model
             if last >= limit or self.none_does:
                 whose = f"{self.run.name} ({self.run.interval})" if self.run.interval else self.run.name
@@ -206,13 +221,12 @@ class Sized(ABC):
 
     @cached_property
     def rule_of_thumb(self) -> int | None:
-        """Aliases in use plus the queue rounded up: the measured one, or that of the grown demand."""
+        """Aliases in use plus the queue, grown with the demand, rounded up."""
         run = self.run
         if not self.growth or not run.queue_known:
             return run.rule_of_thumb
-        queued = float(self.corrected(self.here).queued[0])
         most = run.bases + run.idle + run.most_aliases
-        return min(run.aliases + math.ceil(round(queued, 6)), most) if math.isfinite(queued) else None
+        return min(run.aliases + math.ceil(round(run.thumb_queue * (1 + self.growth), 6)), most)
 
     @cached_property
     def range(self) -> tuple[int, int]:
@@ -223,6 +237,8 @@ class Sized(ABC):
         low, high = min(ends), max(ends)
         if self.residual > 1.0:
             low, high = low - 1, high + 1
+        misses, meets = self.measured_ends
+        low, high = max(low, min(misses + 1, self.count)), min(high, max(meets, self.count))
         for end in self.at_ends:
             try:
                 if not isinstance(end, Sized):

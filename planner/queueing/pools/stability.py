@@ -79,6 +79,11 @@ def solve_saturated(pools: Elements) -> Outcome:
         found = _one_in_overload(_only(pools, at), int(pools.aliases[at]))
         for each, value in zip((by_base, by_alias, serving, beside_it), found, strict=True):
             each[at, over[at]] = value
+    # Near stability the shares give some volumes more than comes to them.
+    most = pools.arrival_rate / np.maximum(by_base + by_alias, TINY)
+    by_base, by_alias, serving, beside_it = (
+        np.minimum(most, 1.0) * each for each in (by_base, by_alias, serving, beside_it)
+    )
     saturated = {
         "throughput": by_base + by_alias,
         "tries": pools.arrival_rate,
