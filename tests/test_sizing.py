@@ -209,22 +209,22 @@ class Table(Sized):
     bands = named = sentences = None  # type: ignore[assignment]  # not asked for
 
 
-def test_a_demand_that_grows_takes_the_rule_of_thumb_of_its_own_queue() -> None:
-    """Aliases in use plus the queue with them, rounded up; as many as there are addresses at most."""
+def test_a_demand_that_grows_takes_the_rule_of_thumb_of_its_grown_queue() -> None:
+    """Aliases in use plus the queue, grown, rounded up; as many as there are addresses at most."""
     run = replace(closed_run(6, 1e-3), aliases=1, idle=3)
-    rate, service = [700.0] * 3, [1e-3] * 3
 
-    def rule(queued: list[float], growth: float = 0.3, run: Run = run) -> int | None:
-        return Table(run, rows_of(rate, service, queued), growth).rule_of_thumb
+    def rule(queue: float, growth: float = 0.3, run: Run = run) -> int | None:
+        shown = replace(run, queue_shown=np.array([queue]))
+        return Table(shown, rows_of([700.0], [1e-3], [np.inf]), growth).rule_of_thumb
 
-    assert rule([2.0, 1.4, 0.2]) == 1 + 2
-    assert rule([2.0, 1.4, 0.2], 0.0) == run.rule_of_thumb != 1 + 2
-    assert rule([4.0, 3.0 + 1e-9, 0.2]) == 1 + 3
-    assert rule([np.inf, np.inf, 0.2]) is None
-    assert rule([2.0, 1.4, 0.2], run=replace(run, aliases=7)) == 7 + 1
-    assert rule([9.1e3, 9e3, 0.2]) == run.bases + run.idle + run.most_aliases
+    assert rule(2.0) == 1 + 3  # 2.6
+    assert rule(2.0, 0.0) == 1 + 2
+    assert rule(2.0, 1e-9) == 1 + 2
+    assert rule(0.09) == rule(0.09, 0.0) == 1  # of a volume less than .1 is none
+    assert rule(2.0, run=replace(run, aliases=7)) == 7 + 3
+    assert rule(9e3) == run.bases + run.idle + run.most_aliases
     unknown = replace(run, queued=Interval(*(np.array([end]) for end in (0.0, 0.0, np.inf))))
-    assert rule([2.0, 1.4, 0.2], run=unknown) is None
+    assert rule(2.0, run=unknown) is None
 
 
 def test_the_count_is_the_first_row_that_meets_the_target_and_the_range_holds_all_else() -> None:

@@ -604,7 +604,7 @@ def test_the_counts_that_are_solved_reach_over_the_table_and_stand_next_to_the_a
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize(("in_use", "queued"), [(10, 0.5), (20, 1.0)])
+@pytest.mark.parametrize(("in_use", "queued"), [(20, 5.0), (40, 5.0)])
 def test_where_the_measured_row_raises_the_count_its_range_rises_as_well(in_use: int, queued: float) -> None:
     """With so many aliases hardly any demand leaves such a queue: the draws end lower than the curve through it."""
     pool = Run(

@@ -154,7 +154,8 @@ def test_a_site_is_the_sum_of_its_pools_its_response_weighted_by_rate() -> None:
     assert (total.now.io_rate, total.now.queued) == (400.0, 1.5)
     assert total.now.response_time == pytest.approx((100 * 5e-3 + 300 * 1e-3) / 400)
     assert found.headline == (
-        "3 pools, 14 volumes: 8 aliases (range 6 to 12), 10 in use. I/O rate 400 to 240/s, response 2.00 to 2.00 ms."
+        "3 pools, 14 volumes: 8 aliases (range 6 to 12), 10 in use; 1 pool has no answer. I/O rate 400 to 240/s, "
+        "response 2.00 to 2.00 ms."
     )
     assert found.changes == [("P1", 3), ("P2", -3)]
     assert changes_of([pool("P4", 2, 2)]) == []
@@ -179,7 +180,7 @@ def test_notes_of_a_site_say_what_to_move_and_what_is_left_out() -> None:
     notes = found.notes
     for said in ("Demand grown by 25 % first.", "3 to add in 1 pool.", "4 could serve elsewhere, from 2 pools.",
                  "Classic PAV would take 27 aliases for the same target: the pools save 18 device numbers.",
-                 "Pool P4: too much", "The sums leave out 1 pool without an answer."):  # fmt: skip
+                 "Pool P4: too much.", "The sums leave out 1 pool without an answer."):  # fmt: skip
         assert said in notes
     assert not [line for line in notes if "Nearly equal" in line or "Perhaps no alias" in line]
     rough = site(pool("P1", 5, 5, grouping_error=0.02, classic=5)).notes
