@@ -46,7 +46,7 @@ class PagingKind:
     @property
     def error(self) -> tuple[float, float]:
         """Ends of the 90 % interval of what one device carries with the requests that were measured, over its value."""
-        asked = {"outstanding": self.most_requests, "think_time": 0.0, "arrival_rate": 0.0, "scv": 1.0}
+        asked = {"outstanding": self.most_requests, "think_time": 0.0, "arrival_rate": math.nan, "scv": 1.0}
         low, rate, high = interval("page_rate", self.model, [asked])[0]
         return float(low / rate), float(high / rate)
 
