@@ -264,8 +264,8 @@ def predict(
     Raises
     ------
     InputError
-        Something that is needed is not said, something is said twice, a value is not allowed, or there is no such key or
-        model.
+        Something that is needed is not said, something is said twice, a value is not allowed, or there is no such key
+        or model.
     ReportError
         The model cannot be read, or lacks a parameter.
     ConvergenceError
