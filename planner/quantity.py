@@ -97,16 +97,32 @@ class Quantity:
         >>> Quantity(key="think_time", unit="s").read("0.2ms")
         0.0002
         """
+        return self.taken(text if self.words else self._number(text), text)
+
+    def taken(self, value: Any, shown: Any = None) -> Value:
+        """Take one of its words or an allowed number in `unit`; `shown` is the text that it was read from.
+
+        Examples
+        --------
+        >>> Quantity(key="hit_ratio", unit="share", high=1.0).taken(1.5)
+        Traceback (most recent call last):
+        planner.errors.InputError: hit_ratio = 1.5 share: expected a number of at least 0, at most 1
+        """
+        shown = value if shown is None else shown
         if self.words:
-            if text not in self.words:
-                raise InputError(self.key, text, " or ".join(self.words))
-            return text
-        value = self._number(text)
-        if not self.holds(value):
+            word = f"{value:g}" if units.is_number(value) else value
+            if not isinstance(word, str) or word not in self.words:
+                raise InputError(self.key, shown, " or ".join(self.words))
+            return word
+        try:
+            number = float(value) if units.is_number(value) else math.nan
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number) or not self.holds(number):
             noun = "a count" if self.whole else "a number"
             most = "" if math.isinf(self.high) else f", at most {self.high:g}"
-            raise InputError(self.key, text, f"{noun} of at least {self.low:g}{most}", self.unit)
-        return value
+            raise InputError(self.key, shown, f"{noun} of at least {self.low:g}{most}", self.unit)
+        return number
 
     def _number(self, text: str) -> float:
         dimension = units.UNITS[self.unit].dimension
@@ -154,7 +170,7 @@ def span(
     count = math.floor((high - low) / by + 1e-9) + 1
     if count > LARGEST_GRID:
         raise InputError(argument, text, f"at most {LARGEST_GRID} values")
-    return tuple(low + by * k for k in range(count))
+    return tuple(min(low + by * k, high) for k in range(count))  # not beyond the end by rounding
 
 
 def listed(known: Mapping[str, Quantity]) -> str:

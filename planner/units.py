@@ -382,7 +382,11 @@ def parse_ratio(text: str, *, argument: str = "value") -> float:
     read, colon, written = text.partition(":")
     if not colon:
         raise InputError(argument, text, "read to written, such as 70:30")
-    one, other = (parse_count(part, argument=argument) for part in (read, written))
+    parts = [parse_count(part, argument=argument) for part in (read, written)]
+    _, power = math.frexp(max(parts))
+    one, other = (
+        math.ldexp(part, -power) for part in parts
+    )  # the same ratio, whose sum no float is too small for
     if one + other == 0:
         raise InputError(argument, text, "read to written, at least one of them above zero")
     return one / (one + other)

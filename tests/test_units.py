@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner import units
 from planner.errors import InputError
-from planner.units import Dimension, ends, half_digit, parse, percent, readable, resolution
+from planner.units import Dimension, ends, half_digit, parse, parse_ratio, percent, readable, resolution
 
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 UNITS = [(dimension, unit) for dimension in DIMENSIONS for unit in units.FACTORS[dimension]]
@@ -154,6 +154,14 @@ def test_a_share_keeps_what_is_small() -> None:
         "0 %", "0.043 %", "5.1 %", "12.3 %", "100 %", "200 %",
     ]  # fmt: skip
     assert percent(0.99925, 5) == "99.925 %"
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [("70:30", 0.7), ("1e308:1e308", 0.5), ("5e-324:5e-324", 0.5), ("0:1e308", 0.0), ("3:0", 1.0)],
+)
+def test_a_ratio_is_a_share_however_large_or_small_its_parts_are(text: str, read: float) -> None:
+    assert parse_ratio(text) == read
 
 
 def test_a_number_beyond_the_floats_is_too_large_and_not_too_small() -> None:

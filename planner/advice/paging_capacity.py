@@ -46,7 +46,7 @@ class PagingKind:
     @property
     def error(self) -> tuple[float, float]:
         """Ends of the 90 % interval of what one device carries with the requests that were measured, over its value."""
-        asked = {"outstanding": self.most_requests, "think_time": 0.0, "arrival_rate": 0.0, "scv": 1.0}
+        asked = {"outstanding": self.most_requests, "think_time": 0.0, "arrival_rate": math.nan, "scv": 1.0}
         low, rate, high = interval("page_rate", self.model, [asked])[0]
         return float(low / rate), float(high / rate)
 
@@ -166,8 +166,14 @@ class _Dealt:
         return float(self.devices @ self.at(think_time).page_rate) / self.load.page_rate - 1
 
     def meets(self, target: float) -> bool:
-        """Whether the response time stays within the target: then the guests may think for the rest of a round."""
-        return self.excess(max(0.0, self.round_time - target)) >= -ROUNDING
+        """Whether the response time stays within the target where the guests think for the rest of a round."""
+        if self.round_time <= target:
+            return self.excess(0.0) >= -ROUNDING
+        return self.response(self.at(self.round_time - target)) <= target * (1 + ROUNDING)
+
+    def response(self, solved: PagingPerformance) -> float:
+        """Response time over all devices by Little's law, exact however long the guests think [s]."""
+        return float(self.devices @ solved.requests) / float(self.devices @ solved.transfer_rate)
 
     def outcome(self) -> PagingOutcome:
         """Solve for the think time that gives the page rate."""
@@ -182,7 +188,7 @@ class _Dealt:
         return PagingOutcome(
             count=self.count,
             utilization=float(self.devices @ solved.utilization) / self.count,
-            response_time=self.round_time - think,
+            response_time=self.response(solved),
             requests=float(self.devices @ solved.requests) / self.count,
         )
 
@@ -190,6 +196,11 @@ class _Dealt:
 def meets(device: PagingDevice, load: Load, count: int) -> bool:
     """Whether a number of devices carries the page rate within the target."""
     target = load.target_of(device)
+    waits = (
+        load.requests is None or load.requests > count * device.queue_depth
+    )  # at any rate, if ever so little
+    if target < device.service_time or (waits and target == device.service_time):
+        return False
     if load.requests is None:
         return outcome(device, load, count).response_time <= target
     return _Dealt(device=device, load=load, count=count, requests=load.requests).meets(target)
@@ -211,12 +222,9 @@ def curve(device: PagingDevice, load: Load, count: int) -> tuple[Array, Array]:
 
 def fewest(device: PagingDevice, load: Load) -> PagingOutcome | None:
     """Find the smallest number of devices that carries the page rate within the target; None where none does."""
-    target = load.target_of(device)
     least = max(1, int(carried_by(device, load)))
     most = 2**40 if load.requests is None else load.requests
-
-    unreachable = target <= device.service_time if load.requests is None else target < device.service_time
-    if unreachable or least > most or not meets(device, load, most):
+    if least > most or not meets(device, load, most):
         return None
     return outcome(device, load, _smallest(lambda count: meets(device, load, count), least, most))
 
@@ -235,7 +243,8 @@ def missing(device: PagingDevice, load: Load) -> str:
             guests = math.ceil(load.guests * load.page_rate / most) if load.guests else 0
             keep = f"{load.guests} guests keep" if load.guests != 1 else "1 guest keeps"
             return f"{keep} at most {readable(most)} pages/s under way, {guests:,} guests would be needed"
-    return f"a transfer takes {readable(service / MILLISECOND)} ms without any wait, the target is shorter"
+    short = "is shorter" if load.target_of(device) < service else "leaves no time for one"
+    return f"a transfer takes {readable(service / MILLISECOND)} ms without any wait, the target {short}"
 
 
 HALVINGS: Final = 40  # of the page rate

@@ -278,7 +278,7 @@ def _paging_runs(below: Sequence[style.Axes], kinds: Sequence[PagingKind]) -> No
         assert requests is not None
         think = np.append(0.0, np.geomspace(1e-3, 30.0, 100)) * device.service_time
         line = device.closed(requests, think)
-        asked = {"outstanding": float(requests), "arrival_rate": 0.0, "scv": 1.0}
+        asked = {"outstanding": float(requests), "arrival_rate": math.nan, "scv": 1.0}
         scenarios = [{**asked, "think_time": float(each)} for each in think]
         band = interval("response", kind.model, scenarios)
         axes.plot(line.page_rate, line.response_time / MILLISECOND, look, color=color)

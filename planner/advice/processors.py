@@ -325,6 +325,10 @@ class Scaling(Answer):
                 each = (self.real_storage or 0.0) / count / GIB
                 if not min(shares) <= each <= max(shares):
                     notes.append(f"{readable(each)} GB for each of {count} processors was not measured.")
+        if any(math.isinf(one.high) for one in self.left_out):
+            notes.append(
+                "Two configurations do not determine the law: nothing bounds what they predict of a third."
+            )
         return (*notes, *([] if self.contention is None else [GAIN_NOTE]))
 
     @property

@@ -78,6 +78,7 @@ class CostProblem(LeastSquares):
     free: tuple[Quantity, ...]
     scales: Array
     size: Array
+    firmness: float = 1.0  # how many times its usual weight the start has
 
     @property
     def figures(self) -> tuple[MeasuredFigure, ...]:
@@ -103,7 +104,7 @@ class CostProblem(LeastSquares):
     def beliefs(self, points: Array) -> Array:
         """Conventions of little weight, then the start of still less."""
         weight = 1e-3  # of a convention, of a measured figure of 100 % error
-        start = weight**2 * (points - 1)
+        start = self.firmness * weight**2 * (points - 1)
         if self.law.conventions is None:
             return np.asarray(start)
         wishes = np.array([self.law.conventions(values) for values in self._values(points)])
@@ -120,7 +121,11 @@ class CostSolution:
     @classmethod
     def of(cls, problem: CostProblem, begin: Array, near: float = 1e-5) -> CostSolution:
         """Find it; what is `near` a bound is there, what is next to nothing keeps its scale."""
-        found = problem.minimum(begin, 2000)
+        found, place = problem.minimum(begin, 2000), begin
+        # Too few figures leave a narrow bent valley, in which the start leads the way as its weight falls.
+        for firmness in () if found.success else np.geomspace(1e6, 1.0, 7).tolist():
+            found = replace(problem, firmness=firmness).minimum(place, 2000)
+            place = found.x
         if not found.success:
             raise CalibrationError(f"least squares did not converge: {found.message}")
         low, high = problem.bounds

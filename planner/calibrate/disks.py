@@ -15,6 +15,7 @@ from planner.devices.disk import KIND as DISK
 from planner.devices.paging import KIND as PAGING
 from planner.devices.paging import PagingDevice
 from planner.quantity import Quantity
+from planner.reports import Printed
 from planner.units import MICROSECOND
 
 DISK_HEADINGS: Final = (
@@ -195,6 +196,7 @@ def fit_paging(runs: Sequence[Measurements], fixed: Mapping[str, float] | None =
                 f"transfer_rate of {run.value('transfer_rate'):g}: the measurements contradict each other",
                 "page_rate",
             )
+    _check_system_part(runs, fixed or {})
     factors = {heading.file_key: heading.factor for heading in PAGING_HEADINGS}
     pairs = [(run, key, name) for run in runs for key, name in PAGING_FIGURES.items() if name in run.numbers]
     told = [key for key in PAGING_FIGURES if any(key == each for _, each, _ in pairs)]
@@ -213,6 +215,29 @@ def fit_paging(runs: Sequence[Measurements], fixed: Mapping[str, float] | None =
         population=int(asked[-1]),
     )
     return fit_costs([run.figure(name, factors[name]) for run, _, name in pairs], law, fixed)
+
+
+def _check_system_part(runs: Sequence[Measurements], fixed: Mapping[str, float]) -> None:
+    """Refuse CP time of the system that is more than all CP time by more than the digits leave open."""
+    keys = ("cp_time", "cp_system_time")
+    known = [
+        [Printed(fixed[key], 0.0) if key in fixed else run.numbers.get(PAGING_FIGURES[key]) for key in keys]
+        for run in runs
+    ]
+    every = [whole for whole, _ in known if whole is not None]
+    of, name = (PAGING_FIGURES[key] for key in keys)
+    for run, (whole, part) in zip(runs, known, strict=True):
+        if part is None:
+            continue
+        if not every:
+            raise run.error(f"expected {of} as well, which {name} is a part of", name)
+        most = whole or max(every, key=lambda each: each.high)
+        if part.low > most.high:
+            raise run.error(
+                f"expected a {name} of at most {most.value / MICROSECOND:.4g}, all CP time per page, found "
+                f"{part.value / MICROSECOND:.4g}: the measurements contradict each other",
+                name,
+            )
 
 
 def _paging_figure(values: Mapping[str, float], run: Measurements, key: str) -> float:

@@ -224,9 +224,8 @@ def intervals(
         low, high = _ends(shown, drawn, model.fit)
         unbounded = _open(model, shown, best, sets, given, scenarios)
         # The estimate is the likeliest set, not the middle one: an interval that left it out would puzzle.
-        found[shown.key] = Interval(
-            np.minimum(low, value), value, np.where(unbounded, shown.high, np.maximum(high, value))
-        )
+        high = np.where(unbounded, _most(shown, drawn).max(axis=0), np.maximum(high, value))
+        found[shown.key] = Interval(np.minimum(low, value), value, high)
     return found
 
 
@@ -244,14 +243,19 @@ def _ask(
         raise ReportError(model.title, f"expected `parameters.{known.get(key, key)}`") from error
 
 
+def _most(shown: Quantity, drawn: Figures) -> Array:
+    """What no error carries a figure above: one of its name and "most", or its largest value, (sets, scenarios)."""
+    return drawn.get(f"{shown.key} most", np.full(drawn[shown.key].shape, shown.high))
+
+
 def _ends(shown: Quantity, drawn: Figures, fit: library.FitQuality) -> tuple[Array, Array]:
     """Central 90 % of what the parameter sets say, each smeared by the error of the law, shape (scenarios,)."""
-    values, size = drawn[shown.key], drawn[shown.error_of or shown.key]
+    values, size, most = drawn[shown.key], drawn[shown.error_of or shown.key], _most(shown, drawn)
     degrees = fit.degrees_of_freedom
     if degrees is not None and degrees < 1:
-        return np.zeros(values.shape[-1]), np.full(values.shape[-1], shown.high)
+        return np.zeros(values.shape[-1]), most.max(axis=0)
     error = fit.model_error * (1.0 if degrees is None else stretch(degrees))
-    return central(np.clip(smeared(values, error, size), 0.0, shown.high))
+    return central(np.clip(smeared(values, error, size), 0.0, np.tile(most, (len(NODES), 1))))
 
 
 def _open(

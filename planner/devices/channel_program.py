@@ -13,6 +13,7 @@ from planner.devices.parameters import Figures, Scenario
 from planner.errors import InputError
 from planner.library import Model
 from planner.quantity import Quantity
+from planner.queueing import checks
 from planner.results import Array
 from planner.units import MEGABYTE
 
@@ -77,7 +78,8 @@ class ChannelProgram:
             [law.time_per_mb(bits, fast=fast, read_share=part) for bits, fast, part in shares], axis=-1
         )
         saving = np.stack([law.saving(bits) for bits, *_ in shares], axis=-1)
-        moved = np.array([float(at["data_rate"]) for at in scenarios]) / MEGABYTE
+        rates = [float(at["data_rate"]) for at in scenarios]
+        moved = checks.nonnegative("data_rate", rates, "bytes/s") / MEGABYTE
         return {"cp": cp, "saving": saving, "processors": cp * moved, "left": (1 - saving) * 2**0.5}
 
     @classmethod

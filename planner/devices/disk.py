@@ -142,10 +142,9 @@ class DiskPath:
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
         """Figures, and the `elapsed` time of one requester."""
-        groups: dict[tuple[Mode, int, int, int], list[int]] = {}
+        groups: dict[tuple[Any, ...], list[int]] = {}
         for k, at in enumerate(scenarios):
-            mode: Mode = "off" if at["mode"] == "off" else "cached"
-            key = (mode, int(at["requesters"]), int(at["processors"]), int(at["disks"]))
+            key = (at["mode"], at["requesters"], at["processors"], at["disks"])
             groups.setdefault(key, []).append(k)
         path = cls.from_values({key: numbers[:, None] for key, numbers in values.items()})
         found = {key: np.empty((len(values["read_bytes"]), len(scenarios))) for key in _FIELDS}
@@ -156,7 +155,9 @@ class DiskPath:
                 found[figure][:, places] = getattr(solved, name)
         size = values["read_bytes"] + values["write_bytes"]
         elapsed = found["cp"] + found["virtual"] + found["wait"]
-        return {**found, "data_rate": found["rate"] * size[:, None], "elapsed": elapsed}
+        busy = np.array([min(float(at["requesters"]), float(at["processors"])) for at in scenarios])
+        found |= {"data_rate": found["rate"] * size[:, None], "elapsed": elapsed}
+        return {**found, "processors_busy most": np.broadcast_to(busy, elapsed.shape)}
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
@@ -198,8 +199,10 @@ class DiskPath:
         ratio = checks.nonnegative("hit_ratio", hit_ratio)
         if (ratio > 1).any():
             raise InputError("hit_ratio", float(ratio.max()), "a share from 0 to 1")
-        for name, number in (("requesters", requesters), ("processors", processors), ("disks", disks)):
-            checks.count(name, number)
+        requesters, processors, disks = (
+            int(checks.count(name, number))
+            for name, number in (("requesters", requesters), ("processors", processors), ("disks", disks))
+        )
         cp, virtual, wait = (self._mean(mode, cost, ratio) for cost in COSTS)
         moved = self.write_bytes + self.read_bytes * (1 - ratio if mode == "cached" else 1.0) + 0 * ratio
         work = cp + virtual

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Self
@@ -78,8 +79,8 @@ class PagingDevice:
                  example="outstanding=2"),
         Quantity(key="think_time", meaning="time until an answered request comes back", unit="s", default=0.0,
                  example="think_time=1ms"),
-        Quantity(key="arrival_rate", meaning="instead: pages that come at random; 0 where requests come back",
-                 unit="1/s", default=0.0, example="arrival_rate=500/s"),
+        Quantity(key="arrival_rate", meaning="instead: pages that come at random", unit="1/s", default=math.nan,
+                 example="arrival_rate=500/s"),
         Quantity(key="scv", meaning="squared coefficient of variation of the service time", default=1.0,
                  example="scv=0.5"),
     )  # fmt: skip
@@ -96,26 +97,33 @@ class PagingDevice:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Requests with their think time, or pages that come at random: what is given is not predicted."""
+        """Requests with their think time, or pages that come at random (else nan): what is given is not predicted."""
         keys = ("service_time", "pages_per_transfer", "cp_time", "queue_depth")
         columns: dict[str, Any] = {key: values[key][:, None] for key in keys}
         device = cls(**columns)  # of all parameter sets at once
-        found = {shown.key: np.empty((len(values[keys[0]]), len(scenarios))) for shown in cls.FIGURES}
+        found = {shown.key: np.full((len(values[keys[0]]), len(scenarios)), np.nan) for shown in cls.FIGURES}
         arrivals, requests, thinks, scv = (
             np.array([float(at[key]) for at in scenarios])
             for key in ("arrival_rate", "outstanding", "think_time", "scv")
         )
-        for places in filter(np.size, (np.flatnonzero(arrivals > 0), np.flatnonzero(arrivals <= 0))):
-            if arrivals[places[0]] > 0:
+        opened = ~np.isnan(arrivals)
+        for places in filter(np.size, (np.flatnonzero(opened), np.flatnonzero(~opened))):
+            if opened[places[0]]:
                 solved = device.open(arrivals[places], scv=scv[places])
             else:
                 solved = device.closed(requests[places], thinks[places], scv=scv[places])
             for key, numbers in found.items():
                 numbers[:, places] = getattr(solved, _NAMES.get(key, key))
-        carried = (arrivals > 0) & (found["page_rate"] >= arrivals * (1 - 1e-12))
-        there = (arrivals <= 0) & (thinks == 0)  # those that are outstanding, all the time
+        carried = opened & (found["page_rate"] >= arrivals * (1 - 1e-12))
+        there = ~opened & (thinks == 0)  # those that are outstanding, all the time
         known = {"page_rate": carried, "transfer_rate": carried, "requests": there}
-        return found | {f"{key} predicted": np.where(at, 0.0, found[key]) for key, at in known.items()}
+        coming = np.where(opened, arrivals, np.inf) + 0 * columns["service_time"]
+        most = {
+            "page_rate": coming, "transfer_rate": coming / columns["pages_per_transfer"],
+            "requests": np.where(opened, np.inf, requests) + 0 * columns["service_time"],
+        }  # fmt: skip
+        predicted = {f"{key} predicted": np.where(at, 0.0, found[key]) for key, at in known.items()}
+        return found | predicted | {f"{key} most": each for key, each in most.items()}
 
     @classmethod
     def from_model(cls, model: Model) -> Self:

@@ -35,23 +35,28 @@ BEYOND: Final = {
 def size(argument: str, value: float | str) -> int:
     """Take a size in bytes, or as text with its unit."""
     number = units.parse(value, "storage", argument=argument) if isinstance(value, str) else value
-    if isinstance(number, bool) or not math.isfinite(number) or number <= 0:
+    if not units.is_number(number) or not 0 < number < math.inf:
         raise InputError(argument, value, "a size above zero, such as 256 * 2**30 or '256GB'", "bytes")
     return math.ceil(number)
 
 
 def pages_per_segment(value: float) -> Fraction:
     """Take a mean number of resident pages for each in-use segment."""
-    if not 1 <= value <= PAGES_PER_SEGMENT:
+    if not units.is_number(value) or not 1 <= value <= PAGES_PER_SEGMENT:
         raise InputError(
             "resident_pages", value, f"1 to {PAGES_PER_SEGMENT} pages in each in-use 1 MB segment"
         )
-    return Fraction(value).limit_denominator(_FINEST)
+    return _exact(value)
+
+
+def _exact(value: float) -> Fraction:
+    """Take a share or a mean, of any width of floating point, as people type it."""
+    return Fraction(float(value)).limit_denominator(_FINEST)
 
 
 def share(argument: str, value: float) -> Fraction:
     """Take a share above zero, one at most."""
-    exact = Fraction(value).limit_denominator(_FINEST) if math.isfinite(value) else Fraction(0)
+    exact = _exact(value) if units.is_number(value) and math.isfinite(value) else Fraction(0)
     if not 0 < exact <= 1:
         raise InputError(argument, value, "a share above 0 and at most 1 (100%)")
     return exact
@@ -59,7 +64,7 @@ def share(argument: str, value: float) -> Fraction:
 
 def count(argument: str, value: int) -> int:
     """Take a count of at least one."""
-    if isinstance(value, bool) or not 1 <= value < math.inf or value != int(value):
+    if not units.is_number(value) or not 1 <= value < math.inf or value != int(value):
         raise InputError(argument, value, "a whole number of at least 1")
     return int(value)
 
@@ -155,6 +160,8 @@ def releases() -> tuple[Release, ...]:
 def release(name: str, ptrm_spaces: int | None = None) -> Release:
     """Look up a release; one that no published source speaks of has the PTRM data spaces that are given."""
     known = {row.name: row for row in releases()}
+    if not isinstance(name, str):
+        raise InputError("release", name, f"text, such as {OLDEST_LIKE_LATER!r}")
     if name in known:
         return known[name]
     later = re.fullmatch(r"\d\.\d", name) is not None and name > OLDEST_LIKE_LATER

@@ -193,7 +193,8 @@ def rate_over_requests() -> style.Axes:
     _, printed_rates = _tables()
     requests = np.arange(1, 5)
     asked = [
-        {"outstanding": float(each), "think_time": 0.0, "arrival_rate": 0.0, "scv": 1.0} for each in requests
+        {"outstanding": float(each), "think_time": 0.0, "arrival_rate": math.nan, "scv": 1.0}
+        for each in requests
     ]
     predicted = float(devices["Concurrent"].closed(XIV_REQUESTS).transfer_rate)
     reached = printed_rates.value("Concurrent", "transfers")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -223,7 +223,7 @@ class Prediction(Answer):
         asked = dict(self.settings[0])
         for key in dict.fromkeys((*(key for key in self.known if key in numbers), *numbers)):
             values = _around(numbers[key], float(asked[key]), self.model.validity.get(key))
-            if values:
+            if values and not _beside_arrivals({key, *self.known}):
                 rest = {other: asked[other] for other in self.known if other != key}
                 return predict(self.model, rest, {key: values})
         return None
@@ -264,7 +264,8 @@ def predict(
     Raises
     ------
     InputError
-        Something that is needed is not said, something is said twice, or there is no such key or model.
+        Something that is needed is not said, something is said twice, a value is not allowed, or there is no such key
+        or model.
     ReportError
         The model cannot be read, or lacks a parameter.
     ConvergenceError
@@ -283,10 +284,11 @@ def predict(
     twice = [key for key in over if key in settings]
     if twice:
         raise InputError("over", twice[0], "a key that is not set as well")
-    closed = [key for key in ("outstanding", "think_time") if key in {*settings, *over}]
-    if closed and np.any(np.array([*over.get("arrival_rate", ()), settings.get("arrival_rate", 0.0)]) > 0.0):
+    settings = {key: known[key].taken(value) for key, value in settings.items()}
+    over = {key: [known[key].taken(value) for value in values] for key, values in over.items()}
+    if closed := _beside_arrivals({*settings, *over}):
         raise InputError(
-            closed[0], "beside arrival_rate", "one of them: pages come at random, or as requests come back"
+            closed, "beside arrival_rate", "one of them: pages come at random, or as requests come back"
         )
     if math.prod(len(values) for values in over.values()) > LARGEST_GRID:
         raise InputError("over", "the grid", f"at most {LARGEST_GRID} scenarios")
@@ -302,6 +304,12 @@ def predict(
         warnings=_warnings(model, asked),
         model=model,
     )
+
+
+def _beside_arrivals(keys: Collection[str]) -> str | None:
+    """What is said of requests that come back although pages come at random."""
+    closed = [key for key in ("outstanding", "think_time") if key in keys]
+    return closed[0] if closed and "arrival_rate" in keys else None
 
 
 def _completed(model: Model, base: dict[str, Value], over: Mapping[str, Sequence[Value]]) -> dict[str, Value]:
@@ -387,7 +395,7 @@ def _half(best: float, low: float, high: float, decimals: int | None) -> str:
 def _around(question: Quantity, value: float, measured: tuple[float, float] | None) -> list[Value]:
     """Where to ask: from the least to a little more than what was asked and measured."""
     low, high = measured or (value, value)
-    if not value and not high:
+    if not (value > 0 or high > 0):
         return []
     if question.unit == "share" and question.high == 1.0:
         low, high = 0.0, 1.0

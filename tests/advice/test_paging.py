@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -214,6 +215,28 @@ def test_what_devices_cannot_do_says_what_would_help() -> None:
         paging_capacity(Question(devices=1, per_guest=2800.0), names=["eckd"])
     with pytest.raises(InputError, match="asks how many there can be"):
         paging_capacity(Question(devices=8, guests=3, per_guest=100.0))
+
+
+@pytest.mark.parametrize("asked", [{"guests": 36}, {"guests": None}, {"per_guest": 1e-8}])
+@pytest.mark.parametrize("kind", PAGING_KINDS)
+def test_no_page_rate_however_small_is_as_quick_as_less_than_one_transfer(
+    kind: str, asked: dict[str, Any]
+) -> None:
+    device = kinds([kind])[0].device
+    with pytest.raises(InfeasibleError, match="without any wait, the target is shorter"):
+        paging_capacity(Question(devices=2, target=device.service_time * (1 - 1e-9), **asked), names=[kind])
+    if "guests" in asked:
+        with pytest.raises(InfeasibleError, match="without any wait, the target leaves no time for one"):
+            paging_capacity(Question(devices=2, target=device.service_time, **asked), names=[kind])
+
+
+def test_a_target_just_above_the_service_time_leaves_a_wait_that_small() -> None:
+    """One request finds the device busy as often as the 35 others keep it so: W = S u 35 / 36."""
+    (kind,) = kinds(["eckd"])
+    for over in (1e-3, 1e-6, 1e-9):
+        asked = Question(devices=2, guests=36, target=kind.device.service_time * (1 + over))
+        (row,) = paging_capacity(asked, names=["eckd"]).rows
+        assert row.amount == pytest.approx(2 * kind.device.capacity * over * 36 / 35, rel=2e-3)
 
 
 @pytest.mark.parametrize("number", [0, -1, math.nan, math.inf])

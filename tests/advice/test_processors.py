@@ -101,6 +101,23 @@ def test_three_configurations_leave_the_left_out_unbounded() -> None:
     assert answer.plot().get_ylim()[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("contention", "coherency", "counts"),
+    [(0.733, 1 / 3, (1, 2, 4)), (0.05, 0.02, (2, 16, 32)), (0.01, 0.3, (1, 3, 12)), (0.4, 0.05, (6, 7, 8))],
+)
+def test_throughput_that_falls_with_processors_takes_three_configurations(
+    contention: float, coherency: float, counts: tuple[int, ...]
+) -> None:
+    """Two of three leave a bent valley of laws; what they predict has no error bar, and is said to have none."""
+    device = Processors(cpu_time=1 / 180, contention=contention, coherency=coherency)
+    answer = scaling(rows_of(device, counts), [counts[1]])
+    assert answer.predict(counts[1]).value == pytest.approx(
+        float(device.internal_throughput(counts[1])), rel=1e-3
+    )
+    assert all(one.low == 0 and math.isinf(one.high) for one in answer.left_out)
+    assert "nothing bounds what they predict" in answer.notes[-1]
+
+
 @pytest.mark.parametrize("rows", [published()[:2], (), (published()[0],) * 3])
 def test_too_few_configurations(rows: tuple[MeasuredConfiguration, ...]) -> None:
     with pytest.raises(InputError, match="at least 3"):

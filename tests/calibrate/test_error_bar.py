@@ -290,6 +290,26 @@ def test_possible_sets_are_those_of_the_model_about_the_estimates() -> None:
         possible(strange, 64)
 
 
+@pytest.mark.parametrize(
+    ("name", "figure", "asked", "problem"),
+    [
+        ("paging-eckd", "page_rate", {"outstanding": 1.0, "think_time": 0.0, "arrival_rate": -5.0, "scv": 1.0},
+         "arrival_rate = -5.0 1/s"),
+        ("disk-xedit-emulated-fba", "rate",
+         {"mode": "bogus", "hit_ratio": 0.5, "requesters": 1.0, "processors": 1.0, "disks": 1.0}, "mode = 'bogus'"),
+        ("disk-xedit-emulated-fba", "rate",
+         {"mode": "off", "hit_ratio": 0.5, "requesters": 1.5, "processors": 1.0, "disks": 1.0}, "requesters = 1.5"),
+        ("channel-program", "processors",
+         {"bits": "64", "translation": "fast", "read_share": 0.5, "data_rate": -5e7}, "data_rate = -50000000.0 b"),
+    ],
+)  # fmt: skip
+def test_a_law_refuses_what_it_does_not_take(
+    name: str, figure: str, asked: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        interval(figure, model(name), [asked])
+
+
 def test_a_figure_that_the_kind_does_not_have_is_refused_and_a_missing_parameter_named() -> None:
     asked: list[Mapping[str, Any]] = [{"processors": 14.0}]
     with pytest.raises(InputError, match="figure = 'speed': expected one of"):

@@ -79,6 +79,9 @@ def test_a_guest_that_thinks_between_its_faults(table: Path) -> None:
     )
 
 
+CP_TIMES = "outstanding,queue_depth,transfer_rate,cp_us_per_page,cp_system_us_per_page\n"
+
+
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("content", "problem"),
@@ -86,6 +89,12 @@ def test_a_guest_that_thinks_between_its_faults(table: Path) -> None:
         ("outstanding,queue_depth,transfer_rate,page_rate\n2,1,283,100\n", "at least one page a transfer"),
         ("outstanding,queue_depth,transfer_rate,think_us\n1,1,564,2000\n", "contradict each other"),
         ("outstanding,queue_depth,transfer_rate\n2,1,10\n2,1,100\n2,1,1000\n", "contradict each other"),
+        (f"{CP_TIMES}2,1,100,5,9\n", "a cp_system_us_per_page of at most 5, all CP time per page, found 9"),
+        (
+            f"{CP_TIMES}2,1,100,,9\n2,1,100,5,\n",
+            "line 2, column 10: expected a cp_system_us_per_page of at most 5",
+        ),
+        (f"{CP_TIMES}2,1,100,,9\n", "expected cp_us_per_page as well, which cp_system_us_per_page is a part"),
     ],
 )
 def test_contradictions_are_refused(
@@ -94,3 +103,14 @@ def test_contradictions_are_refused(
     table.write_text(content, encoding="utf-8")
     assert main(["calibrate", str(table), "--kind", "paging", "-o", str(table.with_name("m.toml"))]) == 2
     assert problem in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("times", "fixed"), [("5.0,5.0", ()), ("5,5.4", ()), ("4,5", ("--fix", "cp_time=5us"))]
+)
+def test_all_cp_time_may_be_charged_to_the_system(table: Path, times: str, fixed: tuple[str, ...]) -> None:
+    """Digits leave open which of the two is larger."""
+    table.write_text(f"{CP_TIMES}2,1,100,{times}\n", encoding="utf-8")
+    assert (
+        main(["calibrate", str(table), "--kind", "paging", "-o", str(table.with_name("m.toml")), *fixed]) == 0
+    )

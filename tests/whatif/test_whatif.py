@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -109,6 +111,83 @@ def test_what_a_path_was_not_measured_at_is_less_certain() -> None:
     assert (rates < 1.15).all()
 
 
+@pytest.mark.parametrize("most", [5000.0, 6000.0, 6100.0, 6500.0])
+def test_no_interval_reaches_beyond_what_there_is(most: float) -> None:
+    """Pages that arrive, requests that are outstanding, processors that requesters can use; a value may be all."""
+    found = whatif.predict("paging-xiv-serialized", {"arrival_rate": most}).values
+    assert found["page_rate"].high[0] == pytest.approx(most, rel=1e-12)
+    assert found["transfer_rate"].low[0] < found["transfer_rate"].high[0] < most / 20
+    assert found["page_rate"].low[0] < found["page_rate"].value[0] or most == 5000.0
+    outstanding = whatif.predict("paging-eckd", {"outstanding": 2.0, "think_time": 1e-6}).values["requests"]
+    assert outstanding.low[0] < outstanding.value[0] < outstanding.high[0] == 2.0
+    path = {"mode": "cached", "hit_ratio": 1.0, "requesters": 30.0}
+    busy = whatif.predict("disk-xedit-eckd-minidisk", path, {"processors": [1.0, 2.0]}).values[
+        "processors_busy"
+    ]
+    assert (busy.low < busy.high).all()
+    assert busy.high.tolist() == [1.0, 2.0]
+
+
+def test_a_rate_of_no_pages_is_one_like_the_others() -> None:
+    """What comes back is asked by saying nothing of arrivals."""
+    found = whatif.predict("paging-eckd", {}, {"arrival_rate": [0.0, 1e-3, 500.0]})
+    for key in ("page_rate", "transfer_rate", "utilization", "requests", "processors"):
+        at = found.values[key]
+        assert at.value[0] == at.high[0] == 0.0 < at.value[1] < at.value[2]
+        assert at.value[1] == pytest.approx(at.value[2] * 2e-6, rel=0.5)
+    response = found.values["response"].value
+    assert response[0] == pytest.approx(response[1], rel=1e-5)
+    assert whatif.predict("paging-eckd", {"arrival_rate": 0.0}).plot().get_ylabel()
+    closed = whatif.predict("paging-eckd", {}).values["utilization"]
+    assert closed.value[0] == pytest.approx(1.0)
+    with pytest.raises(InputError, match="beside arrival_rate"):
+        whatif.predict("paging-eckd", {"arrival_rate": 0.0, "outstanding": 2.0})
+
+
+DISK = "disk-xedit-emulated-fba"
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "problem"),
+    [
+        ("paging-eckd", {"arrival_rate": math.nan}, "arrival_rate = nan 1/s: expected a number of at least 0"),
+        ("paging-eckd", {"arrival_rate": -5.0}, "arrival_rate = -5.0 1/s: expected a number of at least 0"),
+        ("paging-eckd", {"think_time": math.inf}, "think_time = inf s: expected a number of at least 0"),
+        ("paging-eckd", {"service_time": 0.0}, "service_time = 0.0 s: expected a number of at least 1e-06"),
+        ("channel-program", {"bits": "64", "data_rate": -5e7}, "data_rate = -50000000.0 bytes_per_s: expected"),
+        ("channel-program", {"bits": 32.0}, "bits = 32.0: expected 31 or 64"),
+        (DISK, {"mode": "bogus"}, "mode = 'bogus': expected off or cached"),
+        (DISK, {"mode": 1.0}, "mode = 1.0: expected off or cached"),
+        (DISK, {"mode": "off", "requesters": 1.5}, "requesters = 1.5: expected a count of at least 1"),
+        (DISK, {"mode": "off", "processors": 2.7}, "processors = 2.7: expected a count"),
+        (DISK, {"mode": "off", "requesters": math.nan}, "requesters = nan: expected a count"),
+        (DISK, {"mode": "off", "hit_ratio": 1.1}, "hit_ratio = 1.1 share: expected a number"),
+        ("processors", {"processors": 0.1}, "processors = 0.1: expected a count of at least 1, at most 1000"),
+        ("processors", {"processors": "14"}, "processors = '14': expected a count of at least 1, at most 1000"),
+        ("processors", {"processors": True}, "processors = True: expected a count"),
+        ("processors", {"processors": 10**400}, "expected a count of at least 1, at most 1000"),
+        ("hyperpav", {"aliases": [1, 2], "volumes": 8}, r"aliases = \[1, 2\]: expected a count of at least 0"),
+    ],
+)  # fmt: skip
+def test_what_a_quantity_does_not_allow_is_refused(name: str, asked: dict[str, Any], problem: str) -> None:
+    """Set or varied, as the command line refuses it."""
+    with pytest.raises(InputError, match=problem):
+        whatif.predict(name, asked)
+    key, value = list(asked.items())[-1] if name != "hyperpav" else ("aliases", asked["aliases"])
+    with pytest.raises(InputError, match=problem):
+        whatif.predict(name, {other: each for other, each in asked.items() if other != key}, {key: [value]})
+
+
+def test_numbers_of_every_type_are_numbers() -> None:
+    name, mode = DISK, {"mode": "cached"}
+    given = whatif.predict(
+        name, {**mode, "hit_ratio": np.float32(0.5), "requesters": np.int64(3), "disks": 2}
+    )
+    plain = whatif.predict(name, {**mode, "hit_ratio": 0.5, "requesters": 3.0, "disks": 2.0})
+    assert given.to_dict() == plain.to_dict()
+    assert whatif.predict("channel-program", {"bits": 64}).to_dict() == asked("channel-program").to_dict()
+
+
 def test_the_model_says_what_it_was_fitted_to() -> None:
     answer = whatif.predict(VOLUME, {}, {"aliases": [0.0, 2.0]})
     rates = {run.name: run.predicted for run in VOLUME.fit.runs if run.quantity == "io_rate"}
@@ -181,6 +260,12 @@ def test_a_time_steps_by_its_step_and_ends_at_its_end() -> None:
     assert key == "think_time"
     assert len(values) == 10
     assert values[-1] == pytest.approx(1e-3)
+
+
+def test_a_range_does_not_end_beyond_its_end_by_rounding() -> None:
+    _, values = whatif.parse_range("hit_ratio=0.09:1:0.07", "disk")
+    assert values[-1] == 1.0
+    assert whatif.predict(DISK, {"mode": "cached"}, {"hit_ratio": values}).warnings == ()
 
 
 def test_words_are_ranges_of_their_own() -> None:

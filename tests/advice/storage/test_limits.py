@@ -164,6 +164,9 @@ def test_releases_that_only_memory_speaks_for_are_not_shipped() -> None:
     ("changed", "expected"),
     [
         ({"release": "9.9"}, "5.2, 5.3"),
+        ({"release": 5.3}, "release = 5.3: expected text, such as '5.3'"),
+        ({"real_storage": None}, "above zero"),
+        ({"resident_pages": "50"}, "1 to 256"),
         ({"real_storage": 0}, "real_storage = 0"),
         ({"real_storage": -1}, "above zero"),
         ({"real_storage": math.nan}, "above zero"),
@@ -198,3 +201,10 @@ def test_the_picture_has_every_limit_as_a_line() -> None:
     real = np.asarray(axes.lines[1].get_xydata())
     assert real[0].tolist() == pytest.approx([1, in_use("real-storage", resident_pages=1) / GIB])
     assert real[-1].tolist() == pytest.approx([256, in_use("real-storage", resident_pages=256) / GIB])
+
+
+@pytest.mark.parametrize("width", [np.float16, np.float32, np.float64, np.longdouble, np.int32])
+def test_numbers_of_any_width_are_numbers(width: type[Any]) -> None:
+    assert budget(resident_pages=width(50)).limits() == budget().limits()
+    asked = budget(ptrm_spaces=width(16), real_storage=width(2**14)).limits()
+    assert asked == budget(ptrm_spaces=16, real_storage=2**14).limits()
