@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -171,6 +171,13 @@ def span(
     if count > LARGEST_GRID:
         raise InputError(argument, text, f"at most {LARGEST_GRID} values")
     return tuple(min(low + by * k, high) for k in range(count))  # not beyond the end by rounding
+
+
+def vary(over: Iterable[tuple[str, Hashable]], fixed: Collection[Hashable]) -> None:
+    """Refuse what varies and is set as well; `over` is what messages call it, and what it is."""
+    for name, what in over:
+        if what in fixed:
+            raise InputError("over", name, "a key that is not set as well")
 
 
 def listed(known: Mapping[str, Quantity]) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from planner.errors import ConvergenceError
-from planner.queueing._product_form import StationGroup, copy_series
+from planner.queueing._product_form import StationGroup, log_series
 from planner.queueing.checks import TINY
 from planner.results import Array
 
@@ -94,9 +94,7 @@ def _station(group: StationGroup, full: Array) -> _Station:
     visiting = np.where((group.demand > 0).any(axis=0), full, 0.0).sum(-1)
     length = min(int(visiting.max()), REACH) + 1
     settled = min(length, group.pace.shape[-1]) + 1  # from there on the weights are a geometric series
-    unit = group.pace[:, -1] - group.load  # no weight leaves the range of float64 in it
-    weights = np.log(copy_series(group.pace, group.load, unit, settled))
-    weights = weights - np.log(unit)[:, None] * np.arange(settled + 1)
+    weights = log_series(group.pace, group.load, settled)
     step = weights[:, -1:] - weights[:, -2:-1]
     further = np.arange(1, max(length - settled, 0) + 1)
     weights = np.concatenate([weights, weights[:, -1:] + step * further], axis=-1)
@@ -170,6 +168,8 @@ def _residence(state: _State, stations: Sequence[_Station], seen: Array) -> Arra
         else:
             comes = (demand > 0).any(axis=0)
             found[..., k] = 0.0
+            if not comes.any():  # its open requests are alone
+                continue
             found[:, comes, k] = demand[:, comes] * _stretch(station, each[:, comes], k, state)
     return found
 

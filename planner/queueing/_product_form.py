@@ -40,53 +40,50 @@ def paces(servers: Array, most: int, load: Array) -> Array | None:
     return np.minimum(counts, servers[:, None])
 
 
-def copy_series(pace: Array, load: Array, scale: Array, most: int) -> Array:
-    """Weight of n closed requests at one copy times ``scale**n``, shape (scenarios, most + 1).
+def log_series(pace: Array, load: Array, most: int) -> Array:
+    """Ln of the weight of n closed requests at one copy, shape (scenarios, most + 1).
 
     With open requests beside them, f(n) is the sum over k of C(n + k, k) load^k / (pace(1) ... pace(n + k)): a finite
     sum while the pace grows, and the tail of a negative binomial law from there on. All in units of e^load.
     """
-    end = pace.shape[-1]
-    if not load.any():
-        steps = scale[:, None] / pace[:, np.minimum(np.arange(most), end - 1)]
-        return np.concatenate([np.ones((len(scale), 1)), np.cumprod(steps, axis=-1)], axis=-1)
     from scipy.special import betainc, gammaln, xlogy
 
-    logs = np.concatenate([np.zeros((len(scale), 1)), np.cumsum(np.log(pace), axis=-1)], axis=-1)
+    end = pace.shape[-1]
+    steps = np.log(pace[:, np.minimum(np.arange(max(most, end)), end - 1)])
+    logs = np.concatenate([np.zeros((len(pace), 1)), np.cumsum(steps, axis=-1)], axis=-1)
+    if not load.any():
+        return np.asarray(-logs[:, : most + 1])
     last, ratio = pace[:, -1], load / pace[:, -1]
-    found = np.empty((len(scale), most + 1))
+    found = np.empty((len(pace), most + 1))
     for n in range(most + 1):
         k = np.arange(max(end - n, 0), dtype=np.float64)
         choose = gammaln(n + k + 1) - gammaln(k + 1) - gammaln(n + 1)
-        growing = np.exp(
-            choose
-            + xlogy(k, load[:, None])
-            - load[:, None]
-            - logs[:, n : n + k.size]
-            + n * np.log(scale)[:, None]
-        )
+        growing = choose + xlogy(k, load[:, None]) - logs[:, n : n + k.size]
         tail = np.ones_like(ratio) if n >= end else betainc(end - n, n + 1, ratio)
-        first = (end - n) * np.log(last) - logs[:, end] - (n + 1) * np.log1p(-ratio) + n * np.log(scale)
-        found[:, n] = growing.sum(-1) + tail * np.exp(np.minimum(first - load, 700.0))
+        with np.errstate(divide="ignore"):  # a tail below the range of float64 adds nothing
+            tail = np.log(tail) + (end - n) * np.log(last) - logs[:, end] - (n + 1) * np.log1p(-ratio)
+        found[:, n] = np.logaddexp.reduce(np.column_stack([growing, tail]), axis=-1) - load
     return found
 
 
 def series(group: StationGroup, scale: Array, most: int) -> Array:
     """Weight of n requests at all copies together times ``scale**n``, shape (scenarios, most + 1), largest 1.
 
-    The generating function of the group is that of a copy to the power of their number.
+    The generating function of the group is that of a copy to the power of their number. Logarithms hold what a station
+    that is hardly left any server weighs.
     """
     counts = np.arange(1, most + 1)
     copies = group.copies[:, None]
+    if group.pace is not None and group.pace.shape[-1] > 1:
+        log = log_series(group.pace, group.load, most) + np.arange(most + 1) * np.log(scale)[:, None]
+        return _power(np.exp(log - log.max(-1, keepdims=True)), group.copies)
+    steps = np.log(scale)[:, None] - np.log(counts)
     if group.pace is None:
-        found = np.cumprod((copies * scale[:, None]) / counts, axis=-1)
-    elif group.pace.shape[-1] == 1:
-        each = scale / (group.pace[:, 0] - group.load)
-        found = np.cumprod((counts + copies - 1) / counts * each[:, None], axis=-1)
+        steps = steps + np.log(copies)
     else:
-        return _power(copy_series(group.pace, group.load, scale, most), group.copies)
-    whole = np.concatenate([np.ones_like(copies), found], axis=-1)
-    return np.asarray(whole / whole.max(-1, keepdims=True))
+        steps = steps + np.log(counts + copies - 1) - np.log(group.pace - group.load[:, None])
+    log = np.concatenate([np.zeros_like(copies), np.cumsum(steps, axis=-1)], axis=-1)
+    return np.asarray(np.exp(log - log.max(-1, keepdims=True)))
 
 
 def _power(base: Array, exponents: Array) -> Array:
@@ -237,7 +234,9 @@ class Network:
         scale = np.where(scale > 0, scale, 1.0)
         one = series(group, scale, self.total + 1)
         n = np.arange(self.total + 1)
-        beside = group.load[:, None] * (n + 1) * one[:, 1:] / one[:, :-1] / scale[:, None]
+        # states too rare for float64 have no part in the mean
+        gain = np.divide(one[:, 1:], one[:, :-1], out=np.zeros_like(one[:, 1:]), where=one[:, :-1] > 0)
+        beside = group.load[:, None] * (n + 1) * gain / scale[:, None]
         axes = tuple(range(1, law.ndim))
         return np.asarray((law * beside[:, number.astype(np.int64)]).sum(axes) / law.sum(axes))
 

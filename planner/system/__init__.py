@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from planner.errors import InputError
+from planner.quantity import vary
 from planner.system.answer import SystemAnswer, SystemComparison, compare
 from planner.system.description import System
 from planner.system.figures import Found, Number, figures
 from planner.system.grid import SystemGrid, over
 from planner.system.measured import from_measurements, template
-from planner.system.reading import apply, is_system, parse_range, parse_system, read_system
+from planner.system.reading import apply, find, is_system, parse_range, parse_system, read_system
 from planner.system.schema import json_schema
 
 __all__ = [
@@ -97,6 +98,8 @@ def whatif(system: System | Path | str, ranges: Sequence[str], settings: Sequenc
     found = [parse_range(asked, text) for text in ranges]
     if not found:
         raise InputError("ranges", None, "what varies, as guests.count=10:40:2")
+    fixed = {place for text in settings for place in find(asked, text.partition("=")[0]).places}
+    vary(((each.label, place) for each in found for place in each.places), fixed)
     return over(asked, found)
 
 

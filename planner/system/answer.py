@@ -250,6 +250,12 @@ def _notes(system: System, found: Found, sensitive: float = 10.0, coarse: float 
     if not found.exact:
         yield "So many requesters are solved by the Linearizer, mostly within 1 % of the exact solution."
     yield from _releases(system)
+    for name, why in found.stopped.items():
+        yield f"At a 90 % end of {name} the system cannot run: {why}. Intervals are open there."
+    for name, (step, why) in found.unmoved.items():
+        yield f"No elasticity in {name}: with {step} the system cannot run: {why}."
+    if found.bounds.get("processors", OUTSIDE).value and found.processors["total_busy"].value is None:
+        yield "The bound of the processors is that of the processor times that are known; the others lower it."
     if found.shares:
         widest = sorted(found.shares.items(), key=lambda pair: -pair[1])[:3]
         parts = ", ".join(

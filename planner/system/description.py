@@ -236,6 +236,10 @@ def _references(system: System) -> None:
             elsewhere = [each.label for each in system.entries if each.name == name]
             also = f" ({elsewhere[0]} is of another kind)" if elsewhere else ""
             raise _fail(entry, _nothing(key.key, name, key.refers, names) + also)
+    for entry in system.of("processors"):
+        count, guaranteed = entry.numbers["count"], entry.numbers.get("guaranteed", 0.0)
+        why = f".guaranteed = {guaranteed:g}: expected at most count = {count:g}, the whole partition"
+        _refuse(guaranteed > count, entry, why)
     for entry in system.of("guests"):
         _check_guests(entry)
     for entry in (*system.of("paging"), *system.of("volumes")):

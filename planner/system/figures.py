@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner import library
 from planner.calibrate.error_bar import stretch
@@ -16,10 +17,11 @@ from planner.errors import ConvergenceError, InfeasibleError
 from planner.interval import Interval
 from planner.results import Array
 from planner.system.description import BROUGHT, PER_PAGE, Entry, System
-from planner.system.law import SystemFigures, SystemScenarios, outcome_of
+from planner.system.law import ONE_WAIT, SystemFigures, SystemScenarios, outcome_of
 
 COSTS: Final = ("guest_busy", "cp_charged_busy", "cp_system_busy", "total_busy")
-STATION: Final = ("transfers", "utilization", "queue_length", "wait", "response")
+WAITS: Final = ("queue_length", "wait", "response")
+OF_PROCESSORS: Final = ("virtual processors", "processors")  # bounds by processor times
 NINETY: Final = 1.6448536269514722  # standard deviations of a normal distribution to that end
 LAW: Final = "system-xiv-serialized"  # whose error is that of the coupled law
 # Processor times of a mode that was not measured: none at all, up to so many times the known.
@@ -64,6 +66,8 @@ class Found:
     * `elasticity`: relative change of the throughput over that of each number.
     * `exact`: whether the network was solved exactly.
     * `shares`: how wide each thing that is not known makes the throughput, as a part of it.
+    * `stopped`: why the system cannot run at a 90 % end of something, by its name.
+    * `unmoved`: why there is no elasticity, by its name: the step that cannot run, and why.
     """
 
     throughput: Number
@@ -79,6 +83,8 @@ class Found:
     elasticity: Mapping[str, Number]
     exact: bool
     shares: Mapping[str, float] = field(default_factory=dict)
+    stopped: Mapping[str, str] = field(default_factory=dict)
+    unmoved: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def ranked(self) -> list[tuple[str, float]]:
         """Order the bounds that are known."""
@@ -115,7 +121,13 @@ class _Sets:
             {**base, place: _stepped(base[place], place, sign)} for place in moved for sign in (-1, 1)
         ]
         joined = {place: np.concatenate([part[place] for part in parts]) for place in base}
-        return SystemScenarios(system=self.systems[0], values=joined, cost=np.tile(cost, len(parts)))
+        central = np.repeat(np.arange(len(self.systems)) * self.width, self.width)
+        return SystemScenarios(
+            system=self.systems[0],
+            values=joined,
+            cost=np.tile(cost, len(parts)),
+            central=np.tile(central, len(parts)),
+        )
 
 
 def _stepped(values: Array, place: Place, sign: int) -> Array:
@@ -198,18 +210,14 @@ def solve_all(systems: Sequence[System], block: int = 512) -> list[Found | str]:
     return found
 
 
-UNSOLVED: Final = (
-    "its pools could not be solved, though it may run: ask for a guest, volume or alias more or fewer"
-)
-
-
 def _together(systems: Sequence[System]) -> list[Found | str]:
     """All at once; one that cannot run or be solved parts them until it stands alone."""
     try:
         return list(figures(systems, elastic=False))
     except (InfeasibleError, ConvergenceError) as error:
         if len(systems) == 1:
-            return [str(error) if isinstance(error, InfeasibleError) else UNSOLVED]
+            way = "could not be solved, though the system may run: ask for a guest, device or alias more or fewer"
+            return [f"{error.what} {way}" if isinstance(error, ConvergenceError) else str(error)]
     half = len(systems) // 2
     return _together(systems[:half]) + _together(systems[half:])
 
@@ -242,26 +250,33 @@ class _Maker:
     outside: bool
     moved: Mapping[str, Place]
 
-    def rows(self, values: Array) -> Array:
+    def rows(self, values: NDArray[Any]) -> NDArray[Any]:
         """What an array holds of the scenario, by move and set."""
         return values.reshape(-1, len(self.sets.systems), self.sets.width)[:, self.k]
 
-    def interval(self, values: Array, basis: str, *, law: bool, most: float = math.inf) -> Number:
-        """Square sum of what each direction adds and takes away, and of the error of the law."""
+    def interval(
+        self, values: Array, basis: str, *, law: bool, most: float = math.inf, opens: str = ""
+    ) -> Number:
+        """Square sum of what each direction adds and takes away, and of the error of the law, up to a bound.
+
+        `opens` is the end that has no number where the system cannot run at an end of a direction: "low", "high", both.
+        """
         if basis == "outside":
             return OUTSIDE
         rows, error = self.rows(values)[0], self.error if law else 0.0
         best = float(rows[0])
         if not math.isfinite(best):
             return Number(best, best, best, basis)
-        up, down = _reach(np.where(np.isfinite(rows[1:]), rows[1:], best) - best)
+        change = np.where(np.isnan(rows[1:]), best, rows[1:]) - best
+        stopped = self.rows(self.outcome.stopped)[0, 1:] != ""
+        ends = np.stack(_reach(np.where(stopped & bool(opens), 0.0, change)))
+        if stopped.any():
+            ends[["high" in opens, "low" in opens], 0] = math.inf
         if basis == "arithmetic":  # a sum of ends: nothing is known of how roundings go together
-            more, less = float(up.sum()), float(down.sum())
+            more, less = ends.sum(-1).tolist()
         else:
-            more, less = (
-                math.hypot(float(np.sqrt((side**2).sum())), error * abs(best)) for side in (up, down)
-            )
-        return Number(max(best - less, 0.0), best, min(best + more, most), basis)
+            more, less = (math.hypot(math.sqrt(float((side**2).sum())), error * abs(best)) for side in ends)
+        return Number(max(best - less, 0.0), best, max(min(best + more, most), best), basis)
 
     def shares(self) -> dict[str, float]:
         """How wide each thing that is not known makes the throughput, as a part of it."""
@@ -274,56 +289,109 @@ class _Maker:
             found[way.name] = math.hypot(found.get(way.name, 0.0), width)
         return found
 
+    def stopped(self) -> dict[str, str]:
+        """Why the system cannot run at a 90 % end of a direction, by its name."""
+        ends = self.rows(self.outcome.stopped)[0, 1:].reshape(-1, 2)
+        return {
+            way.name: low or high
+            for way, (low, high) in zip(self.sets.ways, ends, strict=True)
+            if low or high
+        }
+
+    def unmoved(self) -> dict[str, tuple[str, str]]:
+        """Elasticities without a number: the step that cannot run, and why."""
+        if self.outcome.throughput is None:
+            return {}
+        steps = self.rows(self.outcome.stopped)[1:, 0].reshape(-1, 2)
+        found = {}
+        for (label, place), (less, more) in zip(self.moved.items(), steps, strict=True):
+            one = ("one guest", "fewer") if place[-1] == "count" else ("one percent", "less")
+            if less or more:
+                found[label] = f"{one[0]} {one[1] if less else 'more'}", less or more
+        return found
+
     def found(self) -> Found:
         """All numbers of the scenario."""
         out, system = self.outcome, self.system
         known = "calibrated" if _as_measured(system) else "predicted"
         outside = self.outside and (out.miss_ratio is None or self.rows(out.miss_ratio)[0, 0] != 0)
-        paged = {group.name for group in system.of("paging")}
-        stations = {
-            name: {
-                key: self.interval(
-                    row[key], known if key == "transfers" and name in paged else "predicted",
-                    law=key != "utilization", most=1.0 if key == "utilization" else math.inf,
-                )
-                for key in STATION
-            }
-            for name, row in out.stations.items()
-        }  # fmt: skip
-        predicted = partial(self.interval, basis="predicted", law=True)
         costs = self._costs(known, outside=outside)
+        bounds = self._bounds(outside=outside)
+        most = min((each.high for each in bounds.values() if each.high is not None), default=math.inf)
+        flow = partial(self.interval, law=True, opens="low")
+        alone = len(out.guests) == 1
+
+        def carried(rate: Array) -> Number:
+            """A rate that goes with the throughput, where nothing else does anything, up to its bounds."""
+            whole = 0.0 if out.throughput is None else float(self.rows(out.throughput)[0, 0])
+            part = float(self.rows(rate)[0, 0]) / whole if alone and whole else math.inf
+            return flow(rate, "predicted", most=most * part if part else math.inf)
+
         return Found(
-            throughput=OUTSIDE if out.throughput is None else predicted(out.throughput),
+            throughput=OUTSIDE if out.throughput is None else flow(out.throughput, "predicted", most=most),
             miss_ratio=self._miss(),
-            io_rate=predicted(out.io_rate),
-            page_rate=self.interval(out.page_rate, known, law=True),
+            io_rate=carried(out.io_rate),
+            page_rate=flow(out.page_rate, known, most=self.end(out.page_capacity)),
             storage={
                 name: self.interval(each, "arithmetic", law=False)
                 for name, each in (out.storage.figures if out.storage else {}).items()
             },
-            guests={name: predicted(rate) for name, rate in out.guests.items()},
-            stations=stations,
+            guests={name: carried(rate) for name, rate in out.guests.items()},
+            stations={name: self._station(name, row, known) for name, row in out.stations.items()},
             devices={name: int(self.rows(row["devices"])[0, 0]) for name, row in out.stations.items()},
             processors=costs,
-            bounds=self._bounds(costs, outside=outside),
+            bounds=bounds,
             elasticity=self._elasticities(),
             exact=out.exact,
             shares=self.shares(),
+            stopped=self.stopped(),
+            unmoved=self.unmoved(),
         )
+
+    def end(self, bound: Array) -> float:
+        """Upper end of what bounds a figure."""
+        return self.interval(bound, "predicted", law=False).high or 0.0
+
+    def _station(self, name: str, row: Mapping[str, Array], known: str) -> dict[str, Number]:
+        """One device: transfers up to what it carries, and what waits for it."""
+        paging = name in {group.name for group in self.system.of("paging")}
+        return {
+            "transfers": self.interval(
+                row["transfers"], known if paging else "predicted", law=True, most=self.end(row["capacity"]),
+                opens="low",
+            ),
+            "utilization": self.interval(
+                row["utilization"], "predicted", law=False, most=1.0, opens="low high"
+            ),
+            **{key: self.interval(row[key], "predicted", law=True, opens="high") for key in WAITS},
+        }  # fmt: skip
 
     def _costs(self, known: str, *, outside: bool) -> dict[str, Number]:
         """Processor times: outside where their mode was not measured or nothing is known of them."""
         bases = {"cp_charged_busy": known, "cp_system_busy": known}
+        entry = self.system.one("processors")
+        most = math.inf if entry is None else self.end(self.case.at(entry, "count"))
         return {
-            name: self.interval(self.outcome.processors[name], bases.get(name, "predicted"), law=True)
+            name: self.interval(
+                self.outcome.processors[name], bases.get(name, "predicted"), law=True, most=most, opens="low"
+            )
             if told and not outside else OUTSIDE
             for name, told in _costs_known(self.system).items()
         }  # fmt: skip
 
-    def _bounds(self, costs: Mapping[str, Number], *, outside: bool) -> dict[str, Number]:
-        unknown = {"virtual processors": outside, "processors": outside or costs["total_busy"].value is None}
+    def _bounds(self, *, outside: bool) -> dict[str, Number]:
+        """What each part alone would allow; processors by the times that are known: others only lower it.
+
+        Misses that the law predicts bring its error to what they take time of.
+        """
+        paged = {f"paging {group.name}" for group in self.system.of("paging")} | {ONE_WAIT}
+        if any(self.rows(self.outcome.processors[key])[0, 0] > 0 for key in COSTS[1:3]):
+            paged |= {*OF_PROCESSORS}
+        by_law = paged if self._miss().basis == "predicted" else ()
         return {
-            name: self.interval(values, "outside" if unknown.get(name) else "predicted", law=False)
+            name: self.interval(
+                values, "outside" if outside and name in OF_PROCESSORS else "predicted", law=name in by_law
+            )
             for name, values in self.outcome.bounds.items()
         }
 
@@ -352,13 +420,16 @@ class _Maker:
                     np.log(each[2 + 2 * j]) - np.log(each[1 + 2 * j]) for each in (rates, steps)
                 )
                 slope = growth / change
-            if not np.isfinite(slope).all():
+            stopped = (self.rows(self.outcome.stopped)[[1 + 2 * j, 2 + 2 * j]] != "").any(axis=0)
+            if stopped[0] or not np.isfinite(slope[~stopped]).all():
                 found[label] = OUTSIDE
                 continue
             slope = np.where(np.abs(slope) <= noise, 0.0, slope)
             best = float(slope[0])
+            slope = np.where(stopped, best, slope)
             more, less = (math.sqrt(float((side**2).sum())) for side in _reach(slope[1:] - slope[0]))
-            found[label] = Number(best - less, best, best + more, "predicted")
+            open_end = math.inf if stopped.any() else 0.0
+            found[label] = Number(best - less - open_end, best, best + more + open_end, "predicted")
         return found
 
 

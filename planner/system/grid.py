@@ -74,6 +74,13 @@ class SystemGrid(Answer):
         if stopped:
             first = f"the first, {', '.join(self._texts(stopped[0]))}: {self.found[stopped[0]]}"
             lines.append(f"{len(stopped)} of {len(self.found)} cannot run; {first}.")
+        opened = {k: each.stopped for k, each in solved.items() if each.stopped}
+        if opened:
+            k, (name, why) = next((k, next(iter(each.items()))) for k, each in opened.items())
+            first = f"the first, {', '.join(self._texts(k))}, at that of {name}: {why}"
+            lines.append(
+                f"{len(opened)} of {len(self.found)} cannot run at a 90 % end and are open there; {first}."
+            )
         if any(each.processors["total_busy"].value is None for each in solved.values()):
             lines.append("Processor time has no number where its mode was not measured.")
         lines.append("Intervals are 90 %; --json holds every figure with its basis.")
@@ -177,8 +184,8 @@ def _bottleneck(found: Found | None) -> str:
 
 def over(system: System, ranges: Sequence[Selected]) -> SystemGrid:
     """Ask a system over a grid."""
-    labels = [(e.table, e.name, r.key.key) for r in ranges for e in r.entries]
-    if len(set(labels)) < len(labels):
+    places = [place for r in ranges for place in r.places]
+    if len(set(places)) < len(places):
         raise InputError("ranges", "the same number twice", "each of them once")
     if math.prod(len(r.values) for r in ranges) > LARGEST_GRID:
         raise InputError("ranges", "the grid", f"at most {LARGEST_GRID} combinations")

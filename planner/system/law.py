@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import lambertw
 
 from planner.devices.storage import FRAMES_PER_PGMBK
-from planner.errors import InfeasibleError
 from planner.queueing import usl
 from planner.results import Array
 from planner.system.description import Entry, System
 from planner.system.loop import Loads, Loop
-from planner.system.stations import Cycle, PagingGroup, VolumeGroup, refuse
+from planner.system.stations import CannotRunError, Cycle, PagingGroup, VolumeGroup, refuse
 from planner.units import FRAME, GIB
 
 SLACK: Final = 1e-9  # a guest that just fits is not refused for the rounding of floating point
 ALMOST: Final = 1e-12
+ONE_WAIT: Final = "guests, one wait at a time"
 
 Values = Mapping[tuple[str, str, str], Array]
 Floats = dict[str, Array]
@@ -27,11 +28,15 @@ Floats = dict[str, Array]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemScenarios:
-    """One structure, many scenarios: `values` by table, name and key, (scenarios,); `cost` of processor times."""
+    """One structure, many scenarios: `values` by table, name and key, (scenarios,); `cost` of processor times.
+
+    `central` is the scenario that each was moved from: a system as it was described, which has to run.
+    """
 
     system: System
     values: Values
     cost: Array
+    central: NDArray[np.int64]
 
     def __len__(self) -> int:
         """Count the scenarios."""
@@ -46,6 +51,12 @@ class SystemScenarios:
         """Whether it is known at all."""
         return (entry.table, entry.name, key) in self.values
 
+    def without(self, wrong: NDArray[np.bool_]) -> SystemScenarios:
+        """The same with what they were moved from in place of some."""
+        at = np.where(wrong, self.central, np.arange(len(self)))
+        values = {place: each[at] for place, each in self.values.items()}
+        return replace(self, values=values, cost=self.cost[at])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storage:
@@ -59,18 +70,22 @@ class Storage:
 class SystemFigures:
     """All figures of all scenarios, each of shape (scenarios,), SI; by name where there are several.
 
-    `stations` holds transfers, utilization, queue_length, wait and response of one device, `bounds` throughputs.
+    `stations` holds transfers, their capacity, utilization, queue_length, wait and response of one device, `bounds`
+    throughputs, `page_capacity` pages that all devices carry, `stopped` why a scenario cannot run: only `storage`,
+    `miss_ratio` and `bounds`, at the mix of its central one, say something of it.
     """
 
     storage: Storage | None
     throughput: Array | None
     miss_ratio: Array | None
     page_rate: Array
+    page_capacity: Array
     io_rate: Array
     guests: dict[str, Array]
     stations: dict[str, Floats]
     processors: Floats
     bounds: Floats
+    stopped: NDArray[np.object_]
     exact: bool = True
 
 
@@ -147,18 +162,57 @@ def _check_storage(case: SystemScenarios, storage: Storage) -> None:
 
 
 def outcome_of(case: SystemScenarios) -> SystemFigures:
-    """Solve all scenarios."""
-    storage = storage_of(case)
-    if storage is not None:
-        _check_storage(case, storage)
+    """Solve all scenarios; those that were moved to where nothing runs are told, central ones are refused."""
+    storage, stopped = storage_of(case), np.full(len(case), "", dtype=object)
+    runs, kept, (moving, loop) = case, storage, _parts(case, storage)
+    every, whole = moving, loop
+    while True:
+        try:
+            _check(runs, kept, moving, loop)
+            break
+        except CannotRunError as error:
+            if error.wrong[case.central].any():
+                raise
+            for k in np.flatnonzero(error.wrong):
+                stopped[k] = error.reason(int(k))
+            runs = runs.without(error.wrong)
+            kept = storage_of(runs)
+            moving, loop = _parts(runs, kept)
+    found = loop.run()
+    if runs is not case:  # bounds of what cannot run are its own, at the mix of what runs in its place
+        pairs = zip(found.loads, whole.loads(found.rates), strict=True)
+        found = replace(found, loads=[np.where(stopped == "", *pair) for pair in pairs])
+        for volume, solved in zip(whole.volumes, loop.volumes, strict=True):
+            volume.update(whole.cycles, found.rates, volume.service)
+            volume.solved = solved.solved
+        whole.exact = loop.exact
+    return _figures(case, storage, every, whole, found, stopped)
+
+
+def _parts(case: SystemScenarios, storage: Storage | None) -> tuple[list[Cycle], Loop]:
+    """All guests that do something, and the loop of those that wait."""
     cycles = [_cycle(case, guest, storage) for guest in case.system.of("guests")]
     moving = [cycle for cycle in cycles if cycle is not None]
     closed = [cycle for cycle in moving if not cycle.opened]
     groups = [_paging_group(case, entry) for entry in case.system.of("paging")]
     volumes = [_volume_group(case, entry, moving) for entry in case.system.of("volumes")]
-    loop = Loop(closed, groups, volumes, _processors(case, moving))
-    found = loop.run()
-    return _figures(case, storage, moving, loop, found)
+    limit, held, opened = _processors(case, moving)
+    return moving, Loop(closed, groups, volumes, limit - held - opened)
+
+
+def _check(case: SystemScenarios, storage: Storage | None, moving: Sequence[Cycle], loop: Loop) -> None:
+    """Refuse what cannot run."""
+    if storage is not None:
+        _check_storage(case, storage)
+    for cycle in moving:
+        misses = _misses(case, cycle.guest, storage)
+        if misses is not None and not cycle.paging:
+            why = "guests[{name}] misses pages and names no paging devices (pages_from)"
+            refuse(misses * cycle.touches > 0, why, name=cycle.name)
+    limit, held, opened = _processors(case, moving)
+    why = "of {limit:g} processors dedicated guests hold {held:g} and I/Os that come at random take {opened:.4g}"
+    refuse(loop.processors <= 0, why, limit=limit, held=held, opened=opened)
+    loop.check()
 
 
 def _scaling(case: SystemScenarios) -> Array:
@@ -171,6 +225,13 @@ def _scaling(case: SystemScenarios) -> Array:
     return np.asarray(there / usl(there, 1.0, alpha, beta) * usl(measured, 1.0, alpha, beta) / measured)
 
 
+def _misses(case: SystemScenarios, guest: Entry, storage: Storage | None) -> Array | None:
+    """Misses per page visit of a guest, by storage or as given; None where nothing is known of them."""
+    if storage is not None and guest.name in storage.miss:
+        return storage.miss[guest.name]
+    return case.at(guest, "miss_ratio") if case.known(guest, "miss_ratio") else None
+
+
 def _cycle(case: SystemScenarios, guest: Entry, storage: Storage | None) -> Cycle | None:
     """Work of a guest between two of its waits, by unit: a page touch, or an I/O; None where it does nothing."""
     io = bool(guest.word("io_to"))
@@ -178,9 +239,7 @@ def _cycle(case: SystemScenarios, guest: Entry, storage: Storage | None) -> Cycl
         return None
     ones = np.ones(len(case))
     touches = case.at(guest, "touches_per_io") if io else ones
-    misses = storage.miss.get(guest.name) if storage is not None else None
-    if misses is None and case.known(guest, "miss_ratio"):
-        misses = case.at(guest, "miss_ratio")
+    misses = _misses(case, guest, storage)
     # Where nothing is paged the mode of the paging devices does not matter.
     scaling = _scaling(case) * (np.where(misses > 0, case.cost, 1.0) if misses is not None else 1.0)
     reads, write, charged = np.zeros(len(case)), case.at(guest, "changed"), np.zeros(len(case))
@@ -188,10 +247,6 @@ def _cycle(case: SystemScenarios, guest: Entry, storage: Storage | None) -> Cycl
         group = case.system.named("paging", guest.word("pages_from"))
         reads = misses / (case.at(guest, "touches_per_visit", 1.0) * case.at(group, "pages_per_transfer"))
         charged = case.at(guest, "cp_charged") * scaling
-    elif misses is not None and (misses * touches > 0).any():
-        raise InfeasibleError(
-            f"the system cannot run: guests[{guest.name}] misses pages and names no paging devices (pages_from)"
-        )
     touch = case.at(guest, "touch_time") * scaling
     through = 1 - case.at(guest, "reads", 1.0) * case.at(guest, "cache_hit")
     opened = io and case.known(guest, "io_rate")
@@ -200,7 +255,6 @@ def _cycle(case: SystemScenarios, guest: Entry, storage: Storage | None) -> Cycl
     return Cycle(
         name=guest.name,
         guest=guest,
-        miss=misses,
         requesters=case.at(guest, "count") * requesters,
         touches=touches,
         own_time=touches * touch + case.at(guest, "io_time") * _scaling(case) * io,
@@ -256,24 +310,22 @@ def _volume_group(case: SystemScenarios, entry: Entry, cycles: Sequence[Cycle]) 
     )
 
 
-def _processors(case: SystemScenarios, cycles: Sequence[Cycle]) -> Array:
-    """Processors left for guests that share them, before CP's own work; inf where none are described."""
+def _processors(case: SystemScenarios, cycles: Sequence[Cycle]) -> tuple[Array, Array, Array]:
+    """Processors, inf where none are described; what dedicated guests hold of them; what open I/Os take."""
     entry = case.system.one("processors")
     if entry is None:
-        return np.full(len(case), np.inf)
+        return np.full(len(case), np.inf), np.zeros(len(case)), np.zeros(len(case))
     count = case.at(entry, "count")
-    limit = count - case.at(entry, "withheld") * np.maximum(count - case.at(entry, "guaranteed"), 0.0)
+    limit = count - case.at(entry, "withheld") * (count - case.at(entry, "guaranteed"))
     held = sum((c.virtual_processors for c in cycles if c.dedicated), np.zeros(len(case)))
     opened = sum((c.rate * c.own_time for c in cycles if c.opened), np.zeros(len(case)))
-    left = limit - held - opened
-    why = "of {limit:g} processors dedicated guests hold {held:g} and I/Os that come at random take {opened:.4g}"
-    refuse(left <= 0, why, limit=limit, held=held, opened=opened)
-    return left
+    return limit, held, opened
 
 
 def _figures(
-    case: SystemScenarios, storage: Storage | None, moving: Sequence[Cycle], loop: Loop, found: Loads
-) -> SystemFigures:
+    case: SystemScenarios, storage: Storage | None, moving: Sequence[Cycle], loop: Loop, found: Loads,
+    stopped: NDArray[np.object_],
+) -> SystemFigures:  # fmt: skip
     """Everything that is told, from throughputs and queues."""
     rates = {c.name: found.rates[:, k] for k, c in enumerate(loop.cycles)}
     rates |= {c.name: c.rate for c in moving if c.opened}
@@ -286,6 +338,7 @@ def _figures(
         for group, written in zip(loop.groups, found.loads[1:], strict=True)
     }
     pages = sum((transfers[group.name] * group.pages for group in loop.groups), zero)
+    page_capacity = sum(((group.capacity() - group.other) * group.pages for group in loop.groups), zero)
     stations = {
         group.name: _paging_station(group, transfers[group.name], k, found)
         for k, group in enumerate(loop.groups)
@@ -302,20 +355,25 @@ def _figures(
     return SystemFigures(
         storage=storage,
         throughput=throughput,
-        miss_ratio=_mean_miss(storage, touching, rates),
+        miss_ratio=_mean_miss(case, storage, touching, rates),
         page_rate=pages,
+        page_capacity=page_capacity,
         io_rate=ios,
         guests=rates,
         stations=stations,
         processors=processors,
         bounds=bounds,
+        stopped=stopped,
         exact=loop.exact,
     )
 
 
-def _mean_miss(storage: Storage | None, touching: Sequence[Cycle], rates: Floats) -> Array | None:
+def _mean_miss(
+    case: SystemScenarios, storage: Storage | None, touching: Sequence[Cycle], rates: Floats
+) -> Array | None:
     """Misses per page visit over all guests: weighted by their touches where these are known."""
-    given = {c.name: c.miss for c in touching if c.miss is not None}
+    told = {c.name: _misses(case, c.guest, storage) for c in touching}
+    given = {name: miss for name, miss in told.items() if miss is not None}
     if given:
         weights = {c.name: rates[c.name] * c.touches + 1e-300 for c in touching if c.name in given}
         whole = sum(weights.values(), np.zeros_like(next(iter(weights.values()))))
@@ -338,6 +396,7 @@ def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) 
     any_under_way = 1 - (1 - np.minimum(each / people, 1.0)) ** people
     return {
         "devices": group.devices,
+        "capacity": group.capacity() / group.devices,
         "transfers": whole / group.devices,
         "utilization": np.where(np.isinf(group.depth), any_under_way, each / group.capacity_each),
         "queue_length": waiting / group.devices,
@@ -356,21 +415,22 @@ def _bounds(
     units = {c.name: c.touches if touching else c.ios for c in moving}
     telling = [c for c in moving if units[c.name].any()]
     waits = [c for c in telling if not c.opened]
-    zero, found = np.zeros(len(case)), {}
+    found: Floats = {}
+    at_random = sum((c.rate * units[c.name] for c in telling if c.opened), np.zeros(len(case)))
     with np.errstate(divide="ignore", invalid="ignore"):
         if waits:
             times = {v.name: v.service for v in loop.volumes}
-            found["guests, one wait at a time"] = sum(
-                (c.requesters * units[c.name] / c.alone(loop.groups, times) for c in waits), zero
+            found[ONE_WAIT] = sum(
+                (c.requesters * units[c.name] / c.alone(loop.groups, times) for c in waits), at_random
             )
             busy = {c.name: c.own_time + c.charged_time for c in waits}
             if all(each.any() for each in busy.values()):
                 found["virtual processors"] = sum(
-                    (c.virtual_processors * units[c.name] / busy[c.name] for c in waits), zero
+                    (c.virtual_processors * units[c.name] / busy[c.name] for c in waits), at_random
                 )
         for group in loop.groups:
             if not np.isinf(group.depth).all():
-                capacity = group.devices * group.capacity_each / group.service - group.other
+                capacity = group.capacity() - group.other
                 found[f"paging {group.name}"] = throughput * capacity / transfers[group.name]
         for volume in loop.volumes:  # of others, what they carry does not bound what the throughput counts
             if any(volume.name in c.volumes for c in telling):
@@ -379,5 +439,7 @@ def _bounds(
                 )
         entry = case.system.one("processors")
         if entry is not None and (processors["total_busy"] > 0).any():
-            found["processors"] = throughput * case.at(entry, "count") / processors["total_busy"]
+            others = sum((g.cp_system * g.other for g in loop.groups), np.zeros(len(case)))
+            left = case.at(entry, "count") - others
+            found["processors"] = throughput * left / (processors["total_busy"] - others)
     return {name: np.where(np.isnan(values), np.inf, values) for name, values in found.items()}

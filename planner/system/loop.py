@@ -10,10 +10,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner import queueing
 from planner.errors import ConvergenceError
 from planner.queueing import _linearizer
-from planner.queueing._product_form import Network, Rest, StationGroup, paces
+from planner.queueing._product_form import Network, Rest, StationGroup, log_series, paces
 from planner.queueing._roots import increasing_root
 from planner.queueing.multiclass import small_enough
 from planner.results import Array
@@ -161,8 +160,7 @@ class Loop:
     exact: bool = True
 
     def run(self) -> Loads:
-        """Throughput of every class, and what the stations hold."""
-        self._check_open()
+        """Throughput of every class, and what the stations hold, of scenarios that were checked."""
         pools: dict[tuple[str, str], list[VolumeGroup]] = {}
         for group in self.volumes:
             pools.setdefault((group.pool, group.pool or group.name), []).append(group)
@@ -183,14 +181,24 @@ class Loop:
             found = self._network(found)
         raise ConvergenceError("the loop of volumes, paging and processors", moved, ROUNDS)
 
-    def _check_open(self) -> None:
-        """Open transfers and I/Os need room."""
+    def check(self) -> None:
+        """Open transfers and I/Os need room, guests that wait for nothing some time of their own."""
         for group in self.groups:
-            capacity = group.devices * group.capacity_each / group.service
             why = "{other:.4g} other transfers/s come to paging[{name}], which carries {most:.4g}/s at most"
-            refuse(group.other >= capacity, why, other=group.other, name=group.name, most=capacity)
+            refuse(
+                group.other >= group.capacity(),
+                why,
+                other=group.other,
+                name=group.name,
+                most=group.capacity(),
+            )
         for volume in self.volumes:
             volume.check()
+        times = {volume.name: volume.service for volume in self.volumes}
+        for cycle in self.cycles:
+            endless = (cycle.requesters > 0) & (cycle.alone(self.groups, times) <= 0)
+            why = "nothing that guests[{name}] do takes any time; a touch_time, io_time or think_time above 0 does"
+            refuse(endless, why, name=cycle.name)
 
     def _network(self, before: Loads | None) -> Loads:
         """Solve for the feedback, from what the last times of I/Os gave."""
@@ -302,12 +310,12 @@ def _changes(one: Array, other: Array) -> Array:
 
 
 def _open_only(group: PagingGroup) -> Array:
-    """Mean number of transfers of others where nobody else comes."""
-    found = np.zeros(len(group.devices))
-    some = group.other > 0
-    if some.any():
-        steady = queueing.mmc(
-            group.other[some] / group.devices[some], group.service[some], group.capacity_each[some]
-        )
-        found[some] = group.devices[some] * (steady.queue_length + steady.in_service)
-    return found
+    """Mean number of transfers of others where nobody else comes: the law of the station beside no closed request."""
+    nobody, at = np.zeros(len(group.devices)), np.arange(len(group.devices))
+    station = group.group(nobody[:, None], nobody, 1, at)
+    delayed = group.other * group.service
+    if station.pace is None:
+        return delayed
+    first, second = log_series(station.pace, station.load, 1).T
+    queued = station.load * station.copies * np.exp(second - first)
+    return np.where(np.isinf(group.depth), delayed, queued)

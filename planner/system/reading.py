@@ -264,6 +264,11 @@ class Selected:
     factor: float | None
     values: tuple[float | str, ...] = ()
 
+    @property
+    def places(self) -> tuple[tuple[str, str, str], ...]:
+        """Table, name and key of every number."""
+        return tuple((entry.table, entry.name, self.key.key) for entry in self.entries)
+
     def value(self, text: str) -> float | str:
         """Value of a setting, SI: what is asked is exact, in whatever digits; what was measured stands in the file."""
         said: Any = text.strip()
@@ -308,11 +313,9 @@ def apply(system: System, settings: Sequence[str]) -> System:
             raise InputError("settings", text, EXAMPLE)
         target = find(system, selector)
         said = target.value(value)
-        for entry in target.entries:
-            place = (entry.table, entry.name, target.key.key)
-            if place in seen:
-                raise InputError("settings", f"{target.label} twice", "each of them once")
-            seen.add(place)
+        if not seen.isdisjoint(target.places):
+            raise InputError("settings", f"{target.label} twice", "each of them once")
+        seen.update(target.places)
         system = system.changed((entry, target.key.key, said) for entry in target.entries)
     return recheck(system) if settings else system
 

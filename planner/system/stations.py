@@ -23,12 +23,24 @@ NEARLY: Final = 1 - 1e-9  # share of a station that open requests may take while
 LOADS: Final = 1 - np.geomspace(1.0, 0.05, 10)[1:]  # of its limit: random arrivals at a pool are solved there
 
 
+class CannotRunError(InfeasibleError):
+    """Scenarios, those of `wrong`, that cannot run; the message is that of the first."""
+
+    def __init__(self, wrong: NDArray[np.bool_], why: str, named: Mapping[str, Array | str]) -> None:
+        self.wrong, self.why, self.named = wrong, why, named
+        super().__init__(f"the system cannot run: {self.reason(int(np.argmax(wrong)))}")
+
+    def reason(self, k: int) -> str:
+        """Why the k-th scenario cannot run."""
+        return self.why.format(
+            **{name: each if isinstance(each, str) else each[k] for name, each in self.named.items()}
+        )
+
+
 def refuse(wrong: NDArray[np.bool_], why: str, **named: Array | str) -> None:
-    """Refuse scenarios that cannot run; `why` takes what is `named` of the first of them."""
+    """Refuse scenarios that cannot run; `why` takes what is `named`."""
     if wrong.any():
-        k = int(np.argmax(wrong))
-        shown = {name: each if isinstance(each, str) else each[k] for name, each in named.items()}
-        raise InfeasibleError("the system cannot run: " + why.format(**shown))
+        raise CannotRunError(wrong, why, named)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +54,6 @@ class Cycle:
 
     name: str
     guest: Entry
-    miss: Array | None
     requesters: Array
     touches: Array
     own_time: Array
@@ -95,6 +106,10 @@ class PagingGroup:
             return self.depth
         each = 1 + self.aliases / self.devices
         return np.asarray(each / (1 + self.inflation * (each - 1)) / (1 + self.gap / self.service))
+
+    def capacity(self) -> Array:
+        """Transfers that all devices carry at most [1/s]."""
+        return np.asarray(self.devices * self.capacity_each / self.service)
 
     def service_at(self, present: Array) -> Array:
         """Service time with so many transfers at the group: it grows with those in service on the same volume."""
@@ -235,6 +250,7 @@ class VolumeGroup:
         share = self.aliases / self.count if self.pool else self.aliases
         return {
             "devices": self.count,
+            "capacity": self.capacity() / self.count,
             "transfers": rate,
             "utilization": self.solved["served"] / (1 + share),
             "queue_length": queued,
@@ -265,8 +281,9 @@ def solve_volumes(groups: Sequence[VolumeGroup]) -> None:
     own = np.stack([first.service, first.inflation, first.gap, first.aliases], axis=-1)
     rows = np.concatenate([pools, np.repeat(own, wide, axis=0)], axis=-1)
     # those of one pool are the same to eleven significant digits
-    size = 10.0 ** (11 - np.ceil(np.log10(np.maximum(np.abs(rows), 1e-30))))
-    alike = np.nan_to_num(np.round(rows * size) / size, nan=-1.0)
+    known = np.where(np.isfinite(rows), rows, -1.0)  # nobody thinks without end
+    size = 10.0 ** (11 - np.ceil(np.log10(np.maximum(np.abs(known), 1e-30))))
+    alike = np.round(known * size) / size
     _, at, back = np.unique(alike, axis=0, return_index=True, return_inverse=True)
     busy = (rows[at, :width] > 0).any(axis=-1)
     found = np.zeros((4, len(at), width))

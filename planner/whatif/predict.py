@@ -20,7 +20,7 @@ from planner.devices.parameters import Scenario
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.library import Model
-from planner.quantity import LARGEST_GRID, Quantity, Value, listed, span
+from planner.quantity import LARGEST_GRID, Quantity, Value, listed, span, vary
 from planner.render.text import sentence_case
 from planner.results import Array
 from planner.units import given, readable
@@ -281,9 +281,7 @@ def predict(
     for key in (*settings, *over):
         if key not in known:
             raise InputError("key", key, f"one of {listed(known)}")
-    twice = [key for key in over if key in settings]
-    if twice:
-        raise InputError("over", twice[0], "a key that is not set as well")
+    vary(zip(over, over, strict=True), settings)
     settings = {key: known[key].taken(value) for key, value in settings.items()}
     over = {key: [known[key].taken(value) for value in values] for key, values in over.items()}
     if closed := _beside_arrivals({*settings, *over}):

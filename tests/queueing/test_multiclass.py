@@ -13,7 +13,7 @@ import pytest
 
 from planner import ConvergenceError, InputError
 from planner.queueing import _linearizer, closed_network, finite_source, mmc, mva
-from planner.queueing._product_form import paces
+from planner.queueing._product_form import StationGroup, paces, series
 from tests.queueing.lattice import by_enumeration, full_population
 
 EXACT = 1e-9  # issue: exact against exact
@@ -296,6 +296,43 @@ def test_open_requests_without_closed_ones_are_an_open_queue() -> None:
     steady = closed_network([[1e-12]], [1], 1e6, [3], open_load=[2.4])
     alone = mmc(2.4, 1.0, 3)
     assert np.isclose(steady.open_number[0], alone.queue_length + alone.in_service, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("servers", "load"), [(3, 2.4), (8, 0.05)])
+def test_the_linearizer_takes_stations_that_only_open_requests_visit(servers: int, load: float) -> None:
+    steady = closed_network(
+        [[0.5, 0.0], [0.3, 0.0]], [3, 4], 1.0, [1, servers], open_load=[0.0, load], method="linearizer"
+    )
+    alone = mmc(load, 1.0, servers)
+    assert np.isclose(steady.open_number[1], alone.queue_length + alone.in_service, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("servers", "load"), [(1, 0.0), (1, 1e-6), (2, 0.0), (2, 1e-6), (4, 3.5)])
+@pytest.mark.parametrize("times", [1e-7, 1e7])
+def test_weights_outside_the_range_of_float64_keep_their_quotients(
+    servers: int, load: float, times: float
+) -> None:
+    pace = np.minimum(np.arange(1.0, servers + 1), servers)[None]
+    group = StationGroup(demand=np.ones((1, 1)), pace=pace, copies=np.ones(1), load=np.array([load]))
+    (found,) = series(group, np.array([times]), 120)
+    assert found.max() == 1.0 and np.isfinite(found).all()
+    n = 119 if times > 1 else 1
+    weights = []
+    for closed in (n, n + 1):
+        term = total = mpmath.mpf(1) / mpmath.fprod(min(j, servers) for j in range(1, closed + 1))
+        for k in range(1, 4000):
+            term *= mpmath.mpf(load) * (closed + k) / k / min(closed + k, servers)
+            total += term
+        weights.append(total)
+    assert np.isclose(found[n + 1] / found[n], float(weights[1] / weights[0] * times), rtol=1e-11)
+
+
+@pytest.mark.parametrize("servers", [1, 3])
+def test_open_requests_that_closed_ones_hardly_meet_are_an_open_queue(servers: int) -> None:
+    """A hundred closed requests there at once are rarer than float64 holds."""
+    steady = closed_network([[1, 1e-5]], [100], 0.0, [1, servers], open_load=[0.0, 0.5])
+    alone = mmc(0.5, 1.0, servers)
+    assert np.isclose(steady.open_number[1], alone.queue_length + alone.in_service, rtol=1e-4)
 
 
 @pytest.mark.parametrize("servers", [1, 2, 7, 64])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 import tomllib
@@ -117,6 +118,11 @@ def test_like_takes_what_is_not_said() -> None:
         ('touching = "uniform"', "pages_per_segment = 100", r"pages_per_segment at least 179\.2"),
         ('touching = "uniform"', "think_time_ms = 1", r"io_to is missing"),
         (
+            "count = 64",
+            "count = 4\nguaranteed = 9",
+            r"line 10: processors\.guaranteed = 9: expected at most count = 4",
+        ),
+        (
             'model = "system-xiv-serialized"',
             'model = "system-xiv"',
             r"did you mean 'system-xiv-serialized'\?",
@@ -165,6 +171,89 @@ def test_systems_that_cannot_run(old: str, new: str, message: str) -> None:
     with pytest.raises(InfeasibleError, match=message) as caught:
         model.solve(XIV.replace(old, new, 1))
     assert caught.value.exit_code == 1
+
+
+IO = """
+[[guests]]
+name = "g"
+count = 1
+io_to = "v"
+io_rate = 700.0
+[[volumes]]
+name = "v"
+count = 1
+service_time_ms = 1.3
+"""
+FULL = """
+[storage]
+real_gib = 124.5
+[[guests]]
+name = "g"
+count = 10
+virtual_gib = 16
+instantiated = 0.77
+touch_time_us = 2.0
+"""
+
+
+def test_what_an_elasticity_steps_to_may_not_run() -> None:
+    """Twice 700/s is more than a volume of 1.3 ms carries, 11 guests more than fit: neither was asked."""
+    found = model.solve(IO, ["guests.io_rate=700/s"]).found
+    (row,) = model.whatif(IO, ["guests.io_rate=700/s:700/s:1/s"]).found
+    assert isinstance(row, Found)
+    assert found.throughput == row.throughput and found.throughput.value == pytest.approx(700)
+    assert found.elasticity["guests.count"].value is None
+    step, why = found.unmoved["guests.count"]
+    assert step == "one guest more" and why.startswith("1400 I/Os/s come to volumes[v], which carry 769.2/s")
+    assert found.elasticity["volumes.service_time"].value == pytest.approx(0.0, abs=1e-9)
+    assert not found.stopped
+
+    answer = model.solve(FULL, ["storage.real=124.2GiB", "guests.instantiated=0.77"])
+    assert set(answer.found.unmoved) == {"storage.real", "guests.count"}
+    assert answer.found.throughput.value == pytest.approx(5e6)
+    assert any("No elasticity in guests.count: with one guest more" in note for note in answer.notes)
+    with pytest.raises(InfeasibleError, match=r"12\.38 GiB of pages have no frame"):
+        model.solve(FULL, ["storage.real=124.2GiB", "guests.instantiated=0.77", "guests.count=11"])
+
+
+def test_a_90_percent_end_that_cannot_run_is_open() -> None:
+    """At 1.35 ms a volume carries 740.7/s: 742/s have no end there, those of 1.300 ms have."""
+    answer = model.solve(IO, ["guests.io_rate=742/s"])
+    found, station = answer.found, answer.found.stations["v"]
+    assert (found.throughput.low, found.throughput.value) == (0.0, pytest.approx(742))
+    assert station["response"].high == station["wait"].high == math.inf
+    assert station["response"].low > 1.3e-3
+    assert answer.to_dict()["stations"][0]["response_ms"]["high"] is None
+    bound = found.bounds["volumes v"]  # its own, also where nothing runs
+    assert bound.low == pytest.approx(1 / 1.35e-3) and bound.high == pytest.approx(1 / 1.25e-3)
+    assert found.stopped == {
+        "volumes[v].service_time": "742 I/Os/s come to volumes[v], which carry 740.7/s at most"
+    }
+    assert "none" in answer.text() and "At a 90 % end of volumes[v].service_time" in answer.text()
+    exact = model.solve(IO.replace("1.3\n", "1.300\n"), ["guests.io_rate=760/s"]).found
+    assert not exact.stopped and exact.stations["v"]["response"].high < 1
+    grid = model.whatif(IO, ["guests.io_rate=736/s:772/s:6/s"])
+    assert [isinstance(each, Found) for each in grid.found] == [True] * 6 + [False]
+    assert "5 of 7 cannot run at a 90 % end" in grid.text()
+    with pytest.raises(InfeasibleError, match=r"770 I/Os/s come to volumes\[v\], which carry 769\.2/s"):
+        model.solve(IO, ["guests.io_rate=770/s"])
+
+
+def test_storage_is_known_where_the_system_cannot_run() -> None:
+    """From .775 on ten guests do not fit: what storage says of it stands, what they do there is open."""
+    found = model.solve(FULL).found
+    assert (found.throughput.low, found.throughput.value) == (0.0, pytest.approx(5e6))
+    assert found.storage["pages_without_frame"].high == pytest.approx(0.46875 * 2**18)
+    assert found.storage["guests_that_fit g"].low == 9
+    assert found.bounds["guests, one wait at a time"].low > 4.8e6
+    assert set(found.stopped) == {"guests[g].instantiated"}
+
+
+def test_guests_that_take_no_time_at_all() -> None:
+    """Once a residual of nan; where they wait for a page the same guests have an answer."""
+    with pytest.raises(InfeasibleError, match=r"nothing that guests\[g\] do takes any time"):
+        model.solve(FULL, ["guests.touch_time=0us", "guests.instantiated=0.5"])
+    assert model.solve(XIV, ["guests.touch_time=0us"]).found.throughput.value > 0
 
 
 def test_pages_without_paging_devices_cannot_run() -> None:
@@ -231,6 +320,15 @@ def test_a_key_with_or_without_its_unit(setting: str) -> None:
     assert model.solve(XIV, [setting]).found.miss_ratio.value == pytest.approx(0.1246956, rel=1e-6)
 
 
+def test_what_varies_is_not_set_as_well() -> None:
+    for setting in ("storage.real=300GiB", "storage.real_gib=300"):
+        with pytest.raises(InputError, match=r"storage\.real'.*a key that is not set as well"):
+            model.whatif(XIV, ["storage.real=1100GiB:1200GiB:50GiB"], [setting])
+    with pytest.raises(InputError, match="not set as well"):
+        model.whatif(XIV, ["guests[pfault].count=16:20"], ["guests.count=3"])
+    assert len(model.whatif(XIV, ["guests.count=16:17"], ["storage.real=1100GiB"]).found) == 2
+
+
 def test_a_setting_twice() -> None:
     with pytest.raises(InputError, match="twice"):
         model.solve(XIV, ["guests.count=3", "guests[pfault].count=4"])
@@ -273,7 +371,10 @@ def test_a_grid_crosses_what_could_not_be_solved(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(sys.modules["planner.system.figures"], "figures", lacking)
     grid = model.whatif(XIV, ["guests.count=1:3"])
     assert [isinstance(each, str) for each in grid.found] == [False, True, False]
-    assert "could not be solved" in grid.text() and "residual" not in grid.text()
+    assert "residual" not in grid.text()
+    assert grid.found[1].startswith(
+        "alias pool with 8 aliases could not be solved, though the system may run"
+    )
 
 
 def test_words_vary_as_well() -> None:

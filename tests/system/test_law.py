@@ -10,7 +10,7 @@ import pytest
 
 from planner import InfeasibleError
 from planner import system as model
-from planner.queueing import alias_pool, closed_network, finite_source
+from planner.queueing import alias_pool, closed_network, finite_source, mmc
 from planner.system.loop import GuestNetwork
 
 BASE = """
@@ -158,13 +158,13 @@ def test_a_grid_is_each_system_alone() -> None:
             )
 
 
-@pytest.mark.parametrize("key", ["processors.count", "processors.guaranteed"])
-def test_a_grid_of_shared_processors_is_each_system_alone(key: str) -> None:
+@pytest.mark.parametrize(("key", "first"), [("processors.count", 2), ("processors.guaranteed", 1)])
+def test_a_grid_of_shared_processors_is_each_system_alone(key: str, first: int) -> None:
     """The low end of a row is that of its own count and its own guarantee."""
     given = ["guests.touch_time=50us", "processors.count=4", "processors.guaranteed=2"]
     given = [text for text in given if not text.startswith(key)]
-    grid = model.whatif(BASE, [f"{key}=1:4:1"], given)
-    for count, found in zip(range(1, 5), grid.found, strict=True):
+    grid = model.whatif(BASE, [f"{key}={first}:4:1"], given)
+    for count, found in zip(range(first, 5), grid.found, strict=True):
         alone = model.solve(BASE, [*given, f"{key}={count}"]).found.throughput
         assert found.throughput.low == pytest.approx(alone.low, rel=1e-9)
         assert found.throughput.value == pytest.approx(alone.value, rel=1e-9)
@@ -383,6 +383,81 @@ def test_shared_and_dedicated_processors() -> None:
     with pytest.raises(InfeasibleError, match="dedicated guests hold 12"):
         model.solve(BASE, ["guests.dedicated=true"])
     assert model.solve(BASE, ["guests.dedicated=true", "processors.count=14"]).found.throughput.value > 0
+
+
+def test_no_end_lies_above_what_bounds_it() -> None:
+    """Of what is certain: two processors, digits of a touch; with pages that the law misses its error is in both."""
+    text = BASE.replace("count = 8", "count = 2", 1)
+    found = model.solve(text, ["storage.real=200GiB", "guests.touch_time=2us"]).found
+    assert found.throughput.value == found.throughput.high == pytest.approx(1e6)
+    assert found.processors["guest_busy"].high == found.processors["total_busy"].high == pytest.approx(2)
+    for settings in (
+        [],
+        ["storage.real=95GiB"],
+        ["guests.count=50"],
+        ["paging.devices=1"],
+        ["guests.processors=8"],
+    ):
+        for each in (text, text.replace("touch_time_us = 2.0", "touch_time_us = 2.0\nmiss_ratio = 0.20")):
+            found = model.solve(each, settings).found
+            assert found.throughput.high <= min(bound.high for bound in found.bounds.values())
+            assert all(number.high <= 2 for number in found.processors.values())
+            assert found.stations["p"]["transfers"].high <= 1 / 1.95e-3 * (1 + 1e-9)
+            assert found.throughput.low <= found.throughput.value <= found.throughput.high
+
+
+def test_processors_bound_guests_whatever_cp_takes() -> None:
+    """Times of CP that are not known can only lower the bound that the guests' own time sets."""
+    text = BASE.replace("count = 8", "count = 2", 1)
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("cp_")) + "\n"
+    answer = model.solve(text, ["storage.real=200GiB", "guests.touch_time=2us"])
+    assert answer.bottleneck[0] == "processors"
+    assert answer.found.bounds["processors"].value == pytest.approx(1e6)
+    assert any("processor times that are known" in note for note in answer.notes)
+
+
+def test_cp_that_takes_nearly_all_of_a_processor() -> None:
+    """The loop asks for far less of the processor than is left; once weights overflowed, and it did not settle."""
+    text = BASE.replace("count = 8", "count = 1", 1).replace(
+        "cp_system_us = 50.0", "cp_system_us = 30.0\ndepth = 8"
+    )
+    text = text.replace("count = 12", "count = 46\nprocessors = 2").replace("devices = 4", "devices = 3")
+    found = model.solve(
+        text, ["storage.real=325GiB", "guests.touch_time=0.5us", "paging.service_time=1ms"]
+    ).found
+    assert found.processors["total_busy"].value == pytest.approx(1, abs=1e-6)
+    assert found.bounds["processors"].value == pytest.approx(found.throughput.value, rel=1e-6)
+
+
+def test_transfers_of_others_at_a_device_that_no_guest_waits_for() -> None:
+    """Two groups that miss nothing, by the Linearizer; once a traceback."""
+    text = BASE + "depth = 8\nother_transfers = 500\n"
+    guests = text[text.index("[[guests]]") : text.index("[[paging]]")]
+    text += guests.replace('"a"', '"b"')
+    found = model.solve(text, ["storage.real=900GiB", "guests.count=40"]).found
+    alone = mmc(125.0, 2e-3, 8)
+    assert not found.exact and found.miss_ratio.value == 0
+    assert found.stations["p"]["queue_length"].value == pytest.approx(float(alone.queue_length), abs=1e-9)
+    assert found.stations["p"]["utilization"].value == pytest.approx(125.0 * 2e-3 / 8)
+
+
+@pytest.mark.parametrize("depth", ["1", "3", "unlimited"])
+def test_devices_and_volumes_that_no_guest_uses(depth: str) -> None:
+    """Transfers of others are an open queue, one that nobody queues at included; idle volumes warn of nothing."""
+    text = POOL.replace("think_time_ms = 0.15", "io_rate = 20.0")
+    text += '[[volumes]]\nname = "idle"\ncount = 2\nservice_time_ms = 1.3\n'
+    text += BASE[BASE.index("[[paging]]") :].replace("[[paging]]", "[[paging]]\nother_transfers = 1200")
+    station = model.solve(text, [f"paging.depth={depth}"]).found.stations["p"]
+    waiting = 0.0 if depth == "unlimited" else float(mmc(300.0, 2e-3, int(depth)).queue_length)
+    assert station["queue_length"].value == pytest.approx(waiting, rel=1e-9)
+    assert station["response"].value == pytest.approx(2e-3 + waiting / 300, rel=1e-9)
+    if depth == "1":
+        pool = text.replace('name = "p"', 'name = "p"\npool = "x"') + '[[pool]]\nname = "x"\naliases = 0\n'
+        (none, some) = (
+            model.solve(pool, [f"pool.aliases={n}"]).found.stations["p"]["wait"].value for n in (0, 3)
+        )
+        assert none == pytest.approx(station["wait"].value, rel=1e-4)  # paces end at some length
+        assert 0 < some < none / 2
 
 
 def test_processor_times_grow_with_the_processors() -> None:
