@@ -135,21 +135,28 @@ class PoolReadings:
     def predict(self, aliases: ArrayLike, share: ArrayLike | None = None) -> PredictedRows:
         """Figures of the whole pool, (..., counts).
 
-        From each measured count on, rates and service times rise as the queue there ends: by the share of the whole
-        rise that still waited there, and to no more than what enough aliases would bring.
+        Between measured counts rates and service times rise as the queue ends; beyond the last one by the share of the
+        whole rise that still waited there, and to no more than what enough aliases would bring.
         """
         counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
         queue = self.queued(counts, share)
-        measured, kept = self._not_carried(counts, np.average(self.wanted, weights=self.likely))
-        before = self.queued(measured, share)
-        gone = 1.0 - np.clip(np.maximum(queue / np.maximum(before, 1e-300), kept), 0.0, 1.0)
-        waits = np.clip(before / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
+        rates, times = self._at_measured
+        known = np.array(sorted(rates))
+        place = np.searchsorted(known, counts, side="right") - 1
+        before = self.queued(known, share)
+        after = np.append(before[..., 1:], np.zeros((*before.shape[:-1], 1)), axis=-1)
+        _, kept = self._not_carried(counts, np.average(self.wanted, weights=self.likely))
+        gone = before[..., place] - np.maximum(queue, before[..., place] * kept)
+        gone = np.clip(gone / np.maximum(before - after, 1e-300)[..., place], 0.0, 1.0)
+        left = before[..., -1:] / max(float(self.alone.sum()), 1e-300)
 
-        def risen(known: dict[int, float], end: float) -> Array:
-            first = np.array([known[count] for count in measured.ravel().tolist()]).reshape(measured.shape)
-            return first + gone * np.minimum(waits * max(end - known[0], 0.0), np.maximum(end - first, 0.0))
+        def risen(at: dict[int, float], enough: float) -> Array:
+            values = np.array([at[count] for count in known.tolist()])
+            rise = np.minimum(left * max(enough - values[0], 0.0), max(enough - values[-1], 0.0))
+            ends = np.append(np.broadcast_to(values[1:], after[..., 1:].shape), values[-1] + rise, axis=-1)
+            return np.asarray(values[place] + gone * (ends[..., place] - values[place]))
 
-        rate, service = (risen(*each) for each in zip(self._at_measured, self._at_enough, strict=True))
+        rate, service = risen(rates, float(self.rate.sum())), risen(times, services(self)[1])
         if self.fails is None:
             return PredictedRows(rate=rate, queue=queue, service=service)
         fails, tries = (
@@ -164,18 +171,12 @@ class PoolReadings:
 
     @property
     def _at_measured(self) -> tuple[dict[int, float], dict[int, float]]:
-        """Rate [1/s] and service time [s] without aliases and at measured counts, rates grown with the demand."""
+        """Rate, grown with the demand, and service time at measured counts and without aliases [1/s, s]."""
         grown = float(np.average(1.0 + self.readings.growth, weights=self.readings.rows.rate))
         rows = {self.in_use: self.readings.rows, **dict(self.others)}
         rates = {count: float(each.rate.sum()) * grown for count, each in rows.items()}
         times = {count: mean_service(each.rate, each.service) for count, each in rows.items()}
-        alone, _ = services(self)
-        return {**rates, 0: float(self.alone_rate.sum())}, {**times, 0: alone}
-
-    @property
-    def _at_enough(self) -> tuple[float, float]:
-        """The same with enough aliases."""
-        return float(self.rate.sum()), services(self)[1]
+        return {**rates, 0: float(self.alone_rate.sum())}, {**times, 0: services(self)[0]}
 
     def volume_queues(self, aliases: ArrayLike) -> Array:
         """I/Os queued at each volume, (volumes, counts): all in proportion to what they ask beyond their base."""
