@@ -160,7 +160,8 @@ def _scoreboard(it: Any, said: str) -> None:
 def _growth(it: Any, said: str) -> None:
     limit, shift = it.limit, it.shift
     assert limit.verdict == "within horizon"
-    assert limit.trend.low < 0.25 < limit.trend.high
+    years = (limit.last - limit.first).days / 365.25
+    assert limit.trend.low < 0.25 / (1 + 0.25 * years) < limit.trend.high
     assert shift.size.low < 0.18 < shift.size.high
     reached = (f"{day:%B %Y}" for day in (limit.reached, limit.reached_low, limit.reached_high))
     assert "In {} (90 %: {} to {})".format(*reached) in said
