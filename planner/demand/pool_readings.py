@@ -40,6 +40,7 @@ OF_ONE: Final = 0.68  # quantile of independent draws of one row
 OF_SHARES: Final = 0.5  # quantile of draws of which some come together
 OF_SEVERAL: Final = 0.6  # the same of several rows, which hardly tell batches of one size from geometric ones
 LARGEST_TIE: Final = 3.0  # factor, either way, by which a draw is tied to the queue that was measured
+NO_QUEUE: Final = 1e-9  # I/Os: what is next to nothing where a queue has no digits
 DENIED: Final = 2.0  # standard deviations of the law of the queue
 
 
@@ -279,6 +280,7 @@ def missed_by(queues: Array, rows: MeasuredRows) -> tuple[Array, Array]:
     """Logarithm of queues of the whole pool over the measured one, beside the digits, and its standard deviation."""
     measured = rows.queue.sum()
     digits = np.sqrt((((rows.queue_high - rows.queue) * UNIFORM) ** 2).sum())
+    digits = max(digits, NO_QUEUE)
     error = np.hypot(LAW_ERROR, digits / (measured + digits))
     return np.log((queues + digits) / (measured + digits)), error
 

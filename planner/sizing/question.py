@@ -29,8 +29,8 @@ from planner.measurements import (
     read,
     volume_runs,
 )
+from planner.measurements.choose import MEAN, WORST, groups_of, refuse_several
 from planner.measurements.choose import VOLUME as ALONE
-from planner.measurements.choose import WORST, groups_of, refuse_several
 from planner.measurements.ends import with_service
 from planner.measurements.formats import is_folder
 from planner.measurements.observed import LEAST_OPEN, NO_QUEUE
@@ -59,6 +59,10 @@ from planner.sizing.need import need, present_cases
 
 WORST_TAKEN: Final = (
     "Of several intervals the one is answered that needs most aliases; --interval names another, or the mean."
+)
+MEANS_TAKEN: Final = (
+    "Each number of aliases has a mean of its own: the one is answered that needs most aliases; --interval names an "
+    "interval."
 )
 Quantity = str | float
 Quantities = Quantity | Sequence[Quantity] | NDArray[Any]
@@ -330,7 +334,7 @@ def aliases(
     asked = replace(
         question, every=_intervals(measured, membership, named), notes=measured.notes, missing=measured.missing,
         allowed=allow_missing, one_source=archive or len(sources) == 1, exclude=_devices(exclude, "exclude"),
-        progress=progress or silent,
+        progress=progress or silent, means=which == MEAN,
     )  # fmt: skip
     try:
         if (kind or _kind(measured, bases, alias_devices, pool)) == "volume":
@@ -368,7 +372,7 @@ def _intervals(measured: Measured, membership: Membership | None, named: str) ->
 class AliasQuestion:
     """What is asked of every volume or pool: law, target, growth, what is shown, how much I/Os are `joined`.
 
-    Of files `every` interval, whether they are of `one_source`; rows `missing`, `allowed` if known.
+    Of files `every` interval, whether they are of `one_source` and `means`; rows `missing`, `allowed` if known.
     """
 
     law: Law
@@ -384,6 +388,7 @@ class AliasQuestion:
     one_source: bool = True
     exclude: Devices | None = None
     progress: Progress = silent
+    means: bool = False
 
     def alone(
         self, runs: Sequence[Run], notes: Sequence[str] = (), short: Gaps = NOTHING_MISSING
@@ -449,16 +454,25 @@ class AliasQuestion:
     ) -> tuple[dict[str, tuple[Run, ...]], list[str]]:
         """Of each volume or pool the interval that needs most; notes, which say so."""
         found, left_out = present_cases(runs, self.law, self.target, self.growth)
+        if self.means:
+            found = {name: tuple(map(_mean_of, case)) for name, case in found.items()}
         chosen = {name: case[-1] for name, case in found.items() if case[-1].interval}
         told = {run.name: more_since(run.aliases, runs[name][-1][1].aliases) for name, run in chosen.items()}
         more = [f"{sentence_case(name)}: {words}." for name, words in told.items() if words]
-        return found, [*self.notes, *left_out, *([WORST_TAKEN] if chosen else []), *more]
+        taken = MEANS_TAKEN if self.means else WORST_TAKEN
+        return found, [*self.notes, *left_out, *([taken] if chosen else []), *more]
 
     def gaps(self, volumes: int, only: Devices | None, **pool: Any) -> Gaps:
         """What could not be read of so many volumes, or of a pool."""
         return gaps(
             self.missing, self.names, volumes, only=only, exclude=self.exclude, allowed=self.allowed, **pool
         )
+
+
+def _mean_of(run: Run) -> Run:
+    """A mean that was chosen among those of other numbers of aliases, by its name."""
+    mean = f"mean with {counted(run.aliases, 'alias', 'aliases')}"
+    return replace(run, interval=mean) if run.interval else run
 
 
 def _check_listing(every: Sequence[Rows], argument: str, given: str) -> None:

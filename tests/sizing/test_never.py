@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -109,6 +111,30 @@ def test_a_pool_in_use_keeps_to_its_devices() -> None:
     busy = found.rows.io_rate * found.rows.service_time
     assert (busy[5:] <= 5 + found.rows.aliases[5:]).all() and (busy <= 1.05 * (5 + found.rows.aliases)).all()
     assert found.rows.io_rate[4] == pytest.approx(3116.1)
+
+
+def test_exactly_no_queue_is_a_number() -> None:
+    """A queue of 0 without digits was nothing of nothing, in figures and in warnings."""
+    rows = [
+        (90.9, 4.97, 0.0), (62.8, 2.08, 0.0), (98.0, 3.49, 0.0), (114.2, 5.79, 0.0), (6.7, 4.43, 0.0), (482.5, 1.39, 0.0)
+    ]  # fmt: skip
+    found = asked(pool_of(*rows, aliases=2))
+    assert found.range[0] <= found.recommended <= 2
+
+
+def test_a_mean_is_called_one(tmp_path: Path) -> None:
+    """Of pools with two numbers of aliases "the worst of 2 intervals" was answered to who asked for the mean."""
+    path = tmp_path / "days.csv"
+    rows = (("09", 4, 0.1), ("10", 2, 0.9), ("11", 2, 0.7))
+    lines = [f"2026-03-02T{hour}:00:00,3600,P,{v},{a},600,1.9,{q}" for hour, a, q in rows for v in "AB"]
+    head = "start,interval_s,pool,volume,aliases,io_rate,service_ms,queued"
+    path.write_text("\n".join([head, *lines, ""]), encoding="utf-8")
+    found = planner.aliases(path, interval="mean")
+    assert isinstance(found, AliasAnswer)
+    assert re.match(r"pool P \(mean with [24] aliases\): ", found.headline)
+    assert any(note.startswith("Each number of aliases has a mean of its own") for note in found.notes)
+    worst = planner.aliases(path)
+    assert isinstance(worst, AliasAnswer) and "worst of 3 intervals" in worst.headline
 
 
 def test_where_nobody_asks_for_an_alias_no_try_fails() -> None:
