@@ -116,7 +116,8 @@ def test_a_pool_in_use_keeps_to_its_devices() -> None:
 def test_exactly_no_queue_is_a_number() -> None:
     """A queue of 0 without digits was nothing of nothing, in figures and in warnings."""
     rows = [
-        (90.9, 4.97, 0.0), (62.8, 2.08, 0.0), (98.0, 3.49, 0.0), (114.2, 5.79, 0.0), (6.7, 4.43, 0.0), (482.5, 1.39, 0.0)
+        (90.9, 4.97, 0.0), (62.8, 2.08, 0.0), (98.0, 3.49, 0.0), (114.2, 5.79, 0.0), (6.7, 4.43, 0.0),
+        (482.5, 1.39, 0.0),
     ]  # fmt: skip
     found = asked(pool_of(*rows, aliases=2))
     assert found.range[0] <= found.recommended <= 2
