@@ -84,6 +84,7 @@ class PoolReadings:
     alone_rate: Array
     fails: Array | None = None  # rate of I/Os that find no alias, as `queues` [1/s]; None where nobody asked
     others: tuple[tuple[int, MeasuredRows], ...] = ()
+    before: PoolReadings | None = None  # of the demand as measured, where it has grown since
 
     @property
     def saturated(self) -> bool:
@@ -173,11 +174,24 @@ class PoolReadings:
     @property
     def _at_measured(self) -> tuple[dict[int, float], dict[int, float]]:
         """Rate, grown with the demand, and service time at measured counts and without aliases [1/s, s]."""
-        grown = float(np.average(1.0 + self.readings.growth, weights=self.readings.rows.rate))
         rows = {self.in_use: self.readings.rows, **dict(self.others)}
-        rates = {count: float(each.rate.sum()) * grown for count, each in rows.items()}
+        rates = {count: float(each.rate.sum()) * self._grown(count) for count, each in rows.items()}
         times = {count: mean_service(each.rate, each.service) for count, each in rows.items()}
         return {**rates, 0: float(self.alone_rate.sum())}, {**times, 0: services(self)[0]}
+
+    def _grown(self, count: int) -> float:
+        """How many times as high the rate is as before the demand grew; as the demand itself where `before` is None."""
+        if self.before is None:
+            return float(np.average(1.0 + self.readings.growth, weights=self.readings.rows.rate))
+        one, other = (
+            np.interp(
+                float(each.queued(count)[0]),
+                [0.0, each.alone.sum()],
+                [each.rate.sum(), each.alone_rate.sum()],
+            )
+            for each in (self, self.before)
+        )
+        return float(one / other)
 
     def volume_queues(self, aliases: ArrayLike) -> Array:
         """I/Os queued at each volume, (volumes, counts): all in proportion to what they ask beyond their base."""

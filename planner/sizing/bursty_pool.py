@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 
@@ -37,8 +38,13 @@ class SizedDraws(Sized):
 
     @cached_property
     def ends(self) -> tuple[int, int, int]:
-        """Count and range by the draws."""
-        return self.pool.point_and_range(self.target)
+        """Count and range by the draws; more demand needs no fewer, less no more."""
+        found = self.pool.point_and_range(self.target)
+        if self.pool is self.measured:
+            return found
+        bound = max if self.growth > 0 else min
+        point, low, high = map(bound, found, self.measured.point_and_range(self.target))
+        return point, low, high
 
     @property
     def together(self) -> Interval | None:
@@ -166,10 +172,12 @@ def size_bursty_pools(
         for k, share in asked
         if len(rows[k]) > 1
     }
-    return [
-        SizedDraws(runs, law, target, more, found[k, 0.0], found[k, more])
-        for runs, k, more in zip(cases, same, growth, strict=True)
-    ]
+    sized = []
+    for runs, k, more in zip(cases, same, growth, strict=True):
+        before = found[k, 0.0]
+        after = replace(found[k, more], before=before) if more else before
+        sized.append(SizedDraws(runs, law, target, more, before, after))
+    return sized
 
 
 def all_at_once(pool: PoolReadings, target: Target, least: int) -> int:

@@ -49,7 +49,7 @@ def test_the_keys_are_those_of_the_documentation(capsys: pytest.CaptureFixture[s
     assert limit["unit"] == "1/s"
     assert limit["verdict"] == "within horizon"
     # The example was made with a trend of 25 % a year, and a shift of 18 % on 2026-07-02, a day without measurements.
-    assert limit["trend_low"] < 0.25 < limit["trend_high"]
+    assert limit["trend_low"] < 0.25 / (1 + 0.25 * 364 / YEAR) < limit["trend_high"]
     assert limit["date_low"] < limit["date"] < limit["date_high"]
     (shift,) = found["shifts"]
     assert shift["date"] in {"2026-07-02", "2026-07-03"}
@@ -62,7 +62,7 @@ def test_a_line_without_noise_is_found_to_the_day(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], trend: float
 ) -> None:
     (limit,) = asked(capsys, straight(tmp_path, days=300, trend=trend), "--limit", "1400")["limits"]
-    assert limit["trend_per_year"] == pytest.approx(trend, abs=1e-4)
+    assert limit["trend_per_year"] == pytest.approx(trend / (1 + trend * 299 / YEAR), abs=1e-4)
     assert limit["now"] == pytest.approx(1000 * (1 + trend * 299 / YEAR), rel=1e-4)
     if trend <= 0:
         assert (limit["verdict"], limit["date"]) == ("not within horizon", None)
