@@ -82,3 +82,17 @@ def test_a_hopeless_load_has_an_answer() -> None:
     assert not found.stable.any()
     assert np.isinf(found.queue_length).all()
     assert (np.diff(found.throughput[:, 0] if found.throughput.ndim > 1 else found.throughput) > 0).all()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_just_below_stability_no_volume_serves_more_than_comes_to_it(seed: int) -> None:
+    """Shares of the aliases, as queues grow, gave some of unequal volumes up to 3 % more."""
+    random = np.random.default_rng(seed)
+    volumes = int(random.integers(2, 4))
+    service = random.uniform(0.5, 5.0, volumes) * 1e-3
+    rate = random.uniform(1.2, 4.0, volumes) / service
+    pool = {"volumes": np.ones(volumes), "arrival_rate": rate, "service_time": service, "inflation": 0.1}
+    fewest = int(alias_pool(0, **pool).aliases_to_be_stable)
+    found = alias_pool(np.arange(max(fewest - 4, 0), fewest), **pool)
+    assert not found.stable.any()
+    assert (found.throughput <= rate * (1 + 1e-12)).all()
