@@ -316,7 +316,8 @@ def _processors(case: SystemScenarios, cycles: Sequence[Cycle]) -> tuple[Array, 
     if entry is None:
         return np.full(len(case), np.inf), np.zeros(len(case)), np.zeros(len(case))
     count = case.at(entry, "count")
-    limit = count - case.at(entry, "withheld") * (count - case.at(entry, "guaranteed"))
+    # One fewer, as elasticity asks, may be fewer than are guaranteed.
+    limit = count - case.at(entry, "withheld") * np.maximum(count - case.at(entry, "guaranteed"), 0.0)
     held = sum((c.virtual_processors for c in cycles if c.dedicated), np.zeros(len(case)))
     opened = sum((c.rate * c.own_time for c in cycles if c.opened), np.zeros(len(case)))
     return limit, held, opened
