@@ -189,7 +189,7 @@ def solve_pools(
 ) -> list[Performance | PlannerError]:
     """Solve every pool at counts of its own, all side by side; one that cannot be solved says why in its place.
 
-    A pool next to instability has no solution: with such a count among others its queue counts as unbounded.
+    A pool next to instability has no solution: among others such a count is as with fewer aliases, or unbounded.
 
     Parameters
     ----------
@@ -254,14 +254,15 @@ def solve_pools(
 
 
 def _unbounded(rows: Performance, known: NDArray[np.bool_]) -> Performance:
-    """Rows without a solution as those of the nearest count that has one, but with queues without bound."""
+    """Rows without a solution: as with fewer aliases, which do no better; where those are unstable, without bound."""
     solved = np.flatnonzero(known)
-    nearest = solved[np.abs(solved - np.arange(known.size)[:, None]).argmin(axis=1)]
-    filled = rows.some(nearest)
-    responses = np.where(known[:, None], filled.volume_responses, np.inf)
+    last = solved[np.maximum(np.searchsorted(solved, np.arange(known.size), side="right") - 1, 0)]
+    filled = rows.some(last)
+    bounded = known | ((last < np.arange(known.size)) & np.isfinite(filled.queued))
     return replace(
-        filled, aliases=rows.aliases, queued=np.where(known, filled.queued, np.inf), volume_responses=responses,
-        no_alias=np.where(known, filled.no_alias, 1.0),
+        filled, aliases=rows.aliases, queued=np.where(bounded, filled.queued, np.inf),
+        volume_responses=np.where(bounded[:, None], filled.volume_responses, np.inf),
+        no_alias=np.where(bounded, filled.no_alias, 1.0),
     )  # fmt: skip
 
 

@@ -89,7 +89,7 @@ def fewest(
     slope = 1.0 / np.sqrt(count + 1.0)
     failed: dict[int, PlannerError] = {}
     unsolved: dict[int, PlannerError] = {}
-    hole: dict[int, int] = {}  # counts without a solution, the one below of which is asked
+    hole: dict[int, tuple[int, int]] = {}  # counts without a solution, and how far below one is asked
     rounds = 0
     while places := [k for k in np.flatnonzero(high - low > 1).tolist() if k not in failed]:
         for k, rows in zip(
@@ -97,10 +97,13 @@ def fewest(
         ):
             if isinstance(rows, ConvergenceError):
                 unsolved[k] = rows
-                if k not in hole and count[k] > 0 and (count[k] - 1 > low[k] or math.isnan(at_low[k])):
-                    hole[k] = int(count[k])
-                else:  # two of them next to each other are next to instability: more aliases are needed
-                    low[k], at_low[k] = hole.pop(k, int(count[k])), math.inf
+                top, below = hole.get(k, (int(count[k]), 0))
+                below = max(2 * below, 1)
+                if top >= below and (top - below > low[k] or math.isnan(at_low[k])):
+                    hole[k] = top, below
+                else:  # nothing below is solved: next to instability more aliases are needed
+                    hole.pop(k, None)
+                    low[k], at_low[k] = top, math.inf
                 continue
             if isinstance(rows, PlannerError):
                 failed[k] = rows
@@ -110,12 +113,12 @@ def fewest(
             if found <= 0.0:
                 high[k], at_high[k] = count[k], found
             else:
-                low[k], at_low[k] = hole.get(k, count[k]), found
+                low[k], at_low[k] = hole[k][0] if k in hole else count[k], found
             hole.pop(k, None)
         rounds += 1
         count = _following(low, high, limit, at_low, at_high, slope, rounds)
-        for k, without in hole.items():
-            count[k] = without - 1
+        for k, (top, below) in hole.items():
+            count[k] = top - below
     return [failed.get(k, unsolved.get(k) if high[k] > limit[k] else int(high[k])) for k in range(limit.size)]
 
 

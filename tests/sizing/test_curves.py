@@ -14,6 +14,7 @@ from scipy.stats import norm
 from planner import queueing
 from planner.demand import Law, Target, read_volumes
 from planner.devices import Performance, Pool, VolumeClass
+from planner.devices.pool import _unbounded
 from planner.errors import ConvergenceError
 from planner.interval import Interval
 from planner.measurements import Run, from_numbers
@@ -565,6 +566,24 @@ def test_one_count_without_a_solution_hides_no_smaller_one(hole: int, guess: int
     assert search(7, 12, 12, without=[12], missed=11)[0] == 11
     next_to_instability = search(7, 12, guess, without=range(9))[0]
     assert next_to_instability == 9
+
+
+@pytest.mark.parametrize("guess", [0, 17, 20, 40])
+def test_several_counts_without_a_solution_hide_no_smaller_one(guess: int) -> None:
+    """What is below them is asked in doubled steps: two of them were taken for instability."""
+    found, asked = search(7, 50, guess, without=range(15, 22))
+    assert found == 7
+    assert len(asked) <= 25
+
+
+def test_rows_without_a_solution_are_bounded_by_those_with_fewer_aliases() -> None:
+    rows = rows_of([100.0] * 6, [1e-3] * 6, [math.nan, math.inf, math.nan, 0.5, math.nan, 0.2])
+    rows = replace(rows, no_alias=np.array([math.nan, 1.0, math.nan, 0.3, math.nan, 0.1]))
+    found = _unbounded(rows, np.array([False, True, False, True, False, True]))
+    assert found.queued.tolist() == [math.inf, math.inf, math.inf, 0.5, 0.5, 0.2]
+    assert found.no_alias.tolist() == [1.0, 1.0, 1.0, 0.3, 0.3, 0.1]
+    assert found.aliases.tolist() == [0, 1, 2, 3, 4, 5]
+    assert np.isinf(found.volume_responses[:3]).all() and np.isfinite(found.volume_responses[3:]).all()
 
 
 def test_a_step_goes_along_the_straight_line_between_two_excesses() -> None:
