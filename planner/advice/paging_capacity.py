@@ -196,9 +196,8 @@ class _Dealt:
 def meets(device: PagingDevice, load: Load, count: int) -> bool:
     """Whether a number of devices carries the page rate within the target."""
     target = load.target_of(device)
-    waits = (
-        load.requests is None or load.requests > count * device.queue_depth
-    )  # at any rate, if ever so little
+    # At any rate, if ever so little, requests wait but for a server each.
+    waits = load.requests is None or load.requests > count * device.queue_depth
     if target < device.service_time or (waits and target == device.service_time):
         return False
     if load.requests is None:

@@ -100,15 +100,21 @@ class PoolReadings:
     def _ordered(self) -> tuple[Array, Array]:
         """Queues of the draws in rising order at each count, and the weight of all draws up to each."""
         counts = np.arange(len(self.queues))[:, None]
-        measured, left = self._not_carried(counts, self.wanted)
+        place, left = self._not_carried(counts, self.wanted)
+        measured = self._known[place]
         whole = np.where(measured, self.queues[measured[:, 0]], self.alone.sum())
         return self._sorted(np.maximum(self.queues, whole * left))
 
+    @cached_property
+    def _known(self) -> Indices:
+        """None, and counts that were measured."""
+        return np.unique([0, self.in_use, *dict(self.others)])
+
     def _not_carried(self, counts: Indices, wanted: Array | float) -> tuple[Indices, Array]:
-        """Next smaller counts that were measured, and the share of the queues there that so many cannot carry."""
-        known = np.unique([0, self.in_use, *dict(self.others)])
-        measured = known[np.searchsorted(known, counts, side="right") - 1]
-        return measured, np.clip((wanted - counts) / np.maximum(wanted - measured, 1e-300), 0.0, 1.0)
+        """Places of the next smaller known counts, and the share of the queues there that so many cannot carry."""
+        place = np.searchsorted(self._known, counts, side="right") - 1
+        measured = self._known[place]
+        return place, np.clip((wanted - counts) / np.maximum(wanted - measured, 1e-300), 0.0, 1.0)
 
     @cached_property
     def _ordered_fails(self) -> tuple[Array, Array]:
@@ -142,22 +148,19 @@ class PoolReadings:
         """
         counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
         queue = self.queued(counts, share)
-        rates, times = self._at_measured
-        known = np.array(sorted(rates))
-        place = np.searchsorted(known, counts, side="right") - 1
-        before = self.queued(known, share)
+        place, kept = self._not_carried(counts, np.average(self.wanted, weights=self.likely))
+        before = self.queued(self._known, share)
         after = np.append(before[..., 1:], np.zeros((*before.shape[:-1], 1)), axis=-1)
-        _, kept = self._not_carried(counts, np.average(self.wanted, weights=self.likely))
         gone = before[..., place] - np.maximum(queue, before[..., place] * kept)
         gone = np.clip(gone / np.maximum(before - after, 1e-300)[..., place], 0.0, 1.0)
         left = before[..., -1:] / max(float(self.alone.sum()), 1e-300)
 
-        def risen(at: dict[int, float], enough: float) -> Array:
-            values = np.array([at[count] for count in known.tolist()])
-            rise = np.minimum(left * max(enough - values[0], 0.0), max(enough - values[-1], 0.0))
-            ends = np.append(np.broadcast_to(values[1:], after[..., 1:].shape), values[-1] + rise, axis=-1)
-            return np.asarray(values[place] + gone * (ends[..., place] - values[place]))
+        def risen(known: Array, enough: float) -> Array:
+            rise = np.minimum(left * max(enough - known[0], 0.0), max(enough - known[-1], 0.0))
+            ends = np.append(np.broadcast_to(known[1:], after[..., 1:].shape), known[-1] + rise, axis=-1)
+            return np.asarray(known[place] + gone * (ends[..., place] - known[place]))
 
+        rates, times = self._at_known
         rate, service = risen(rates, float(self.rate.sum())), risen(times, services(self)[1])
         if self.fails is None:
             return PredictedRows(rate=rate, queue=queue, service=service)
@@ -171,27 +174,26 @@ class PoolReadings:
         )
         return PredictedRows(rate=rate, queue=queue, service=service, waits=fails, no_alias=without)
 
-    @property
-    def _at_measured(self) -> tuple[dict[int, float], dict[int, float]]:
-        """Rate, grown with the demand, and service time at measured counts and without aliases [1/s, s]."""
+    @cached_property
+    def _at_known(self) -> tuple[Array, Array]:
+        """Rate, grown with the demand, and service time at each of the known counts [1/s, s]."""
         rows = {self.in_use: self.readings.rows, **dict(self.others)}
-        rates = {count: float(each.rate.sum()) * self._grown(count) for count, each in rows.items()}
-        times = {count: mean_service(each.rate, each.service) for count, each in rows.items()}
-        return {**rates, 0: float(self.alone_rate.sum())}, {**times, 0: services(self)[0]}
+        counts = self._known[1:].tolist()
+        rates = [float(rows[count].rate.sum()) * self._grown(count) for count in counts]
+        times = [mean_service(rows[count].rate, rows[count].service) for count in counts]
+        return np.array([self.alone_rate.sum(), *rates]), np.array([services(self)[0], *times])
 
     def _grown(self, count: int) -> float:
         """How many times as high the rate is as before the demand grew; as the demand itself where `before` is None."""
         if self.before is None:
             return float(np.average(1.0 + self.readings.growth, weights=self.readings.rows.rate))
-        one, other = (
+        now, then = (
             np.interp(
-                float(each.queued(count)[0]),
-                [0.0, each.alone.sum()],
-                [each.rate.sum(), each.alone_rate.sum()],
+                each.queued(count)[0], [0.0, each.alone.sum()], [each.rate.sum(), each.alone_rate.sum()]
             )
             for each in (self, self.before)
         )
-        return float(one / other)
+        return float(now / then)
 
     def volume_queues(self, aliases: ArrayLike) -> Array:
         """I/Os queued at each volume, (volumes, counts): all in proportion to what they ask beyond their base."""
@@ -293,8 +295,7 @@ def misfit(queues: Array, rows: MeasuredRows) -> Array:
 def missed_by(queues: Array, rows: MeasuredRows) -> tuple[Array, Array]:
     """Logarithm of queues of the whole pool over the measured one, beside the digits, and its standard deviation."""
     measured = rows.queue.sum()
-    digits = np.sqrt((((rows.queue_high - rows.queue) * UNIFORM) ** 2).sum())
-    digits = max(digits, NO_QUEUE)
+    digits = max(np.sqrt((((rows.queue_high - rows.queue) * UNIFORM) ** 2).sum()), NO_QUEUE)
     error = np.hypot(LAW_ERROR, digits / (measured + digits))
     return np.log((queues + digits) / (measured + digits)), error
 

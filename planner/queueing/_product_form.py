@@ -46,13 +46,13 @@ def log_series(pace: Array, load: Array, most: int) -> Array:
     With open requests beside them, f(n) is the sum over k of C(n + k, k) load^k / (pace(1) ... pace(n + k)): a finite
     sum while the pace grows, and the tail of a negative binomial law from there on. All in units of e^load.
     """
-    from scipy.special import betainc, gammaln, xlogy
-
     end = pace.shape[-1]
     steps = np.log(pace[:, np.minimum(np.arange(max(most, end)), end - 1)])
     logs = np.concatenate([np.zeros((len(pace), 1)), np.cumsum(steps, axis=-1)], axis=-1)
     if not load.any():
         return np.asarray(-logs[:, : most + 1])
+    from scipy.special import betainc, gammaln, xlogy
+
     last, ratio = pace[:, -1], load / pace[:, -1]
     found = np.empty((len(pace), most + 1))
     for n in range(most + 1):

@@ -29,10 +29,10 @@ class SizedDraws(Sized):
     """A pool with bursty volumes: `measured` as it was read, `pool` grown."""
 
     def __init__(
-        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, measured: PoolReadings, pool: PoolReadings
-    ) -> None:  # fmt: skip
+        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, pool: PoolReadings
+    ) -> None:
         super().__init__(runs, law, target, growth)
-        self.measured, self.pool = measured, pool
+        self.measured, self.pool = pool.before or pool, pool
         self.saturated = pool.saturated
         self.decided = "saturated" if self.saturated else "bursty demand"
 
@@ -174,9 +174,8 @@ def size_bursty_pools(
     }
     sized = []
     for runs, k, more in zip(cases, same, growth, strict=True):
-        before = found[k, 0.0]
-        after = replace(found[k, more], before=before) if more else before
-        sized.append(SizedDraws(runs, law, target, more, before, after))
+        pool = replace(found[k, more], before=found[k, 0.0]) if more else found[k, more]
+        sized.append(SizedDraws(runs, law, target, more, pool))
     return sized
 
 

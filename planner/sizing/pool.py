@@ -586,11 +586,12 @@ def _fitting(read: Readings) -> tuple[Indices, Indices]:
     strain = np.where(np.isfinite(read.strain), read.strain, np.inf)
     fits = strain <= 1.0
     fits[np.arange(read.volumes), strain.argmin(axis=1)] |= ~fits.any(axis=1)
-    opened = np.where(read.rows.rate * read.rows.service < FAR_FROM_SATURATED, 0.0, 1e300)
+    late, last = 1e300, 1e301  # after all numbers of requesters
+    opened = np.where(read.rows.rate * read.rows.service < FAR_FROM_SATURATED, 0.0, late)
     people = np.where(read.layout.kind == POISSON, opened[:, None], read.demands.population)
     beside = strain.min(axis=1) >= 1.0
     people[beside] = -read.weight[beside]
-    people[(read.rows.queue_low > 0.0)[:, None] & (read.demands.population == 1.0)] = 1e301
+    people[(read.rows.queue_low > 0.0)[:, None] & (read.demands.population == 1.0)] = last
     return np.argsort(np.where(fits, people, np.inf), axis=1, kind="stable"), fits.sum(axis=1)
 
 

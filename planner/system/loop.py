@@ -184,14 +184,9 @@ class Loop:
     def check(self) -> None:
         """Open transfers and I/Os need room, guests that wait for nothing some time of their own."""
         for group in self.groups:
+            most = group.capacity()
             why = "{other:.4g} other transfers/s come to paging[{name}], which carries {most:.4g}/s at most"
-            refuse(
-                group.other >= group.capacity(),
-                why,
-                other=group.other,
-                name=group.name,
-                most=group.capacity(),
-            )
+            refuse(group.other >= most, why, other=group.other, name=group.name, most=most)
         for volume in self.volumes:
             volume.check()
         times = {volume.name: volume.service for volume in self.volumes}
