@@ -10,7 +10,7 @@ from typing import Any
 
 from planner import render, style
 from planner.answer import Answer, tabled
-from planner.errors import InputError
+from planner.errors import InputError, PlannerError, ReportError
 from planner.quantity import LARGEST_GRID, Quantity, column
 from planner.system.answer import SystemAnswer, said, throughput_unit
 from planner.system.description import Entry, System
@@ -190,13 +190,21 @@ def over(system: System, ranges: Sequence[Selected]) -> SystemGrid:
     if math.prod(len(r.values) for r in ranges) > LARGEST_GRID:
         raise InputError("ranges", "the grid", f"at most {LARGEST_GRID} combinations")
     settings = tuple(product(*(r.values for r in ranges)))
-    systems = []
-    for row in settings:
+    systems: list[System] = []
+    refused: dict[int, PlannerError] = {}
+    for k, row in enumerate(settings):
         changes: list[tuple[Entry, str, float | str]] = [
             (entry, r.key.key, value) for r, value in zip(ranges, row, strict=True) for entry in r.entries
         ]
-        systems.append(recheck(system.changed(changes)))
-    found = tuple(solve_all(systems))
+        systems.append(system.changed(changes))
+        try:
+            systems[k] = recheck(systems[k])
+        except (InputError, ReportError) as error:  # this row contradicts itself, others may not
+            refused[k] = error
+    if len(refused) == len(settings):
+        raise refused[0]
+    solved = iter(solve_all([each for k, each in enumerate(systems) if k not in refused]))
+    found = tuple(str(refused[k]) if k in refused else next(solved) for k in range(len(settings)))
     return SystemGrid(
         system=system, ranges=tuple(ranges), settings=settings, systems=tuple(systems), found=found
     )

@@ -343,7 +343,7 @@ def test_a_setting_twice() -> None:
         ("guests.count=1:99999", "at most 10000"),
         ("guests.pages_from=a:b", "first:last:step"),
         ("guests.touching=uniform:never", "did you mean|one of"),
-        ("guests.pages_per_segment=100:200:100", r"at least 179\.2"),
+        ("guests.pages_per_segment=100:170:70", r"at least 179\.2"),
     ],
 )
 def test_bad_ranges(text: str, message: str) -> None:
@@ -358,6 +358,15 @@ def test_a_grid_crosses_what_cannot_run() -> None:
     assert "cannot run" in grid.text()
     assert grid.to_dict()["scenarios"][0]["cannot_run"]
     assert model.whatif(XIV, ["storage.real=5GiB:6GiB:1GiB"]).exit_code == 1
+
+
+def test_a_grid_crosses_what_contradicts_itself() -> None:
+    """A row that no system can be does not stop the others, which are as if asked for alone."""
+    grid = model.whatif(XIV, ["guests.pages_per_segment=100:200:100"])
+    alone = model.whatif(XIV, ["guests.pages_per_segment=200:200:1"])
+    assert "at least 179.2" in str(grid.found[0])
+    assert "1 of 2 cannot run; the first, 100: " in grid.text()
+    assert grid.to_dict()["scenarios"][1] == alone.to_dict()["scenarios"][0]
 
 
 def test_a_grid_crosses_what_could_not_be_solved(monkeypatch: pytest.MonkeyPatch) -> None:
