@@ -290,8 +290,8 @@ def _states(rows: pl.DataFrame, group: list[str]) -> pl.DataFrame:
     there = found.join(first, group, nulls_equal=True).filter(pl.col(MOMENT) >= pl.col("_first"))
     many = there.group_by(*group, MOMENT).agg(_listed=pl.len())
     found = found.join(many, [*group, MOMENT], how="left", nulls_equal=True).sort(MOMENT)
-    half = pl.col("_bases") > pl.col("_bases").max().over(group) / 2
-    found = found.with_columns(_state=pl.struct("_stated", "_listed", half).rle_id().over(group))
+    found = found.with_columns(_half=pl.col("_bases") > pl.col("_bases").max().over(group) / 2)
+    found = found.with_columns(_state=pl.struct("_stated", "_listed", "_half").rle_id().over(group))
     since = pl.when(pl.col("_state") > 0).then(pl.col("_since").min().over(*group, "_state"))
     return found.with_columns(_since=since)
 
@@ -314,7 +314,7 @@ def _clock(rows: pl.DataFrame) -> pl.DataFrame:
     found = found.with_columns(_place=(pl.col(MOMENT).dt.epoch("us") / span).floor())
     small = pl.col("_samples").sum().over("_part", "_place") < SAMPLES / 2
     new = (pl.col("_place") != pl.col("_place").shift()).fill_null(value=True) & ~small
-    found = found.with_columns(_bucket=new.cum_sum().over("_part").clip(1))
+    found = found.with_columns(_new=new).with_columns(_bucket=pl.col("_new").cum_sum().over("_part").clip(1))
     return found.with_columns(
         _bucket=pl.struct("_part", "_bucket").rle_id(),
         _begin=pl.col("_begin").first().over("_part", "_bucket"),

@@ -196,7 +196,7 @@ def numbers_of(columns: Sequence[Quantity]) -> dict[str, Quantity]:
 def refuse_implausible(columns: Sequence[Quantity], found: pl.DataFrame) -> None:
     """Refuse a measured number that no device has; it would overflow in one law or another."""
     measured = numbers_of(columns)
-    for name, most in zip(measured, found.select(*measured).max().row(0), strict=True):
+    for name, (most,) in found.select(*measured).max().to_dict(as_series=False).items():
         unit = measured[name].unit
         largest = LARGEST[unit]
         if most is not None and most > largest:
@@ -219,19 +219,20 @@ def refuse_twice(frame: pl.DataFrame) -> None:
     name = pl.concat_str("name", pl.lit(" of "), "owner") if owned else pl.coalesce("device", "label")
     pool = pl.lit(None) if owned else pl.when(pl.col("device").is_null()).then("pool")
     listing = [pl.when(undated).then(each).alias(f"_{each}") for each in ("file", "source")]
-    key = pl.struct("system", MOMENT, name.alias("_name"), pool.alias("_pool"), *listing)
-    keys = rows.select(key.alias("_key")).to_series()
-    if keys.n_unique() == keys.len():
+    keys = rows.select("_row", "system", MOMENT, name.alias("_name"), pool.alias("_pool"), *listing)
+    twice = keys.drop("_row").is_duplicated()
+    if not twice.any():
         return
-    at = int(keys.is_duplicated().arg_max() or 0)
-    places = rows["_row"].filter(keys == keys[at : at + 1])[:2].to_list()
+    one = keys[int(twice.arg_max() or 0)]
+    alike = keys.join(one, keys.columns[1:], how="semi", nulls_equal=True, maintain_order="left")
+    places = alike["_row"][:2].to_list()
     first, second = (frame.row(place, named=True) for place in places)
     when = "" if second["start"] is None else f" at {second['start']}"
     if first["system"] != second["system"]:
         when += f" (of {first['system'] or second['system']}, and of no system: `system` names it)"
     place = first["file"] or "data frame"
     place = place if first["line"] is None else f"line {first['line']} of {place}"
-    problem = f"{keys[at]['_name']} a second time{when}, first in {place}"
+    problem = f"{one['_name'][0]} a second time{when}, first in {place}"
     wanted = "expected each interval of it once"
     latest: Any = frame["start"].slice(places[0], places[1] - places[0]).max()
     lengths = [each["interval"] for each in (first, second) if each["interval"]]
