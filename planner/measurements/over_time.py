@@ -21,7 +21,8 @@ from planner.measurements.run import Run
 from planner.measurements.systems import pool_runs, volume_runs
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.schema import ALIAS, CLASSIC_ALIAS, refuse_twice
-from planner.reports.supply import ONE_RECORD, Counts, PoolSupply, by_number
+from planner.reports.supply import ONE_RECORD, Counts, PoolSupply, by_number, found_free
+from planner.reports.supply import first as first_place
 from planner.results import Array
 
 NEEDED: Final = {"time": "times", "tries": "requests for an alias", "fails": "those that found none free",
@@ -166,12 +167,29 @@ def pool_supplies(frame: pl.DataFrame, path: Path, notes: Sequence[str] = ()) ->
             raise ReportError(path, f"pools without {meaning} ({name}): {wanted}")
     several = frame["system"].n_unique() > 1
     ordered = with_moments(frame, "system").sort(MOMENT, "time", maintain_order=True)
-    parts = ordered.partition_by("system", "pool", as_dict=True, maintain_order=True)
-    found = [
-        _supply(part, f"{system or 'unknown'}/{pool}" if several else str(pool), path, notes)
-        for (system, pool), part in parts.items()
-    ]
+    parts = {
+        f"{system or 'unknown'}/{pool}" if several else str(pool): part
+        for (system, pool), part in ordered.partition_by("system", "pool", as_dict=True).items()
+    }
+    for pool, part in parts.items():
+        _refuse_overlap(part, pool)
+    found = [_supply(part, pool, path, notes) for pool, part in parts.items()]
     return tuple(sorted(found, key=lambda each: by_number(each.pool)))
+
+
+def _refuse_overlap(rows: pl.DataFrame, pool: str) -> None:
+    """Refuse intervals of one pool of which one begins before the middle of another: counts would count twice."""
+    begin = pl.coalesce(pl.col(MOMENT).dt.epoch("us") / 1e6, pl.col("time") - pl.col("interval"))
+    begins, lengths = rows.select(begin).to_series().to_numpy(), rows["interval"].to_numpy()
+    order = np.argsort(begins, kind="stable")
+    if (k := first_place(np.diff(begins[order]) < 0.5 * lengths[order][:-1])) is not None:
+        one, other = (rows.row(int(order[at]), named=True) for at in (k, k + 1))
+        when = f"at {other['start']}" if other["start"] else f"before {other['time']:g} s"
+        problem = f"pool {pool} {when} is in an interval of {one['file'] or 'the data frame'} already"
+        wanted = (
+            "expected each once" if other["start"] else "expected each once; dates tell several files apart"
+        )
+        raise ReportError(other["file"] or "data frame", f"{problem}: {wanted}", line=other["line"])
 
 
 def _with_most_used(frame: pl.DataFrame) -> pl.DataFrame:
@@ -180,8 +198,8 @@ def _with_most_used(frame: pl.DataFrame) -> pl.DataFrame:
     lower = pl.col("aliases").is_null() & used.is_not_null()
     at_least = used.max().over("system", "pool")
     aliases = pl.coalesce("aliases", at_least).cast(pl.UInt32)
-    free = (aliases.cast(pl.Int64) - used.cast(pl.Int64)).clip(0).cast(pl.UInt32)
-    return frame.with_columns(aliases=aliases, fewest_free=pl.coalesce("fewest_free", free), lower=lower)
+    free = pl.coalesce("fewest_free", found_free(aliases))
+    return frame.with_columns(aliases=aliases, fewest_free=free, lower=lower)
 
 
 def _supply(frame: pl.DataFrame, pool: str, path: Path, said: Sequence[str]) -> PoolSupply:

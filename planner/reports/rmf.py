@@ -25,6 +25,7 @@ from planner.reports import schema, volumes
 from planner.reports.column_names import Plan, heading_words, plan_of
 from planner.reports.csv_table import Allowed, CsvTable, check_width, frame_of, shown
 from planner.reports.moments import read_dates
+from planner.reports.supply import found_free
 from planner.reports.volumes import NOTHING, NUMBERS, SHOWN, read_volumes
 from planner.units import half_digit
 
@@ -349,24 +350,26 @@ def _supply(
         })  # fmt: skip
     untold = sorted({row["pool"] for row in rows if row["tries"] is None})
     notes.append(
-        f"{path}: requests for an alias are taken as all I/Os of the control unit, fails as HPAV WAIT of them; its "
-        "aliases as the most that were in use at once (HPAV MAX): it may have more."
+        f"{path}: requests for an alias are taken as all I/Os of the control unit, fails as HPAV WAIT of them, "
+        "to half of its last digit; its aliases as the most that were in use at once (HPAV MAX): it may have more."
     )
     if untold:
         notes.append(f"{path}: no I/O rate of LCU {listed(untold)}: give its DEVICE report.")
     types = {name: type_ for name, type_ in schema.dtypes(schema.SUPPLY).items() if name in rows[0]}
     aliases = pl.col("most_used").cast(pl.Int64).fill_null(0).max().over("system", "pool")
     whole = pl.DataFrame(rows, schema=types, strict=False).with_columns(
-        aliases=aliases, fewest_free=aliases - pl.col("most_used").cast(pl.Int64), restarted=False, plain=True,
-        time=pl.col("start").dt.epoch("us") / 1e6 + pl.col("interval"), file=pl.lit(str(path)),
+        aliases=aliases, restarted=False, plain=True, time=pl.col("start").dt.epoch("us") / 1e6 + pl.col("interval"),
+        file=pl.lit(str(path)),
     )  # fmt: skip
-    return schema.conform(schema.SUPPLY, whole, path)
+    whole = schema.conform(schema.SUPPLY, whole, path)
+    return whole.with_columns(fewest_free=found_free(pl.col("aliases")))
 
 
 def _rates(devices: Sequence[pl.DataFrame]) -> dict[tuple[Any, ...], float]:
     """I/O rate of each control unit and interval."""
     if not devices:
         return {}
+    schema.refuse_twice(pl.concat(devices))
     sums = pl.concat(devices).group_by("system", "source", "start", _POOL).agg(pl.col("io_rate").sum())
     return {(*key, pool): rate for *key, pool, rate in sums.iter_rows()}
 

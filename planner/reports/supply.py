@@ -233,6 +233,13 @@ def _check_fails(table: CsvTable, rows: Index, counters: Counts, wrapped: NDArra
         raise table.error(int(rows[k]), FAILS, problem)
 
 
+def found_free(aliases: pl.Expr) -> pl.Expr:
+    """Fewest free aliases that a request found, from the most in use at once: one that was served is among these."""
+    used, lent = pl.col("most_used").cast(pl.Int64), pl.col("borrowed").fill_null(0.0)
+    served = (used > 0) & (pl.col("fails") == 0) & (lent == 0.0)
+    return (aliases.cast(pl.Int64) - used + served.cast(pl.Int64)).clip(0).cast(pl.UInt32)
+
+
 def by_number(pool: str) -> tuple[bool, int, str]:
     """Order of names: numbers first, by their size."""
     number = pool.isascii() and pool.isdigit() and len(pool) <= 18  # noqa: PLR2004 - what is longer is a word

@@ -19,6 +19,7 @@ from planner.render.text import listed
 from planner.reports import csv_table, schema
 from planner.reports.csv_table import check_width, first_true, read_date
 from planner.reports.moments import MOMENT, clock, clock_of_zone, read_length, with_moments
+from planner.reports.supply import found_free
 from planner.reports.volumes import FASTEST, SHOWN, SLOWEST
 from planner.units import MICROSECOND, MONITOR_TIME
 
@@ -373,7 +374,8 @@ def with_aliases(supply: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
     counts = pooled.agg(known=pl.col("pool_aliases").max().cast(pl.UInt32), volumes=pl.len().cast(pl.UInt32))
     joined = supply.join(counts, on=key, how="left", nulls_equal=True, maintain_order="left")
     aliases = pl.coalesce("aliases", "known")
-    free = pl.when(aliases >= pl.col("most_used")).then(aliases - pl.col("most_used"))
     return joined.with_columns(
-        aliases=aliases, bases=pl.coalesce("bases", "volumes"), fewest_free=pl.coalesce("fewest_free", free)
+        aliases=aliases,
+        bases=pl.coalesce("bases", "volumes"),
+        fewest_free=pl.coalesce("fewest_free", found_free(aliases)),
     ).select(supply.columns)

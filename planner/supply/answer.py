@@ -351,10 +351,15 @@ def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> Ite
             f"{counted(gaps, 'interval')} of another length than usual, or with a change of aliases, counted in the "
             "share of fails only."
         )
+    mark = "MINCT" if supply.marked else "the fewest free"
+    if observed.last_taken:
+        yield (
+            f"in {counted(observed.last_taken, 'interval')} {mark} is 0 without a fail: a try took the last alias."
+        )
     if observed.contradicting:
         yield (
-            f"in {counted(observed.contradicting, 'interval')} {'MINCT' if supply.marked else 'the fewest free'} is 0 "
-            "without a fail, or above 0 with one; their water marks are left out."
+            f"in {counted(observed.contradicting, 'interval')} {mark} is above 0 with a fail; their water marks are "
+            "left out."
         )
     if observed.fail_fraction > BLIND:
         yield "nearly every try failed: how many aliases are missing is a guess; measure again with more."

@@ -15,7 +15,7 @@ from planner.demand import Law, candidates_of_pool
 from planner.devices import Pool
 from planner.measurements import Run
 from planner.queueing import OverflowGroup, overflow_group
-from planner.reports.supply import PoolSupply
+from planner.reports.supply import Counts, PoolSupply
 from planner.results import Array
 from planner.units import ADDRESSES
 
@@ -63,7 +63,8 @@ class Observed:
     level_intervals: Array  # (levels,) intervals at each level
     most_found: Array
     fewest_found: Array  # (levels, aliases + 1)
-    contradicting: int  # intervals whose MINCT is above 0 although a try failed, or 0 although none did
+    last_taken: int  # intervals whose MINCT is 0 although no try failed: it found one, and took it
+    contradicting: int  # intervals whose MINCT is above 0 although a try failed
     dispersion: Dispersion | None  # none where there are too few intervals
     length: float  # usual length of an interval [s]; nan where there is none
     never_busy: int  # aliases that could have been taken away without a single fail
@@ -97,9 +98,9 @@ def observe(supply: PoolSupply) -> Observed:
     each = supply.tries[plain].astype(float)
     level, level_tries = _load_levels(each)
     with_tries = each > 0
-    agree = (supply.fails[plain] > 0) == (supply.fewest[plain] == 0)
+    agree = (supply.fails[plain] == 0) | (supply.fewest[plain] == 0)
     marked = with_tries & agree
-    busy = [supply.in_use - marks[plain][marked] for marks in (supply.fewest, supply.most)]
+    busy = [supply.in_use - _found(supply, marks)[plain][marked] for marks in (supply.fewest, supply.most)]
     counted = [_histogram(level[marked], found, level_tries.size, supply.in_use) for found in busy]
     if not supply.marked:
         counted[1] *= 0.0
@@ -112,11 +113,17 @@ def observe(supply: PoolSupply) -> Observed:
         level_intervals=np.bincount(level, minlength=level_tries.size).astype(float),
         most_found=counted[0],
         fewest_found=counted[1],
+        last_taken=int((with_tries & (supply.fewest[plain] == 0) & (supply.fails[plain] == 0)).sum()),
         contradicting=int((with_tries & ~agree).sum()),
         dispersion=_dispersion(supply, now),
         length=float(np.median(supply.length[plain])) if plain.any() else float("nan"),
         never_busy=_never_busy(supply, now),
     )
+
+
+def _found(supply: PoolSupply, marks: Counts) -> Counts:
+    """Free aliases that a try found: where none failed, one at least, whether or not a mark counts the one it took."""
+    return np.where((supply.tries > 0) & (supply.fails == 0), np.maximum(marks, 1), marks)
 
 
 def _now(supply: PoolSupply) -> NDArray[np.bool_]:
@@ -137,7 +144,7 @@ def _never_busy(supply: PoolSupply, now: NDArray[np.bool_]) -> int:
         return 0
     if not asked.any():
         return supply.in_use
-    return max(int(supply.fewest[asked].min()) - 1, 0)
+    return max(int(_found(supply, supply.fewest)[asked].min()) - 1, 0)
 
 
 def _load_levels(tries: Array, levels: int = 5) -> tuple[NDArray[np.int64], Array]:

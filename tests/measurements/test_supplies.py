@@ -119,3 +119,38 @@ def test_rmf_xml_is_judged(tmp_path: Path) -> None:
         (pool,) = judge(read_supplies(path)).pools
         assert (pool.verdict, pool.aliases) == (verdict, 6)
         assert pool.fail_fraction == pytest.approx(wait, abs=1e-5)
+
+
+@pytest.mark.parametrize("used", [20, 31, 32])
+def test_the_most_in_use_counts_the_alias_that_was_taken(used: int, tmp_path: Path) -> None:
+    """With k of 32 in use at once, and no fail, the last request found 32 - k + 1: as many less one were never missed."""
+    frame = pools().with_columns(r783haiu=used, r783hnai=0.0)
+    (pool,) = pool_supplies(
+        read([frame, devices()]).supply.with_columns(aliases=pl.lit(32, pl.UInt32)), tmp_path
+    )
+    assert set(pool.fewest.tolist()) == {33 - used}
+    (answer,) = judge([pool]).pools
+    assert answer.unused == 32 - used
+
+
+def test_what_is_given_twice_is_refused(tmp_path: Path) -> None:
+    lines = CSV.read_text(encoding="utf-8").splitlines()
+    whole, begin, end = (tmp_path / name for name in ("whole.csv", "begin.csv", "end.csv"))
+    for path, some in ((whole, lines), (begin, lines[:250]), (end, [lines[0], *lines[200:]])):
+        path.write_text("\n".join(some) + "\n", encoding="utf-8")
+    for paths in ([whole, whole], [begin, end], [whole, end]):
+        with pytest.raises(ReportError, match=r"pool 0 at 2007-05-27 .* already: expected each once"):
+            read_supplies(paths)
+    end.write_text("\n".join([lines[0], *lines[250:]]) + "\n", encoding="utf-8")
+    assert sum(each.time.size for each in read_supplies([begin, end])) == len(lines) - 1 - 3 * 2
+
+
+def test_a_report_that_rmf_prints_twice_is_refused(tmp_path: Path) -> None:
+    """A second DEVICE report would double the requests, a second IOQ report contradict the first."""
+    whole = (ROOT / "docs/examples/rmf.xml").read_text(encoding="utf-8")
+    reports = whole.split("<postprocessor>")[1:]
+    for report, told in zip(reports[:2], ("8A00 a second time", "pool 0045 at .* already"), strict=True):
+        path = tmp_path / "twice.xml"
+        path.write_text(whole.replace(report, f"{report}<postprocessor>{report}", 1), encoding="utf-8")
+        with pytest.raises(ReportError, match=told):
+            read_supplies(path)

@@ -56,6 +56,15 @@ def test_one_less_than_the_fewest_free_was_never_missed() -> None:
     assert [answer.unused for answer in judge([ENOUGH, NOT_ENOUGH, TOO_MANY]).pools] == [0, 0, 4]
 
 
+def test_fewer_free_never_need_fewer() -> None:
+    """0 without a fail is the last alias, which a try took: not a contradiction that leaves the busiest intervals out."""
+    answers = [judge([counters([6000] * 3, [0] * 3, [free] * 3)]).pools[0] for free in (3, 2, 1, 0)]
+    needed = [answer.aliases_needed or 0 for answer in answers]
+    assert needed == sorted(needed) and needed[-1] == needed[-2] > needed[0]
+    assert [answer.unused for answer in answers] == [2, 1, 0, 0]
+    assert any("took the last alias" in note for note in answers[-1].notes)
+
+
 @pytest.mark.long
 def test_a_looser_target_needs_no_more() -> None:
     needed = [
