@@ -123,7 +123,7 @@ def test_rmf_xml_is_judged(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("used", [20, 31, 32])
 def test_the_most_in_use_counts_the_alias_that_was_taken(used: int, tmp_path: Path) -> None:
-    """With k of 32 in use at once, and no fail, the last request found 32 - k + 1: as many less one were never missed."""
+    """With k of 32 in use at once, and no fail, the last request found 33 - k, and one fewer was never missed."""
     frame = pools().with_columns(r783haiu=used, r783hnai=0.0)
     (pool,) = pool_supplies(
         read([frame, devices()]).supply.with_columns(aliases=pl.lit(32, pl.UInt32)), tmp_path

@@ -57,7 +57,7 @@ def test_one_less_than_the_fewest_free_was_never_missed() -> None:
 
 
 def test_fewer_free_never_need_fewer() -> None:
-    """0 without a fail is the last alias, which a try took: not a contradiction that leaves the busiest intervals out."""
+    """0 without a fail is the last alias, which a try took: the busiest intervals are not left out."""
     answers = [judge([counters([6000] * 3, [0] * 3, [free] * 3)]).pools[0] for free in (3, 2, 1, 0)]
     needed = [answer.aliases_needed or 0 for answer in answers]
     assert needed == sorted(needed) and needed[-1] == needed[-2] > needed[0]
