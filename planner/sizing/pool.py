@@ -37,7 +37,6 @@ from planner.sizing.volumes import (
     fitted,
     grouped,
     grown,
-    interpolated,
     means,
     own_rates,
     pool_of,
@@ -95,17 +94,25 @@ def solved(
         marks=marks,
     )
     rows = iter(flat)
-    return [_between([next(rows) for _ in each.pools], each.shares) for each in demands]
+    return [interpolated([next(rows) for _ in each.pools], each.shares) for each in demands]
 
 
-def _between(
+def interpolated(
     rows: Sequence[Performance | PlannerError], shares: Sequence[float]
 ) -> Performance | PlannerError:
-    """Figures between two whole numbers of requesters; why, where one side has none."""
+    """Figures between two whole numbers of requesters, classes as of the larger share; why, where one has none."""
     known = [each for each in rows if isinstance(each, Performance)]
     if len(known) < len(rows):
         return next(each for each in rows if not isinstance(each, Performance))
-    return interpolated(known, shares)
+    if len(known) == 1:
+        return known[0]
+    (few, many), (a, b) = known, shares
+    means = {
+        name: a * getattr(few, name) + b * getattr(many, name)
+        for name in ("io_rate", "queued", "no_alias", "tries", "fails")
+    }
+    busy = a * few.io_rate * few.service_time + b * many.io_rate * many.service_time
+    return replace(known[int(np.argmax(shares))], service_time=busy / means["io_rate"], **means)
 
 
 class SizedPool(Sized):
@@ -313,7 +320,7 @@ def count_together(sized: Sequence[SizedPool]) -> None:
 
     windows = [each.window(each.preferred) for each in ready]
     # What was measured decides between more and less than the aliases in use.
-    bounds = [each.measured_bounds for each in ready]
+    bounds = [each.bounds(*(each.run.total_queue.value,) * 2) for each in ready]
     most = [min(limit, met) for (limit, _), (_, met) in zip(windows, bounds, strict=True)]
     missed = [
         max(min(low, last - 1), misses)

@@ -150,18 +150,8 @@ class Sized(ABC):
         model = self.model_before(np.minimum(counts, float(max(self.run.most_aliases, 0))))
         return Correction.of(model, self.runs, exact=not self.growth)
 
-    @property
-    def measured_bounds(self) -> tuple[int, int]:
-        """Largest count that the measurement misses the target with, -1 where none, and the least that meets it."""
-        return self._bounds(self.run.total_queue.value, self.run.total_queue.value)
-
-    @property
-    def measured_ends(self) -> tuple[int, int]:
-        """The same for certain: at the lower end of what the queue may be, and at the upper end."""
-        return self._bounds(max(self.run.total_queue.low, 0.0), self.run.total_queue.high)
-
-    def _bounds(self, shortest: Any, longest: Any) -> tuple[int, int]:
-        """Count that misses the target with the shortest queue, and that meets it with the longest."""
+    def bounds(self, shortest: Any, longest: Any) -> tuple[int, int]:
+        """Measured count that misses the target with the shortest queue, else -1; that meets it with the longest, else most."""
         run, most = self.run, self.run.most_aliases
         if self.growth or not run.queue_known or not self.target.of_waits:
             return -1, most
@@ -237,7 +227,7 @@ class Sized(ABC):
         low, high = min(ends), max(ends)
         if self.residual > 1.0:
             low, high = low - 1, high + 1
-        misses, meets = self.measured_ends
+        misses, meets = self.bounds(max(self.run.total_queue.low, 0.0), self.run.total_queue.high)
         low, high = max(low, min(misses + 1, self.count)), min(high, max(meets, self.count))
         for end in self.at_ends:
             try:
