@@ -124,12 +124,12 @@ class SizedPool(Sized):
 
     def __init__(
         self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, *, candidates: Sequence[Candidate],
-        fitted_: bool = False, left_out: tuple[str, ...] = (),
+        left_out: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         super().__init__(runs, law, target, growth)
-        self.candidates, self.fitted, self.left_out = list(candidates), fitted_, left_out
+        self.candidates, self.left_out = list(candidates), left_out
         self.preferred = GrownDemand.of(self.candidates[0], self.run, growth)
-        self.residual = 0.0 if fitted_ else self.candidates[0].residual
+        self.residual = self.candidates[0].residual
         self.grouping_error = self.preferred.error
 
     @property
@@ -394,13 +394,13 @@ def size_pools(
                 found[k] = problem
                 continue
             of_fits = [_of_fit(each, runs[-1], law) for each in fits]
-            found[k] = SizedPool(
-                runs, law, target, growth[k], candidates=of_fits, fitted_=True, left_out=left_out
-            )
+            found[k] = SizedPool(runs, law, target, growth[k], candidates=of_fits, left_out=left_out)
         elif runs[-1].aliases and (runs[-1].queue_known or len(runs) == 1):
             together.append(k)
         elif not runs[-1].queue_known:
-            found[k] = SizedPool(runs, law, target, growth[k], candidates=[_offered(runs[-1], law)])
+            # Rates and service times alone are an offered load: open arrivals at the measured rates.
+            offered = pool_of(law, runs[-1].service.value, arrival_rate=runs[-1].io_rate.value)
+            found[k] = SizedPool(runs, law, target, growth[k], candidates=[Candidate(pool=offered)])
         else:
             alone.append(k)
     present = [unshared[k] if len(cases[k]) == 1 else _unshared(cases[k][-1]) for k in alone]
@@ -576,11 +576,6 @@ def _picked(many: int, *, opened: bool) -> Indices:
     """
     smallest = min(int(opened), many - 1)
     return np.unique([smallest, *np.linspace(0, many - 1, min(many, 6)).round().astype(np.int64)])
-
-
-def _offered(run: Run, law: Law) -> Candidate:
-    """Rates and service times alone are an offered load: open arrivals at the measured rates."""
-    return Candidate(pool=pool_of(law, run.service.value, arrival_rate=run.io_rate.value))
 
 
 def _fitting(read: Readings) -> tuple[Indices, Indices]:

@@ -151,7 +151,7 @@ class Sized(ABC):
         return Correction.of(model, self.runs, exact=not self.growth)
 
     def bounds(self, shortest: Any, longest: Any) -> tuple[int, int]:
-        """Measured count that misses the target with the shortest queue, else -1; that meets it with the longest, else most."""
+        """Count that misses the target with the shortest queue, -1 if none, and one that meets it with the longest."""
         run, most = self.run, self.run.most_aliases
         if self.growth or not run.queue_known or not self.target.of_waits:
             return -1, most
