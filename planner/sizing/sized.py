@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from planner.demand import Law, Target
-from planner.demand.pool_in_use import PoolInUse
 from planner.demand.pool_readings import PoolRow
+from planner.demand.pooled import PoolInUse
 from planner.demand.steady import Candidate
 from planner.devices import Performance
 from planner.errors import InfeasibleError, PlannerError
