@@ -30,10 +30,20 @@ from planner.units import MILLISECOND, readable
 ROWS_BEYOND: Final = 2
 
 
-def tries_of(fails: Array, no_alias: Array) -> Array:
-    """Rate of I/Os in need of an alias from that of those that find none, and their share; nan where none does."""
-    tries: Array = np.divide(fails, no_alias, out=np.full(fails.shape, np.nan), where=no_alias > 0)
-    return tries
+def with_fails(rows: Performance, no_alias: Array, fails: Array) -> Performance:
+    """The same with the share of I/Os in need of an alias that find none, and their rate; tries nan where none does."""
+    tries = np.divide(fails, no_alias, out=np.full(fails.shape, np.nan), where=no_alias > 0)
+    return replace(rows, no_alias=no_alias, tries=tries, fails=fails)
+
+
+def curve(counts: Array, rate: Array, service: Array, queued: Array, volumes: int = 1) -> Performance:
+    """Figures of equal volumes at some counts; how often an alias is asked for is not known."""
+    nothing = np.full(counts.shape, np.nan)
+    return Performance(
+        aliases=counts, io_rate=rate, service_time=service, queued=queued, no_alias=nothing, tries=nothing,
+        fails=nothing, fewest_free=nothing, most_free=nothing, volume_rates=(rate / volumes)[:, None],
+        volume_responses=(queued / rate + service)[:, None],
+    )  # fmt: skip
 
 
 @dataclass(slots=True)

@@ -33,7 +33,7 @@ from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import NORMAL_90, counts_at_ends, ends_of, spaced
-from planner.sizing.sized import Sized, finite, tries_of
+from planner.sizing.sized import Sized, curve, finite, with_fails
 from planner.sizing.volumes import fitted, rates_differ
 from planner.sizing.wording import of_volume
 
@@ -109,7 +109,7 @@ class SizedVolume(Sized):
         """The same by the balance of base and aliases."""
         found = self.read.predict(rows.aliases.astype(np.int64), tries=True)
         waits, without = (np.asarray(each)[0, self.chosen] for each in (found.waits, found.no_alias))
-        return replace(rows, no_alias=without, fails=waits, tries=tries_of(waits, without))
+        return with_fails(rows, without, waits)
 
     def model_before(self, counts: Array) -> Performance:
         """The same, not grown."""
@@ -275,15 +275,7 @@ def _predicted_together(read: Readings, chosen: NDArray[np.int64], many: int) ->
         rate[index], service[index], queued[index] = (
             each[place] for each in (solved.rate, solved.service, solved.queue)
         )
-    nothing = np.full(counts.shape, np.nan)
-    return [
-        Performance(
-            aliases=counts, io_rate=rate[k], service_time=service[k], queued=queued[k], no_alias=nothing, tries=nothing,
-            fails=nothing, fewest_free=nothing, most_free=nothing, volume_rates=rate[k][:, None],
-            volume_responses=(queued[k] / rate[k] + service[k])[:, None],
-        )
-        for k in range(chosen.size)
-    ]  # fmt: skip
+    return [curve(counts, *figures) for figures in zip(rate, service, queued, strict=True)]
 
 
 def _fewest_requesters(run: Run, read: Readings, counts: Counts) -> Counts:
