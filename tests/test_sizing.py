@@ -391,7 +391,7 @@ def test_pool_listings_whose_rates_rose_with_the_aliases_are_read_together(
     monkeypatch.setattr(
         pool_module,
         "SizedPool",
-        lambda *_, candidates, fitted_=False, **__: "fitted" if fitted_ else candidates,
+        lambda *_, candidates, left_out=None, **__: candidates if left_out is None else "fitted",
     )
     before = joined("before", [closed_run(6, 5e-3)] * 3)
 

@@ -49,19 +49,14 @@ class Law:
             raise InputError(
                 "model", str(model), f"a model of kind {' or '.join(KINDS_WITH_ALIASES)}, not {found.kind}"
             )
-        values = {}
-        for key in (INFLATION.file_key, REDRIVE_TIME.file_key):
-            if key not in found.parameters:
-                raise ReportError(str(model), f"expected `parameters.{key}`")
-            values[key] = found.parameters[key]
-        inflation, gap = values[INFLATION.file_key], values[REDRIVE_TIME.file_key]
+        keys = [each.file_key for each in (INFLATION, REDRIVE_TIME)]
+        if missing := [key for key in keys if key not in found.parameters]:
+            raise ReportError(str(model), f"expected `parameters.{missing[0]}`")
+        inflation, gap = (found.parameters[key].value for key in keys)
         return cls(
-            inflation=inflation.value,
-            redrive_time=gap.value,
-            model_error=found.fit.model_error,
-            axes=_axes(found),
+            inflation=inflation, redrive_time=gap, model_error=found.fit.model_error, axes=_axes(found),
             words=_words(found, model),
-        )
+        )  # fmt: skip
 
     def moved(self, axis: tuple[float, float], steps: float) -> tuple[float, float]:
         """Go along one of the `axes`."""

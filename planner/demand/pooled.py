@@ -5,31 +5,49 @@ Which reading of a volume is true is not known, but what it asks of the pool dif
 times, one reading a volume each time, by weight; count and range are quantiles (planner.demand.pool_readings). Beside
 these draws of independent volumes stand those whose bursts come together (planner.demand.together), as far as that is
 declared, or aliases in use and further rows show it.
+
+Pools measured with aliases in use are read as if without, their waits a multiple of those of Poisson arrivals, the same
+one for all volumes. For ten of them draws are taken; each counts as far as the queue that it has with those aliases is
+the measured one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from planner.demand import chains, priors
+from planner.demand.kinds import COARSE
 from planner.demand.law import Law
-from planner.demand.pool_draws import DRAWS, SAME_DRAWS, Together, curves_of, pool_of
-from planner.demand.pool_in_use import MULTIPLES, PoolInUse, read_in_use
-from planner.demand.pool_readings import PoolReadings, PoolRow, joined, mean_service, misfit, services, tie
-from planner.demand.read import make_rows, read_volumes, with_queues
+from planner.demand.pool_draws import DRAWS, SAME_DRAWS, Curves, Together, counting, curves_of, drawn, pool_of
+from planner.demand.pool_readings import (
+    PoolReadings,
+    PoolRow,
+    joined,
+    mean_service,
+    misfit,
+    most_aliases,
+    services,
+    tie,
+)
+from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
 from planner.demand.readings import Readings
 from planner.demand.rowwise import MeasuredRows
-from planner.demand.unlimited import asked
+from planner.demand.unlimited import AliasUse, asked, service_rates
 from planner.results import Array
 
 ROWS_AT_ONCE: Final = 2560  # rows of volumes that are read together: from more on nothing is gained
 LEAST_GONE: Final = 0.2  # share of the queue that must be gone before rates say what they are without any
 MORE_SHARES: Final = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)  # of bursts that come together, beside none
+# Of the wait of Poisson arrivals, in logarithms.
+MULTIPLES: Final = np.log([0.4, 0.75, 1.0, 1.5, 2.2, 3.3, 5.5, 10.0, 20.0, 50.0])
+SHARES: Final = (0.5, 1.0)  # of bursts that come together, beside none
+LEAST_RISE: Final = 1e-6  # between two guesses of a rate, in logarithms, that make a line
 
 
 def read_pools(
@@ -180,3 +198,184 @@ def _paced(pool: PoolReadings, shares: tuple[float, float]) -> PoolReadings:
     rate = pool.alone_rate + (pool.rate - pool.alone_rate) * shares[0]
     service = before + (after - before) * shares[1]
     return replace(pool, rate=rate, busy=pool.busy * (service * rate.sum() / pool.busy.sum()))
+
+
+class Hypotheses(NamedTuple):
+    """Volumes of pools under every multiple, and what they ask of aliases."""
+
+    readings: Readings
+    asks: AliasUse
+    together: Together
+
+    @classmethod
+    def of(cls, readings: Readings) -> Hypotheses:
+        """Of volumes that were read as if without aliases."""
+        asks = asked(readings)
+        return cls(readings, asks, Together.of(readings, asks))
+
+
+def read_in_use(
+    rows: Sequence[PoolRow], law: Law, growth: Array, many: int, *, tied: bool = True, tries: bool = False,
+    known: dict[int, PoolInUse] | None = None,
+) -> list[PoolReadings]:  # fmt: skip
+    """Read pools with aliases in use; one that is asked for at several growths is read once.
+
+    Nor are those in `known` read again, by the identity of their rows; what is read is added.
+    """
+    known = {} if known is None else known
+    _read_now(rows, law, many, known, tries=tries)
+    weighed = [known[id(row)] for row in rows]
+    found = {
+        k: one.pool(one.now, one.each, one.curves, one.draws)
+        for k, one in enumerate(weighed)
+        if not growth[k]
+    }
+    read_together: dict[int, list[int]] = {}
+    for k in np.flatnonzero(growth).tolist():
+        read_together.setdefault(id(weighed[k].now), []).append(k)
+    for some in read_together.values():
+        which = [np.arange(weighed[k].each[0].start, weighed[k].each[-1].stop) for k in some]
+        share = np.repeat(growth[some], [part.size for part in which])
+        later = Hypotheses.of(weighed[some[0]].now.readings.of(np.concatenate(which)).grown(share))
+        begin = 0
+        for k in some:
+            each = _multiples(rows[k], begin)
+            begin = each[-1].stop
+            curves = curves_of(rows[k], later.together, each, SHARES, tries=tries)
+            found[k] = weighed[k].pool(later, each, curves, None)
+    return [one.tied(found[k]) if tied else found[k] for k, one in enumerate(weighed)]
+
+
+def _read_now(
+    rows: Sequence[PoolRow], law: Law, many: int, known: dict[int, PoolInUse], *, tries: bool
+) -> None:
+    """Add the pools that are not known yet, as they were measured, all of them together."""
+    apart = list({id(row): row for row in rows if id(row) not in known}.values())
+    if not apart:
+        return
+    (rate, service, queued), parts = joined(apart)
+    measured = make_rows(rate, service, queued, 0)
+    now = Hypotheses.of(_as_without(measured, parts, law))
+    for row, part in zip(apart, parts, strict=True):
+        begin = MULTIPLES.size * part.start
+        known[id(row)] = PoolInUse.of(row, measured.of(part), begin, now, many, tries=tries)
+
+
+def _multiples(row: PoolRow, begin: int) -> list[slice]:
+    """Where the volumes of a pool stand with each multiple."""
+    volumes = row.rate.value.size
+    return [slice(begin + k * volumes, begin + (k + 1) * volumes) for k in range(MULTIPLES.size)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PoolInUse:
+    """A pool as it was measured: `rows`; its draws and curves of `now`, and how likely they are."""
+
+    row: PoolRow
+    rows: MeasuredRows
+    now: Hypotheses
+    each: list[slice]  # its volumes with each multiple
+    draws: list[Array]
+    curves: Curves
+    likely: Array  # (multiples, draws and curves)
+
+    @classmethod
+    def of(
+        cls, row: PoolRow, rows: MeasuredRows, begin: int, now: Hypotheses, many: int, *, tries: bool
+    ) -> PoolInUse:
+        """As far as each has the queue that was measured."""
+        each = _multiples(row, begin)
+        draws = [drawn(now.asks.of(some), most_aliases(row.rate.value.size), many) for some in each]
+        curves = curves_of(row, now.together, each, SHARES, tries=tries)
+        of_draws = np.array([queues[row.aliases] for queues in draws])
+        of_curves = curves.queues[row.aliases].reshape(MULTIPLES.size, -1)
+        likely = _likely(np.concatenate([of_draws, of_curves], axis=1), rows)
+        likely[:, many:] *= curves.likely.reshape(MULTIPLES.size, -1)
+        return cls(row=row, rows=rows, now=now, each=each, draws=draws, curves=curves, likely=likely)
+
+    @property
+    def many(self) -> int:
+        """Number of draws with each multiple."""
+        return int(self.draws[0].shape[1])
+
+    def pool(
+        self, some: Hypotheses, each: Sequence[slice], curves: Curves, draws: Sequence[Array] | None
+    ) -> PoolReadings:
+        """The pool as measured or grown, `each` where its volumes stand."""
+        asks = [some.asks.of(part) for part in each]
+        likeliest = int(np.argmax(self.likely.sum(axis=1)))
+        return pool_of(
+            self.row, replace(some.readings.of(each[likeliest]), rows=self.rows), asks,
+            [use.mean(use.alone) for use in asks], self.likely[:, : self.many],
+            curves=replace(curves, likely=self.likely[:, self.many :].ravel()), draws=draws,
+        )  # fmt: skip
+
+    def tied(self, pool: PoolReadings) -> PoolReadings:
+        """Each draw multiplied by what it misses of the measured queue."""
+        at, kept = self.row.aliases, [] if self.row.joined else counting(self.likely[:, : self.many]).tolist()
+        factor = np.exp(
+            tie(np.concatenate([*(self.draws[k][at] for k in kept), self.curves.queues[at]]), self.rows)
+        )
+        fails = None if pool.fails is None else pool.fails * factor
+        return replace(pool, queues=pool.queues * factor, fails=fails)
+
+
+def _as_without(rows: MeasuredRows, parts: Sequence[slice], law: Law) -> Readings:
+    """Readings as if without aliases of rows measured with some; of each pool for each multiple of the Poisson wait."""
+    volumes = np.concatenate([np.tile(np.arange(part.start, part.stop), MULTIPLES.size) for part in parts])
+    sizes = np.array([part.stop - part.start for part in parts])
+    multiple = np.concatenate([np.repeat(np.exp(MULTIPLES), size) for size in sizes])
+    # Pool and multiple that each row belongs to: their queues are one sum.
+    group = np.repeat(np.arange(MULTIPLES.size * sizes.size), np.repeat(sizes, MULTIPLES.size))
+    queued = np.repeat(np.add.reduceat(rows.queue, [part.start for part in parts]), MULTIPLES.size)
+    measured = rows.of(volumes)
+
+    def read(rate: Array, service: Array) -> Readings:
+        poisson = open_queue(rate * service, law.redrive_time / service)
+        # Waits of more than 12 service times would be read as phases of overload.
+        queue = np.minimum(multiple * poisson, np.maximum(12.0 * rate * service, poisson))
+        alone = replace(measured, rate=rate, service=service, queue=queue, queue_low=queue, queue_high=queue)
+        return read_rows(alone, law, COARSE, priors.ONE_ROW)
+
+    def reached(readings: Readings) -> tuple[Array, Array, Array]:
+        """Share of the queue that is left, rate with the aliases in use, growth of the service time with enough."""
+        waiting = np.bincount(group, weights=readings.rows.queue)
+        left = np.minimum(queued / waiting, 1.0)[group]
+        free, slow, growth = service_rates(readings)
+        return left, left * slow + (1 - left) * free, np.maximum(growth, 1.0)
+
+    # Rate and service were measured with the aliases in use, the readings are of volumes without: the rate is sought
+    # that those aliases raise to the measured one. Two guesses make a line, in logarithms.
+    first = read(measured.rate, measured.service)
+    left, before, growth = reached(first)
+    rate = measured.rate * measured.rate / before
+    second = read(rate, measured.service / growth ** (1 - left))
+    left, after, growth = reached(second)
+    step = along(np.log(before / measured.rate), np.log(before / after))
+    rate = measured.rate * (rate / measured.rate) ** step
+    return read(rate, measured.service / growth ** (1 - left))
+
+
+def along(wanted: Array, risen: Array) -> Array:
+    """Steps along the line through two guesses: what is wanted over what the first brought; 1 where it is level."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = np.where(risen > LEAST_RISE, wanted / risen, 1.0)
+    return np.asarray(np.clip(step, 0.0, 1.5))  # not far beyond the second guess
+
+
+def _likely(queues: Array, rows: MeasuredRows) -> Array:
+    """How likely the queue that was measured with the aliases in use is under each draw, (multiples, draws)."""
+    # Before the queue is known the usual multiple is exp(.8), with a standard deviation of 1 in its logarithm.
+    off = misfit(queues, rows) ** 2 + ((MULTIPLES - 0.8) ** 2)[:, None]
+    found: Array = np.exp(-0.5 * (off - off.min()))
+    return found
+
+
+def open_queue(load: Array, gap: Array) -> Array:
+    """Queue of Poisson arrivals at one device, the load held below saturation."""
+    load = np.minimum(load, 0.97 / (1 + gap))
+    one = np.ones_like(load)
+    found: Array = chains.batches(chains.DeviceStation(most=1, inflation=0.0, gap=gap), load, one, one).queue[
+        0
+    ]
+    return found

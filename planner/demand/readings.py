@@ -160,15 +160,14 @@ class Readings:
         asked = np.atleast_1d(np.asarray(counts, dtype=np.int64))
         if asked.size == 0 or asked.min() < 0 or asked.max() > MOST_ALIASES:
             raise InputError("aliases", counts, f"whole numbers from 0 to {MOST_ALIASES}")
-        return self._solved(int(asked.max()) + 1, asked, tries=tries)
-
-    def _solved(self, most: int, asked: Indices, *, tries: bool = False) -> PredictedRows:
         gap = self.law.redrive_time / self.service_time
         used = np.where(self.used, 1.0, np.nan)
         demands = replace(
             self.demands, load=self.demands.load * used, population=self.demands.population * used
         )
-        found, without = kinds.solve(demands, self.layout, most, self.law.inflation, gap, tries=tries)
+        found, without = kinds.solve(
+            demands, self.layout, int(asked.max()) + 1, self.law.inflation, gap, tries=tries
+        )
         unit = self.service_time[:, :, None]
 
         def laid(values: Array) -> Array:
@@ -199,7 +198,7 @@ class Readings:
             part = self.of(left)
             open_ = np.isinf(found[left])
             part = replace(part, weight=np.where(open_, part.weight, 0.0))
-            rows = part._solved(most, np.arange(most), tries=target.no_alias is not None)
+            rows = part.predict(np.arange(most), tries=target.no_alias is not None)
             met = target.met(rows.rate, rows.service, rows.queue, rows.no_alias, rows.waits)
             first = np.where(met.any(axis=-1), np.argmax(met, axis=-1), np.inf)
             found[left] = np.where(open_, first, found[left])

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from planner.demand import chains, kinds
 from planner.demand.kinds import ArrayFields, Demands, Layout
 from planner.interval import Interval
+from planner.queueing._roots import increasing_root
 from planner.results import Array
 
 Flags = NDArray[np.bool_]
@@ -34,6 +35,7 @@ FREE: Final = {  # the free number of each kind, and the ends between which it i
     kinds.VARIABLE: ("ratio", 1e-3, 1e3),
     kinds.SLOW: ("on_load", 1e-9, 1e9),  # by its excess over the load, over the idle capacity then
 }
+TOLERANCE: Final = 1e-10  # of the function whose zero is looked for
 NEAR: Final = 0.1  # between the free numbers of two passes, in logarithms
 SLACK: Final = 0.04  # a wait that requesters without think time reach but for rounding
 
@@ -55,56 +57,27 @@ class MeasuredRows(ArrayFields):
 
 
 def root(
-    of: Callable[[Indices], Callable[[Array], Array]], low: Array, high: Array, guess: Array | None = None, *,
-    tolerance: float = 1e-10,
-) -> tuple[Array, Flags]:  # fmt: skip
-    """Zeros of increasing functions, and whether they lie between the ends: inverse quadratic (Chandrupatla 1997).
+    function: Callable[[Array, Indices], Array], low: Array, high: Array, guess: Array | None = None
+) -> tuple[Array, Flags]:
+    """Zeros of an increasing function of a number and its place, and whether they lie between the ends.
 
-    They are looked for next to a `guess` first. `tolerance` holds for the function or for its argument, whichever is
-    met first.
+    They are looked for next to a `guess` first.
     """
+    least, most = low, high
     if guess is not None:
-        best, found = root(of, *(np.clip(guess + side, low, high) for side in (-NEAR, NEAR)))
-        if (missed := np.flatnonzero(~found)).size:
-            ends = low[missed], high[missed]
-            best[missed], found[missed] = root(lambda some: of(missed[some]), *ends)
-        return best, found
-    place = np.arange(low.size)
-    function = of(place)
-    b, a = low.copy(), high.copy()
-    at_b, at_a = function(b), function(a)
-    found = (at_b <= 0) & (at_a >= 0)
-    c, at_c = a.copy(), at_a.copy()
-    best = np.where(at_b > 0, low, high)
-    share = np.full(low.shape, 0.5)
-    open_yet = found
-    for _ in range(60):
-        if open_yet.sum() < 0.8 * place.size:  # leaving out less than a fifth saves nothing
-            place = place[open_yet]
-            a, b, c, at_a, at_b, at_c, share = (each[open_yet] for each in (a, b, c, at_a, at_b, at_c, share))
-            function, open_yet = of(place), np.ones(place.size, dtype=bool)
-        if not place.size:
-            break
-        guess = a + share * (b - a)
-        value = function(guess)
-        same = np.sign(value) == np.sign(at_a)
-        c, at_c = np.where(same, a, b), np.where(same, at_a, at_b)
-        b, at_b = np.where(same, b, a), np.where(same, at_b, at_a)
-        a, at_a = guess, value
-        nearer = np.abs(at_a) < np.abs(at_b)
-        best[place[open_yet]] = np.where(nearer, a, b)[open_yet]
-        width = np.abs(b - a)
-        open_yet = (
-            open_yet & (np.where(nearer, np.abs(at_a), np.abs(at_b)) >= tolerance) & (width >= tolerance)
+        least, most = np.maximum(guess - NEAR, low), np.minimum(guess + NEAR, high)
+
+    def settled(free: Array, some: Array) -> Array:
+        found = function(free, some.astype(np.int64))
+        return np.where(np.abs(found) < TOLERANCE, 0.0, found)
+
+    best = increasing_root(settled, least, most, [np.arange(float(low.size))])
+    found = (best > least) & (best < most)
+    missed = np.flatnonzero(~found)
+    if guess is not None and missed.size:
+        best[missed], found[missed] = root(
+            lambda free, some: function(free, missed[some]), low[missed], high[missed]
         )
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            x, y = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
-            bent = (1 - np.sqrt(1 - x) < y) & (y < np.sqrt(x))
-            step = at_a / (at_b - at_a) * at_c / (at_b - at_c)
-            step += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
-            margin = np.minimum(0.5, 0.25 * tolerance / width)
-        share = np.where(bent & np.isfinite(step), step, 0.5)
-        share = np.clip(share, margin, 1 - margin)
     return best, found
 
 
@@ -184,18 +157,12 @@ def _inverted(
             return np.asarray(load + np.maximum(most - load, 0.0) / (1 + np.exp(-free)))
         return np.asarray(np.exp(free) + (name == "batch"))
 
-    def of(some: Indices) -> Callable[[Array], Array]:
-        theirs, devices, own_target, at = part.of(some), rows.devices[some], target[some], station.of(some)
-        own_most = most[some]
+    def excess(free: Array, some: Indices) -> Array:
+        guess = replace(part.of(some), **{name: value(free, part.load[some], most[some])})
+        _, queue, _ = kinds.one_kind(kind, station.of(some), guess).at(rows.devices[some])
+        return np.asarray(np.minimum(np.log(np.maximum(queue, 1e-300)), 700.0) - target[some])
 
-        def excess(free: Array) -> Array:
-            guess = replace(theirs, **{name: value(free, theirs.load, own_most)})
-            _, queue, _ = kinds.one_kind(kind, at, guess).at(devices)
-            return np.asarray(np.minimum(np.log(np.maximum(queue, 1e-300)), 700.0) - own_target)
-
-        return excess
-
-    free, found = root(of, *_ends(kind, load.size), guess)
+    free, found = root(excess, *_ends(kind, load.size), guess)
     return replace(part, **{name: value(free, part.load, most)}), good & found, free
 
 
@@ -216,23 +183,19 @@ def _requesters(
     target = np.log(np.maximum(wait, 1e-12))
     longer = chains.with_open(station, single)[chains.own(rows.devices)]
 
-    def theirs(think: Array, some: Indices, at: chains.DeviceStation) -> tuple[Array, Array]:
-        rate, queue, _ = chains.requesters(at, people[some], think, one[some]).at(rows.devices[some])
+    def theirs(free: Array, some: Indices) -> tuple[Array, Array]:
+        found = chains.requesters(station.of(some), people[some], np.exp(-free), one[some])
+        rate, queue, _ = found.at(rows.devices[some])
         return rate, queue * longer[some]
 
-    def of(some: Indices) -> Callable[[Array], Array]:
-        at = station.of(some)
-
-        def excess(free: Array) -> Array:
-            rate, queue = theirs(np.exp(-free), some, at)
-            return np.log(np.maximum(queue, 1e-300)) - np.log(np.maximum(rate, 1e-300)) - target[some]
-
-        return excess
+    def excess(free: Array, some: Indices) -> Array:
+        rate, queue = theirs(free, some)
+        return np.log(np.maximum(queue, 1e-300)) - np.log(np.maximum(rate, 1e-300)) - target[some]
 
     low, high = _ends(kind, load.size)
-    free, found = root(of, -high, -low, guess)
+    free, found = root(excess, -high, -low, guess)
     think = np.exp(-free)
-    rate, queue = theirs(think, np.arange(load.size), station)
+    rate, queue = theirs(free, np.arange(load.size))
     near = queue / np.maximum(rate, 1e-300) > wait * (1 - SLACK)
     active = own * load / np.maximum(rate, 1e-300)
     good = (found | near) & (active <= 1 + SLACK) & (wait > 0)
@@ -250,18 +213,14 @@ def _balanced(
             return replace(part, load=most / (1 + np.exp(-free)))
         return replace(part, think=np.exp(-free))
 
-    def of(some: Indices) -> Callable[[Array], Array]:
-        theirs, at, measured, own_most = part.of(some), station.of(some), rows.of(some), most[some]
-
-        def excess(free: Array) -> Array:
-            figures = kinds.one_kind(kind, at, guessed(theirs, free, own_most)).at(measured.devices)
-            of_service, of_queue = strains(*figures, measured)
-            return np.clip(of_service + of_queue, -1e9, 1e9)
-
-        return excess
+    def excess(free: Array, some: Indices) -> Array:
+        measured = rows.of(some)
+        found = kinds.one_kind(kind, station.of(some), guessed(part.of(some), free, most[some]))
+        of_service, of_queue = strains(*found.at(measured.devices), measured)
+        return np.clip(of_service + of_queue, -1e9, 1e9)
 
     low, high = _ends(kind, most.size)
-    free, _ = root(of, -high, -low, guess)
+    free, _ = root(excess, -high, -low, guess)
     return guessed(part, free, most), np.ones(most.shape, dtype=bool), free
 
 

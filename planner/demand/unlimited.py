@@ -242,14 +242,6 @@ def alias_law(law: Array, busy: Array, steps: Array) -> tuple[Array, Array]:
     With n present the base is busy with chance n / (n + d). The one number d is such that the base is busy as often as
     it is; I/Os on aliases stay there when the base becomes free. One over the busy share is nearly linear in d: Newton.
     """
-    found, ends = np.empty_like(law), np.empty_like(law)
-    for first in range(0, law.shape[1], 256):  # so many elements stay in a cache
-        some = slice(first, first + 256)
-        found[:, some], ends[:, some] = _alias_law(law[:, some], busy[some], steps)
-    return found, ends
-
-
-def _alias_law(law: Array, busy: Array, steps: Array) -> tuple[Array, Array]:
     n = np.arange(law.shape[0], dtype=np.float64)[:, None]
     weight = law * n
     some = np.maximum(law[1:].sum(axis=0), 1e-300)

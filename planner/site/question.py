@@ -181,13 +181,8 @@ def rules(
 
 def _ranged(found: PoolNeed, decided: Need) -> PoolNeed:
     """Put the range of the interval that decides beside the count."""
-    if decided.low is None or decided.high is None:
-        return replace(
-            found, needed_low=None, needed_high=None, notes=(*found.notes, f"no range: {decided.problem}")
-        )
-    return replace(
-        found, needed_low=decided.low, needed_high=decided.high, notes=(*found.notes, *decided.apart)
-    )
+    beside = decided.apart if decided.count is not None else (f"no range: {decided.problem}",)
+    return replace(found, needed_low=decided.low, needed_high=decided.high, notes=(*found.notes, *beside))
 
 
 def combine(

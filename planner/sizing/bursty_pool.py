@@ -20,7 +20,7 @@ from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import NORMAL_90, spaced, through
 from planner.sizing.comparison import Gain
-from planner.sizing.sized import Known, Sized, tries_of
+from planner.sizing.sized import Known, Sized, curve, with_fails
 from planner.sizing.volumes import alike
 from planner.sizing.wording import of_bursty_pool
 
@@ -200,14 +200,7 @@ def row_of(run: Run) -> PoolRow:
 def _rows(pool: PoolReadings, counts: Array) -> Performance:
     """Figures of the pool with each number of aliases."""
     found = pool.predict(counts.astype(np.int64))
-    nothing = np.full(counts.size, np.nan)
-    rate, service, queue = (
-        np.asarray(each, dtype=np.float64) for each in (found.rate, found.service, found.queue)
-    )
+    queue = np.minimum.accumulate(found.queue)
+    rows = curve(counts, found.rate, found.service, queue, pool.readings.volumes)
     without, fails = (np.broadcast_to(each, counts.shape) for each in (found.no_alias, found.waits))
-    return Performance(
-        aliases=counts, io_rate=rate, service_time=service, queued=np.minimum.accumulate(queue),
-        no_alias=np.asarray(without), tries=tries_of(fails, without), fails=np.asarray(fails),
-        fewest_free=nothing, most_free=nothing,
-        volume_rates=(rate / pool.readings.volumes)[:, None], volume_responses=(service + queue / rate)[:, None],
-    )  # fmt: skip
+    return with_fails(rows, without, fails)

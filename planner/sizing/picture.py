@@ -94,13 +94,14 @@ def _removed(answer: AliasAnswer, panel: style.Axes) -> None:
 
 
 class CountRow(NamedTuple):
-    """A row of a picture: aliases needed, from `low` to `high`, and in use."""
+    """A row of a picture: aliases needed, from `low` to `high`, and in use; `small` as of a count."""
 
     name: str
     needed: int
     low: int
     high: int
     in_use: int
+    small: bool = False
 
     @property
     def beside(self) -> Count:
@@ -112,7 +113,7 @@ class CountRow(NamedTuple):
         """From a count."""
         needed = count.needed or 0
         low, high = (needed if end is None else end for end in (count.low, count.high))
-        return cls(name, needed, low, high, count.in_use)
+        return cls(name, needed, low, high, count.in_use, count.small)
 
 
 def draw_volumes(answer: VolumesAnswer, axes: style.Axes | None) -> style.Axes:

@@ -37,7 +37,6 @@ from planner.sizing.volumes import (
     fitted,
     grouped,
     grown,
-    interpolated,
     means,
     own_rates,
     pool_of,
@@ -95,17 +94,25 @@ def solved(
         marks=marks,
     )
     rows = iter(flat)
-    return [_between([next(rows) for _ in each.pools], each.shares) for each in demands]
+    return [interpolated([next(rows) for _ in each.pools], each.shares) for each in demands]
 
 
-def _between(
+def interpolated(
     rows: Sequence[Performance | PlannerError], shares: Sequence[float]
 ) -> Performance | PlannerError:
-    """Figures between two whole numbers of requesters; why, where one side has none."""
+    """Figures between two whole numbers of requesters, classes as of the larger share; why, where one has none."""
     known = [each for each in rows if isinstance(each, Performance)]
     if len(known) < len(rows):
         return next(each for each in rows if not isinstance(each, Performance))
-    return interpolated(known, shares)
+    if len(known) == 1:
+        return known[0]
+    (few, many), (a, b) = known, shares
+    means = {
+        name: a * getattr(few, name) + b * getattr(many, name)
+        for name in ("io_rate", "queued", "no_alias", "tries", "fails")
+    }
+    busy = a * few.io_rate * few.service_time + b * many.io_rate * many.service_time
+    return replace(known[int(np.argmax(shares))], service_time=busy / means["io_rate"], **means)
 
 
 class SizedPool(Sized):
@@ -117,12 +124,12 @@ class SizedPool(Sized):
 
     def __init__(
         self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, *, candidates: Sequence[Candidate],
-        fitted_: bool = False, left_out: tuple[str, ...] = (),
+        left_out: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         super().__init__(runs, law, target, growth)
-        self.candidates, self.fitted, self.left_out = list(candidates), fitted_, left_out
+        self.candidates, self.left_out = list(candidates), left_out
         self.preferred = GrownDemand.of(self.candidates[0], self.run, growth)
-        self.residual = 0.0 if fitted_ else self.candidates[0].residual
+        self.residual = self.candidates[0].residual
         self.grouping_error = self.preferred.error
 
     @property
@@ -313,7 +320,7 @@ def count_together(sized: Sequence[SizedPool]) -> None:
 
     windows = [each.window(each.preferred) for each in ready]
     # What was measured decides between more and less than the aliases in use.
-    bounds = [each.measured_bounds for each in ready]
+    bounds = [each.bounds(*(each.run.total_queue.value,) * 2) for each in ready]
     most = [min(limit, met) for (limit, _), (_, met) in zip(windows, bounds, strict=True)]
     missed = [
         max(min(low, last - 1), misses)
@@ -387,13 +394,13 @@ def size_pools(
                 found[k] = problem
                 continue
             of_fits = [_of_fit(each, runs[-1], law) for each in fits]
-            found[k] = SizedPool(
-                runs, law, target, growth[k], candidates=of_fits, fitted_=True, left_out=left_out
-            )
+            found[k] = SizedPool(runs, law, target, growth[k], candidates=of_fits, left_out=left_out)
         elif runs[-1].aliases and (runs[-1].queue_known or len(runs) == 1):
             together.append(k)
         elif not runs[-1].queue_known:
-            found[k] = SizedPool(runs, law, target, growth[k], candidates=[_offered(runs[-1], law)])
+            # Rates and service times alone are an offered load: open arrivals at the measured rates.
+            offered = pool_of(law, runs[-1].service.value, arrival_rate=runs[-1].io_rate.value)
+            found[k] = SizedPool(runs, law, target, growth[k], candidates=[Candidate(pool=offered)])
         else:
             alone.append(k)
     present = [unshared[k] if len(cases[k]) == 1 else _unshared(cases[k][-1]) for k in alone]
@@ -569,11 +576,6 @@ def _picked(many: int, *, opened: bool) -> Indices:
     """
     smallest = min(int(opened), many - 1)
     return np.unique([smallest, *np.linspace(0, many - 1, min(many, 6)).round().astype(np.int64)])
-
-
-def _offered(run: Run, law: Law) -> Candidate:
-    """Rates and service times alone are an offered load: open arrivals at the measured rates."""
-    return Candidate(pool=pool_of(law, run.service.value, arrival_rate=run.io_rate.value))
 
 
 def _fitting(read: Readings) -> tuple[Indices, Indices]:

@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from planner.demand import Law, Target
-from planner.demand.pool_in_use import PoolInUse
 from planner.demand.pool_readings import PoolRow
+from planner.demand.pooled import PoolInUse
 from planner.demand.steady import Candidate
 from planner.devices import Performance
 from planner.errors import InfeasibleError, PlannerError
@@ -30,10 +30,20 @@ from planner.units import MILLISECOND, readable
 ROWS_BEYOND: Final = 2
 
 
-def tries_of(fails: Array, no_alias: Array) -> Array:
-    """Rate of I/Os in need of an alias from that of those that find none, and their share; nan where none does."""
-    tries: Array = np.divide(fails, no_alias, out=np.full(fails.shape, np.nan), where=no_alias > 0)
-    return tries
+def with_fails(rows: Performance, no_alias: Array, fails: Array) -> Performance:
+    """The same with the share of I/Os in need of an alias that find none, and their rate; tries nan where none does."""
+    tries = np.divide(fails, no_alias, out=np.full(fails.shape, np.nan), where=no_alias > 0)
+    return replace(rows, no_alias=no_alias, tries=tries, fails=fails)
+
+
+def curve(counts: Array, rate: Array, service: Array, queued: Array, volumes: int = 1) -> Performance:
+    """Figures of equal volumes at some counts; how often an alias is asked for is not known."""
+    nothing = np.full(counts.shape, np.nan)
+    return Performance(
+        aliases=counts, io_rate=rate, service_time=service, queued=queued, no_alias=nothing, tries=nothing,
+        fails=nothing, fewest_free=nothing, most_free=nothing, volume_rates=(rate / volumes)[:, None],
+        volume_responses=(queued / rate + service)[:, None],
+    )  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -150,18 +160,8 @@ class Sized(ABC):
         model = self.model_before(np.minimum(counts, float(max(self.run.most_aliases, 0))))
         return Correction.of(model, self.runs, exact=not self.growth)
 
-    @property
-    def measured_bounds(self) -> tuple[int, int]:
-        """Largest count that the measurement misses the target with, -1 where none, and the least that meets it."""
-        return self._bounds(self.run.total_queue.value, self.run.total_queue.value)
-
-    @property
-    def measured_ends(self) -> tuple[int, int]:
-        """The same for certain: at the lower end of what the queue may be, and at the upper end."""
-        return self._bounds(max(self.run.total_queue.low, 0.0), self.run.total_queue.high)
-
-    def _bounds(self, shortest: Any, longest: Any) -> tuple[int, int]:
-        """Count that misses the target with the shortest queue, and that meets it with the longest."""
+    def bounds(self, shortest: Any, longest: Any) -> tuple[int, int]:
+        """Count that misses the target with the shortest queue, -1 if none, and one that meets it with the longest."""
         run, most = self.run, self.run.most_aliases
         if self.growth or not run.queue_known or not self.target.of_waits:
             return -1, most
@@ -237,7 +237,7 @@ class Sized(ABC):
         low, high = min(ends), max(ends)
         if self.residual > 1.0:
             low, high = low - 1, high + 1
-        misses, meets = self.measured_ends
+        misses, meets = self.bounds(max(self.run.total_queue.low, 0.0), self.run.total_queue.high)
         low, high = max(low, min(misses + 1, self.count)), min(high, max(meets, self.count))
         for end in self.at_ends:
             try:

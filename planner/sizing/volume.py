@@ -23,6 +23,7 @@ from planner.demand import (
     read_several,
     read_volumes,
 )
+from planner.demand.pool_readings import joined
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.demand.readings import STAGES
 from planner.devices import Performance, Pool, Volume, VolumeClass
@@ -32,7 +33,7 @@ from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import NORMAL_90, counts_at_ends, ends_of, spaced
-from planner.sizing.sized import Sized, finite, tries_of
+from planner.sizing.sized import Sized, curve, finite, with_fails
 from planner.sizing.volumes import fitted, rates_differ
 from planner.sizing.wording import of_volume
 
@@ -43,7 +44,7 @@ ALWAYS: Final = 0.99  # share of the time from which on requesters are as good a
 MOST_REQUESTERS: Final = 16  # of whom the tries are told
 NO_QUEUE: Final = 1e-12  # I/Os queued, below which one alias more changes nothing
 NOTHING: Final = 1e-7  # I/Os queued, from which on no try fails
-CLASSIC: Final = (3, 7, 15, 32)  # aliases of one volume up to which a count is sought: most need few
+CLASSIC: Final = 32  # aliases of one volume up to which a count is sought
 
 
 class SizedVolume(Sized):
@@ -108,7 +109,7 @@ class SizedVolume(Sized):
         """The same by the balance of base and aliases."""
         found = self.read.predict(rows.aliases.astype(np.int64), tries=True)
         waits, without = (np.asarray(each)[0, self.chosen] for each in (found.waits, found.no_alias))
-        return replace(rows, no_alias=without, fails=waits, tries=tries_of(waits, without))
+        return with_fails(rows, without, waits)
 
     def model_before(self, counts: Array) -> Performance:
         """The same, not grown."""
@@ -205,10 +206,8 @@ def size_volumes(
     every: Readings | None = None
     if alone:
         runs = [cases[k][-1] for k in alone]
-        measured = read_volumes(
-            _joined([run.io_rate for run in runs]), _joined([run.service for run in runs]),
-            spaced(_joined([run.queued for run in runs])), aliases=[run.aliases for run in runs], law=law,
-        )  # fmt: skip
+        (rate, service, queued), _ = joined([(run.io_rate, run.service, run.queued) for run in runs])
+        measured = read_volumes(rate, service, spaced(queued), aliases=[run.aliases for run in runs], law=law)
         shares = np.array([growth[k] for k in alone])
         every = measured.grown(shares) if shares.any() else measured
         counts, tried = counted(every)
@@ -276,22 +275,7 @@ def _predicted_together(read: Readings, chosen: NDArray[np.int64], many: int) ->
         rate[index], service[index], queued[index] = (
             each[place] for each in (solved.rate, solved.service, solved.queue)
         )
-    nothing = np.full(counts.shape, np.nan)
-    return [
-        Performance(
-            aliases=counts, io_rate=rate[k], service_time=service[k], queued=queued[k], no_alias=nothing, tries=nothing,
-            fails=nothing, fewest_free=nothing, most_free=nothing, volume_rates=rate[k][:, None],
-            volume_responses=(queued[k] / rate[k] + service[k])[:, None],
-        )
-        for k in range(chosen.size)
-    ]  # fmt: skip
-
-
-def _joined(intervals: Sequence[Interval]) -> Interval:
-    """Intervals of one volume each as one of arrays, (volumes,)."""
-    return Interval(
-        *(np.concatenate([np.atleast_1d(end) for end in ends]) for ends in zip(*intervals, strict=True))
-    )
+    return [curve(counts, *figures) for figures in zip(rate, service, queued, strict=True)]
 
 
 def _fewest_requesters(run: Run, read: Readings, counts: Counts) -> Counts:
@@ -428,7 +412,7 @@ def classic_aliases(pool: Pool, target: Target) -> int | None:
     law = Law(inflation=pool.inflation, redrive_time=pool.redrive_time, model_error=0.0)
     total = 0
     for part, service in zip(pool.classes, pool.service_times, strict=True):
-        most = CLASSIC[-1] if math.isnan(part.population) else min(int(part.population) - 1, CLASSIC[-1])
+        most = CLASSIC if math.isnan(part.population) else min(int(part.population) - 1, CLASSIC)
         if target.of_waits:
             first = _fewest_alone(law, part, service, pool.bases, target, most)
         else:
@@ -446,15 +430,9 @@ def _fewest_alone(
 ) -> int | None:
     """Fewest aliases of its own with which such a volume, one of so many, meets the target; None up to `most`."""
     solve = _open_station if math.isnan(part.population) else _closed_station
-    for stage in CLASSIC:
-        counts = np.arange(min(stage, most) + 1.0)
-        ((rate,), (times,), (queued,)) = solve(law, [part], np.array([service]), counts)
-        met = target.met(bases * rate, times, bases * queued)
-        if met.any():
-            return int(np.argmax(met))
-        if stage >= most:
-            break
-    return None
+    ((rate,), (times,), (queued,)) = solve(law, [part], np.array([service]), np.arange(most + 1.0))
+    met = target.met(bases * rate, times, bases * queued)
+    return int(np.argmax(met)) if met.any() else None
 
 
 def _met_alone(rows: Performance, bases: int, target: Target) -> bool:

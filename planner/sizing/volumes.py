@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from planner import queueing
 from planner.demand import Law
-from planner.devices import Performance, Pool, VolumeClass
+from planner.devices import Pool, VolumeClass
 from planner.errors import ConvergenceError
 from planner.interval import Interval
 from planner.measurements import Run
@@ -196,25 +196,6 @@ def think_in_use(
     if lacks > OUT_OF_REACH:
         raise ConvergenceError("rate of a volume", lacks, steps)
     return np.where(rates == mean, think_time, np.maximum(found, floor))
-
-
-def interpolated(solved: Sequence[Performance], shares: Sequence[float]) -> Performance:
-    """Figures between whole numbers of requesters; what is told of classes is that of the larger share."""
-    if len(solved) == 1:
-        return solved[0]
-    main = solved[int(np.argmax(shares))]
-    few, many = solved
-    a, b = shares
-    rate = a * few.io_rate + b * many.io_rate
-    return replace(
-        main,
-        io_rate=rate,
-        service_time=(a * few.io_rate * few.service_time + b * many.io_rate * many.service_time) / rate,
-        queued=a * few.queued + b * many.queued,
-        no_alias=a * few.no_alias + b * many.no_alias,
-        tries=a * few.tries + b * many.tries,
-        fails=a * few.fails + b * many.fails,
-    )
 
 
 def rates_differ(runs: Sequence[Run]) -> bool:

@@ -12,7 +12,6 @@ from planner.demand import (
     Law,
     Target,
     pool_draws,
-    pool_in_use,
     pool_readings,
     pooled,
     read_volumes,
@@ -258,8 +257,8 @@ def test_nearly_equal_measurements_have_nearly_equal_queues() -> None:
 def test_the_aliases_in_use_raise_the_rates_to_the_measured_ones() -> None:
     """The rate without aliases is one that they raise to what was measured, also of a volume that hardly idles."""
     rate, service, queued = in_use(hot=0.93)
-    alone = pool_in_use._as_without(make_rows(rate, service, queued, 0), [slice(0, rate.value.size)], LAW)
-    shape = (pool_in_use.MULTIPLES.size, -1)
+    alone = pooled._as_without(make_rows(rate, service, queued, 0), [slice(0, rate.value.size)], LAW)
+    shape = (pooled.MULTIPLES.size, -1)
     left = np.minimum(queued.value.sum() / alone.rows.queue.reshape(shape).sum(axis=1, keepdims=True), 1.0)
     free, slow, _ = (each.reshape(shape) for each in unlimited.service_rates(alone))
     missed = np.log((left * slow + (1 - left) * free) / rate.value)
@@ -276,7 +275,7 @@ def test_a_wait_of_just_as_long_as_a_rule_begins_at_is_told_alike(
     rng = np.random.default_rng(17)
     service = rng.uniform(3e-4, 6e-3, 300)
     load = rng.uniform(0.05, 0.8, 300)
-    queue = multiple * pool_in_use.open_queue(load, law.redrive_time / service)
+    queue = multiple * pooled.open_queue(load, law.redrive_time / service)
     exactly = [Interval(each, each, each) for each in (load / service, service, queue)]
     ratio = poisson_ratio(make_rows(*exactly, 0), law)
     assert (ratio == multiple).all()
@@ -284,7 +283,7 @@ def test_a_wait_of_just_as_long_as_a_rule_begins_at_is_told_alike(
 
 def test_multiples_reach_from_even_service_to_phases_of_overload() -> None:
     """Constant service halves the wait of Poisson arrivals (Pollaczek and Khinchine); steps are finest about 1."""
-    multiples = np.exp(pool_in_use.MULTIPLES)
+    multiples = np.exp(pooled.MULTIPLES)
     assert multiples[0] < 0.5 and 1.0 in multiples
     assert 40.0 <= multiples[-1] <= 60.0
     steps = multiples[1:] / multiples[:-1]

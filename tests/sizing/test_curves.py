@@ -25,14 +25,13 @@ from planner.sizing.bursty_pool import SizedDraws
 from planner.sizing.comparison import Count, Gain, gains, own_gains
 from planner.sizing.fewest import _following, excess_of, fewest, first_guess, most_useful
 from planner.sizing.need import need
-from planner.sizing.pool import some_counts
+from planner.sizing.pool import interpolated, some_counts
 from planner.sizing.volume import _closed_station, _open_station, classic_aliases
 from planner.sizing.volumes import (
     alike,
     each_volume,
     grouped,
     grown,
-    interpolated,
     means,
     own_rates,
     pool_of,

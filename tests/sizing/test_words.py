@@ -373,6 +373,8 @@ def test_what_is_sure_to_be_spare_is_what_lies_above_the_range() -> None:
     assert sure == CountRow("P", 3, 2, 4, 7)
     assert CountRow.of("P", Count(3, None, None, 7)) == CountRow("P", 3, 3, 3, 7)
     assert CountRow.of("P", Count(None, None, None, 7)).needed == 0
+    quiet = CountRow.of("P", Count(3, 2, 4, 1, small=True))  # a headline counts no alias for it either
+    assert (quiet.beside.verdict, quiet.beside.change) == ("enough", 0)
     assert [text.get_text() for text in drawn([sure]).texts] == ["spare 3"]
     assert [text.get_text() for text in drawn([sure._replace(high=7)]).texts] == ["enough"]
 
