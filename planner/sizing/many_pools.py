@@ -33,7 +33,7 @@ from planner.sizing.gaps import (
     worst_code,
 )
 from planner.sizing.need import Need, need
-from planner.sizing.wording import LEAST_ERROR
+from planner.sizing.wording import LEAST_ERROR, each_in
 from planner.units import MILLISECOND, percent, readable
 
 Row = TypeVar("Row", bound="PoolCount")
@@ -400,9 +400,8 @@ class Subsystem(Answer):
 
     @property
     def _when(self) -> str:
-        """Whether intervals were chosen."""
-        chosen = any(pool.runs and pool.runs[-1].interval for pool in self.measured)
-        return ", each in the worst of its intervals" if chosen else ""
+        """Which intervals were chosen."""
+        return each_in([pool.runs[-1].interval for pool in self.measured if pool.runs])
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from planner.sizing.many_pools import (
 )
 from planner.sizing.need import FIRST_STEP, Need
 from planner.sizing.sized import Sized
+from planner.sizing.wording import each_in
 
 GAINS: Final = "gains"
 SHIFTS: Final = "wait becomes service"
@@ -184,7 +185,7 @@ class VolumesAnswer(Answer):
             if count := verdicts.count(name):
                 parts.append(f"{count} {one if count == 1 else many}")
         total = render.counted(len(self.rows), "volume")
-        when = ", each in the worst of its intervals" if any(row.interval for row in self.rows) else ""
+        when = each_in([row.interval for row in self.rows])
         said = unmeasured(row.sized.run.assumed for row in self.rows if row.sized is not None)
         first = f"{self.gaps.words}. " if self.gaps else ""
         return f"{first}{total}{when}: {', '.join(parts)}.{said}"

@@ -85,6 +85,11 @@ class Numbers:
     in_use: Any = None
     volumes: Any = None
 
+    def __post_init__(self) -> None:
+        for name in self.given:  # an array without an axis is a single number
+            if getattr(value := getattr(self, name), "ndim", None) == 0:
+                object.__setattr__(self, name, value.item())
+
     @property
     def given(self) -> list[str]:
         """Names of those that were given."""

@@ -25,7 +25,7 @@ from planner.sizing.bounds import Correction, band, holding
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of
 from planner.sizing.wording import remarks
-from planner.units import MILLISECOND, readable
+from planner.units import ADDRESSES, MILLISECOND, readable
 
 ROWS_BEYOND: Final = 2
 
@@ -277,8 +277,9 @@ class Sized(ABC):
 
     def _out_of_reach(self, rows: Performance) -> str:
         """What the largest count comes to."""
-        limit, target = int(rows.aliases[-1]), self.target
-        text = f"no count up to {limit} aliases meets the target ({target}); "
+        limit, volumes = int(rows.aliases[-1]), self.run.bases + self.run.idle
+        room = f", all that {volumes} volumes leave of {ADDRESSES} device numbers," if volumes > 1 else ""
+        text = f"no count up to {limit} aliases{room} meets the target ({self.target}); "
         wait, service = (float(each[-1]) / MILLISECOND for each in (rows.wait_time, rows.service_time))
         if not math.isfinite(wait):
             return (

@@ -20,6 +20,13 @@ MOST_NAMED: Final = 4  # readings beside the preferred one
 PATH_SHARE: Final = 1 / 3  # of the service time in pend or disconnect: the limit lies behind the volume
 
 
+def each_in(intervals: Sequence[str]) -> str:
+    """In which of several intervals each of many was answered; nothing where there was one."""
+    chosen = [interval for interval in intervals if interval]
+    worst = any(not interval.startswith("mean") for interval in chosen)
+    return f", each {'in the worst' if worst else 'by the mean'} of its intervals" if chosen else ""
+
+
 def demand(readings: Sequence[NamedReading], recommended: int) -> str:
     """Name the reading that was taken and what the others would say."""
     first = readings[0]
