@@ -224,10 +224,9 @@ def _monitor(source: Source, options: Options) -> Iterator[schema.Tables]:
 
 def _zos(source: Source, options: Options) -> schema.Tables:
     """z/OS, SMF 74-1 or 78-3."""
-    from planner.reports import zos
+    from planner.reports.zos import read_smf
 
-    frame = source.frame if source.frame is not None else zos.read_csv(source.path, source.data)
-    return zos.read_frame(source.path, frame)
+    return read_smf(source.cells("SMF 74-1 or 78-3 of SMF Explorer"))
 
 
 def _function(name: str) -> Any:

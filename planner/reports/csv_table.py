@@ -465,14 +465,16 @@ class FrameTable(CsvTable):
     def series(self, name: str) -> pl.Series:
         """Take a column as strings, empty where a value is missing."""
         column = super().series(name)
-        if column.dtype == pl.Datetime:
+        if column.dtype in (pl.Datetime, pl.Time):
             column = column.dt.to_string("iso:strict")
+        elif column.dtype == pl.Duration:
+            column = pl.Series([None if each is None else str(each) for each in column], dtype=pl.String)
         elif column.dtype.is_float():
             column = column.fill_nan(None)
             whole = column.cast(pl.Int64, strict=False)  # pandas makes 7.0 of 7 beside a missing one
             column = whole if (whole == column).all() else column
         try:
-            return column.cast(pl.String).fill_null("")
+            return column.cast(pl.String).fill_null("").str.strip_chars()
         except pl.exceptions.InvalidOperationError:
             problem = f"column {name} is of type {column.dtype}: expected text, numbers or times"
             raise ReportError(self.path, problem) from None
