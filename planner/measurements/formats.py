@@ -160,13 +160,6 @@ def _counters(source: Source, options: Options) -> schema.Tables:
     return read_counters(source.cells("volume counters"), options.members, deltas=options.deltas)
 
 
-def _supply(source: Source, options: Options) -> schema.Tables:
-    """Supply counters."""
-    from planner.reports.supply import read_counters
-
-    return read_counters(source.cells("supply counters"))
-
-
 def _volumes(source: Source, options: Options) -> schema.Tables:
     """Tables of volumes."""
     from planner.reports.volumes import read_any_table, read_volumes
@@ -222,13 +215,6 @@ def _monitor(source: Source, options: Options) -> Iterator[schema.Tables]:
     return batches(source.path, source.content, pools_known=options.members is not None)
 
 
-def _zos(source: Source, options: Options) -> schema.Tables:
-    """z/OS, SMF 74-1 or 78-3."""
-    from planner.reports.zos import read_smf
-
-    return read_smf(source.cells("SMF 74-1 or 78-3 of SMF Explorer"))
-
-
 def _function(name: str) -> Any:
     """A function of `planner.reports`, imported where it is called."""
     module, _, name = name.rpartition(".")
@@ -245,10 +231,9 @@ def _bytes(reads: str) -> Callable[[Source, Options], schema.Tables]:
     return lambda source, options: _function(reads)(source.path, source.data)
 
 
-def _is_zos(source: Source) -> bool:
-    from planner.reports.zos import is_devices, is_pools
-
-    return is_devices(source.headings) or is_pools(source.headings)
+def _cells(reads: str, what: str) -> Callable[[Source, Options], schema.Tables]:
+    """What a function of `planner.reports` makes of the cells of a table."""
+    return lambda source, options: _function(reads)(source.cells(what))
 
 
 def _ready(source: Source, options: Options) -> schema.Tables:
@@ -315,9 +300,11 @@ READERS: Final[Mapping[Callable[[Source], object], Reader]] = {
     _has_page_head: _listings,  # needs no other reader
     _begins("rmf.is_rmf_xml"): _bytes("rmf.read_rmf"),
     _schema_of: _ready,
-    _has_heading("iodhpp_hpp"): _supply,
+    _has_heading("iodhpp_hpp"): _cells("supply.read_counters", "supply counters"),
     _has_heading("ioddev_scgssch"): _counters,
-    _is_zos: _zos,
+    lambda source: _function("zos.is_smf")(source.headings): _cells(
+        "zos.read_smf", "SMF 74-1 or 78-3 of SMF Explorer"
+    ),
     is_volumes: _volumes,
     _begins("monitor.records.is_monitor"): _monitor,
     _begins("iostat.is_iostat"): _bytes("iostat.read_iostat"),

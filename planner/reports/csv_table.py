@@ -282,10 +282,9 @@ class CsvTable:
         return column.replace_strict(list(known), list(known.values()), return_dtype=dtype)
 
 
-def first_true(mask: pl.Series) -> int | None:
+def first_true(mask: pl.Series | NDArray[np.bool_]) -> int | None:
     """Index of the first true element."""
-    found = mask.fill_null(False).arg_max() if mask.len() else None
-    return int(found) if found is not None and mask[found] else None
+    return next(iter(pl.Series(mask).fill_null(False).arg_true()), None)
 
 
 def _halves(column: pl.Series) -> pl.Series:
@@ -467,8 +466,6 @@ class FrameTable(CsvTable):
         column = super().series(name)
         if column.dtype in (pl.Datetime, pl.Time):
             column = column.dt.to_string("iso:strict")
-        elif column.dtype == pl.Duration:
-            column = pl.Series([None if each is None else str(each) for each in column], dtype=pl.String)
         elif column.dtype.is_float():
             column = column.fill_nan(None)
             whole = column.cast(pl.Int64, strict=False)  # pandas makes 7.0 of 7 beside a missing one

@@ -28,7 +28,7 @@ _NAMED: Final = re.compile(r"(\d{1,2})[ -]?([A-Za-z]{3})[A-Za-z]*\.?[ -]?(\d{2,4
 _OF_DAY: Final = re.compile(
     r"(\d{1,2})[:.](\d{2})[:.](\d{2})(?:[.,]\d+)?|(\d{1,2}):(\d{2})(?:\s*[AaPp][Mm])?"
 )
-_LENGTH: Final = re.compile(r"(?:(\d{1,3}) days?,? )?(\d{1,4}):(\d{2}):(\d{2}(?:[.,]\d+)?)")
+_LENGTH: Final = re.compile(r"(?:0 days )?(\d{1,4}):(\d{2}):(\d{2}(?:[.,]\d+)?)")
 
 
 def read_moment(text: str) -> datetime:
@@ -91,8 +91,7 @@ def read_length(cell: str) -> float | None:
     match = _LENGTH.fullmatch(cell)
     if match is None:
         return None
-    days, hours, minutes = (int(part or 0) for part in match.groups()[:3])
-    return (24 * days + hours) * 3600 + minutes * 60 + float(match[4].replace(",", "."))
+    return int(match[1]) * 3600 + int(match[2]) * 60 + float(match[3].replace(",", "."))
 
 
 def dated(dates: Sequence[DateParts]) -> list[list[datetime]]:

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,6 +62,7 @@ INVALID: Final = {  # flag: why a row is left out
     "vac": "they were varied or reconfigured in the interval (SMF74VAC)",
     "del_": "they were deleted (SMF74DEL)",
 }
+EPOCH: Final = datetime(1970, 1, 1)
 MOST_COUNTED: Final = 65_535  # by a count of two bytes
 TRUE: Final = frozenset({"true", "1", "1.0", "yes", "on"})
 FALSE: Final = frozenset({"false", "0", "0.0", "no", "off"})
@@ -73,14 +75,9 @@ def plain_names(names: Iterable[str]) -> list[str]:
     return [re.sub(r"^smf7[48]", "", name.lower()) for name in names]
 
 
-def is_devices(headings: frozenset[str]) -> bool:
-    """Tell whether headings are those of SMF 74-1."""
-    return DEVICE_KEY.issubset(plain_names(headings))
-
-
-def is_pools(headings: frozenset[str]) -> bool:
-    """Tell whether headings are those of SMF 78-3, HyperPAV section."""
-    return POOL_KEY.issubset(plain_names(headings))
+def is_smf(headings: frozenset[str]) -> bool:
+    """Tell whether headings are those of SMF 74-1, or of the HyperPAV section of SMF 78-3."""
+    return any(key.issubset(plain_names(headings)) for key in (DEVICE_KEY, POOL_KEY))
 
 
 def read_smf(table: CsvTable) -> schema.Tables:
@@ -116,7 +113,8 @@ def _typed(table: CsvTable, notes: list[str]) -> pl.DataFrame:
     """Numbers, flags, times and lengths of intervals in types of their own; absent columns null."""
     named = "snm" if table.has("snm") else "sid"
     absent = [name for name in (*FLAGS, *WORDS, named) if not table.has(name)]
-    cells = table.cells.with_columns(pl.lit("").alias(name) for name in absent)
+    clocks = (pl.col(pl.Duration) + pl.lit(EPOCH)).dt.time()  # of a day: a length is 99 minutes at most
+    cells = table.cells.with_columns(clocks, *(pl.lit("").alias(name) for name in absent))
     table = replace(table, header=(*table.header, *absent), cells=cells)
     wanted = "expected the length of an interval, such as 00:15:00 or 900 seconds"
     columns: dict[str, Any] = {name: table.printed(name)[0] for name in NUMBERS}

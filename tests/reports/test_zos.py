@@ -112,6 +112,16 @@ class TestDevices:
         assert found["interval"].to_list() == [seconds] * 3
         assert found["io_rate"][0] == pytest.approx(900_000 / seconds)
 
+    @pytest.mark.parametrize(
+        "begin", [time(9, 15), timedelta(hours=9, minutes=15), "09:15:00", "0 days 09:15:00"]
+    )
+    @pytest.mark.parametrize(
+        "day", [date(2024, 5, 14), datetime(2024, 5, 14), "2024-05-14", "2024-05-14 00:00:00"]
+    )
+    def test_begins_of_intervals_in_any_form(self, begin: object, day: object) -> None:
+        found = table(read(devices(ist=[begin] * 3, dat=[day] * 3)))
+        assert found["start"].to_list() == [datetime(2024, 5, 14, 9, 15)] * 3
+
     def test_text_of_a_csv_says_the_same(self) -> None:
         text = devices().write_csv().encode()
         found = read_text(text)
@@ -119,7 +129,7 @@ class TestDevices:
         assert table(found)["line"].to_list() == [2, 3, 4]
         upper = devices().rename(lambda name: f"SMF74{name.upper()}")
         assert table(read(upper)).equals(table(read(devices())))
-        assert zos.is_devices(frozenset(upper.columns)) and not zos.is_pools(frozenset(upper.columns))
+        assert zos.is_smf(frozenset(upper.columns)) and not zos.is_smf(frozenset(upper.columns[1:8]))
 
     def test_the_time_of_the_record_stands_in_for_that_of_the_interval(self) -> None:
         frame = devices(timestamp=[datetime(2024, 5, 14, 9, 30)] * 3).drop("dat", "ist")
