@@ -17,7 +17,7 @@ from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.any_listing import read_tables
 from planner.reports.csv_table import CsvTable, in_utf8, of_frame, read_csv
-from planner.reports.lines import PACKED, TWO_BYTES, unreadable
+from planner.reports.lines import PACKED, TWO_BYTES, read_bytes
 from planner.reports.listing import HEAD as PAGE_HEAD
 from planner.reports.membership import Membership, is_lsdasd
 
@@ -83,13 +83,7 @@ class Source:
 
     def _bytes(self, most: int | None = None) -> bytes:
         """The first bytes as they are; all where None."""
-        if self.content is not None:
-            return self.content[:most]
-        try:
-            with self.path.open("rb") as file:
-                return file.read(most)
-        except (OSError, ValueError) as error:
-            raise unreadable(self.path, error, WANTED) from error
+        return read_bytes(self.path, WANTED, most) if self.content is None else self.content[:most]
 
     @cached_property
     def text(self) -> str:

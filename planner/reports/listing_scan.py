@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -186,7 +187,10 @@ class Scanner:
             index = int(np.searchsorted(lines.starts, position, side="right")) - 1
             text = lines.text(index)
             if text not in self._layouts:
-                self._layouts[text] = self._layout_of(lines.line(index))
+                line, self._layouts[text] = lines.line(index), None
+                with suppress(ReportError):  # which is said once the page has come to it
+                    if device.is_header(line):
+                        self._layouts[text] = Columns.from_header(self.path, line, device.HEADINGS)
             layout = self._layouts[text]
             if layout is not None:
                 self.headers.append(index)
@@ -196,14 +200,6 @@ class Scanner:
             position = lines.data.find(b"Addr", int(lines.ends[index]))
         if self._layout is not None:
             yield first, lines.starts.size, self._layout
-
-    def _layout_of(self, line: Line) -> Columns | None:
-        if not device.is_header(line):
-            return None
-        try:
-            return Columns.from_header(self.path, line, device.HEADINGS)
-        except ReportError:
-            return None  # said once the page has come to it
 
     def _sound_rows(self, first: int, last: int) -> None:
         """Take sound rows, all of one page; they may stand below a heading only."""

@@ -57,20 +57,13 @@ class Steps:
     wrapped: NDArray[np.bool_]  # (counters, records - 1) whether a counter passed 2**32
 
 
-@dataclass(eq=False)  # not frozen: an exception takes its traceback on the way
 class Backwards(Exception):  # noqa: N818 - becomes a ReportError where file and line are known
     """A counter that fell without a wrap or a restart: `counter` and `record` by index."""
 
-    counter: int
-    record: int
-
-    def problem(self, counters: Counts) -> str:
-        """Say what is wrong."""
-        now, before = counters[self.counter, self.record], counters[self.counter, self.record - 1]
-        return (
-            f"runs backwards, from {before} to {now}: expected it to rise, to wrap at 2**32, or to begin anew "
-            "together with the other counters of the record"
-        )
+    def __init__(self, counter: int, record: int, fell: str) -> None:
+        wanted = "to rise, to wrap at 2**32, or to begin anew together with the other counters of the record"
+        super().__init__(f"runs backwards, {fell}: expected it {wanted}")
+        self.counter, self.record = counter, record
 
 
 def steps(counters: Counts, elapsed: Array) -> Steps:
@@ -94,7 +87,8 @@ def steps(counters: Counts, elapsed: Array) -> Steps:
         before, now = counters[:, step], counters[:, step + 1]
         together = bool(((now < before) | (before == 0)).all())
         if fastest is None or not together or now[0] > fastest[0] * elapsed[step]:
-            raise Backwards(int(np.argmax(fell[:, step])), int(step) + 1)
+            counter = int(np.argmax(fell[:, step]))
+            raise Backwards(counter, int(step) + 1, f"from {before[counter]} to {now[counter]}")
     counted = np.where(restarted, counters[:, 1:], np.where(wrapped, over, change))
     return Steps(counted, restarted, np.asarray(wrapped & ~restarted))
 
@@ -106,8 +100,7 @@ def steps_of(
     try:
         return steps(counters, elapsed)
     except Backwards as error:
-        problem = error.problem(counters) + hint
-        raise table.error(int(rows[error.record]), names[error.counter], problem) from None
+        raise table.error(int(rows[error.record]), names[error.counter], f"{error}{hint}") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
