@@ -17,7 +17,7 @@ from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.any_listing import read_tables
 from planner.reports.csv_table import CsvTable, in_utf8, of_frame, read_csv
-from planner.reports.lines import PACKED, TWO_BYTES, unreadable
+from planner.reports.lines import PACKED, TWO_BYTES, read_bytes
 from planner.reports.listing import HEAD as PAGE_HEAD
 from planner.reports.membership import Membership, is_lsdasd
 
@@ -83,13 +83,7 @@ class Source:
 
     def _bytes(self, most: int | None = None) -> bytes:
         """The first bytes as they are; all where None."""
-        if self.content is not None:
-            return self.content[:most]
-        try:
-            with self.path.open("rb") as file:
-                return file.read(most)
-        except (OSError, ValueError) as error:
-            raise unreadable(self.path, error, WANTED) from error
+        return read_bytes(self.path, WANTED, most) if self.content is None else self.content[:most]
 
     @cached_property
     def text(self) -> str:
@@ -160,13 +154,6 @@ def _counters(source: Source, options: Options) -> schema.Tables:
     return read_counters(source.cells("volume counters"), options.members, deltas=options.deltas)
 
 
-def _supply(source: Source, options: Options) -> schema.Tables:
-    """Supply counters."""
-    from planner.reports.supply import read_counters
-
-    return read_counters(source.cells("supply counters"))
-
-
 def _volumes(source: Source, options: Options) -> schema.Tables:
     """Tables of volumes."""
     from planner.reports.volumes import read_any_table, read_volumes
@@ -222,14 +209,6 @@ def _monitor(source: Source, options: Options) -> Iterator[schema.Tables]:
     return batches(source.path, source.content, pools_known=options.members is not None)
 
 
-def _zos(source: Source, options: Options) -> schema.Tables:
-    """z/OS, SMF 74-1 or 78-3."""
-    from planner.reports import zos
-
-    frame = source.frame if source.frame is not None else zos.read_csv(source.path, source.data)
-    return zos.read_frame(source.path, frame)
-
-
 def _function(name: str) -> Any:
     """A function of `planner.reports`, imported where it is called."""
     module, _, name = name.rpartition(".")
@@ -246,10 +225,9 @@ def _bytes(reads: str) -> Callable[[Source, Options], schema.Tables]:
     return lambda source, options: _function(reads)(source.path, source.data)
 
 
-def _is_zos(source: Source) -> bool:
-    from planner.reports.zos import is_devices, is_pools
-
-    return is_devices(source.headings) or is_pools(source.headings)
+def _cells(reads: str, what: str) -> Callable[[Source, Options], schema.Tables]:
+    """What a function of `planner.reports` makes of the cells of a table."""
+    return lambda source, options: _function(reads)(source.cells(what))
 
 
 def _ready(source: Source, options: Options) -> schema.Tables:
@@ -316,9 +294,11 @@ READERS: Final[Mapping[Callable[[Source], object], Reader]] = {
     _has_page_head: _listings,  # needs no other reader
     _begins("rmf.is_rmf_xml"): _bytes("rmf.read_rmf"),
     _schema_of: _ready,
-    _has_heading("iodhpp_hpp"): _supply,
+    _has_heading("iodhpp_hpp"): _cells("supply.read_counters", "supply counters"),
     _has_heading("ioddev_scgssch"): _counters,
-    _is_zos: _zos,
+    lambda source: _function("zos.is_smf")(source.headings): _cells(
+        "zos.read_smf", "SMF 74-1 or 78-3 of SMF Explorer"
+    ),
     is_volumes: _volumes,
     _begins("monitor.records.is_monitor"): _monitor,
     _begins("iostat.is_iostat"): _bytes("iostat.read_iostat"),

@@ -19,10 +19,10 @@ from planner.measurements.read import opened, read
 from planner.measurements.rows import Rows
 from planner.measurements.run import Run
 from planner.measurements.systems import pool_runs, volume_runs
+from planner.reports.csv_table import first_true
 from planner.reports.moments import MOMENT, with_moments
 from planner.reports.schema import ALIAS, CLASSIC_ALIAS, refuse_twice
 from planner.reports.supply import ONE_RECORD, Counts, PoolSupply, by_number, found_free
-from planner.reports.supply import first as first_place
 from planner.results import Array
 
 NEEDED: Final = {"time": "times", "tries": "requests for an alias", "fails": "those that found none free",
@@ -182,7 +182,7 @@ def _refuse_overlap(rows: pl.DataFrame, pool: str) -> None:
     begin = pl.coalesce(pl.col(MOMENT).dt.epoch("us") / 1e6, pl.col("time") - pl.col("interval"))
     begins, lengths = rows.select(begin).to_series().to_numpy(), rows["interval"].to_numpy()
     order = np.argsort(begins, kind="stable")
-    if (k := first_place(np.diff(begins[order]) < 0.5 * lengths[order][:-1])) is not None:
+    if (k := first_true(np.diff(begins[order]) < 0.5 * lengths[order][:-1])) is not None:
         one, other = (rows.row(int(order[at]), named=True) for at in (k, k + 1))
         when = f"at {other['start']}" if other["start"] else f"before {other['time']:g} s"
         problem = f"pool {pool} {when} is in an interval of {one['file'] or 'the data frame'} already"

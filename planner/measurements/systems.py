@@ -320,9 +320,7 @@ def _listed_pool(rows: Rows, name: str, volumes: Index, used: Index, absent: int
         return None
     members = rows[np.concatenate([busy, _by_name(rows, used)])]
     idle = len(volumes) - len(busy)
-    if in_use:
-        return joined(members, name, bases=len(busy), pool=True, idle=idle, absent=absent)
-    return run_of(members, name, pool=True, aliases=0, idle=idle)
+    return joined(members, name, bases=len(busy), pool=True, idle=idle, absent=absent)
 
 
 def _working(rows: Rows, volumes: Index) -> Index:

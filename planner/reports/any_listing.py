@@ -77,16 +77,17 @@ def read_devices(path: Path | str, data: bytes | None = None) -> tuple[DeviceLis
 
 def _devices(rows: ColumnRows, scanned: Scanned) -> Iterator[Device]:
     """Rows as objects."""
-    values, halves = rows.values.T.tolist(), rows.halves.T.tolist()
-    for index, (line, counts) in enumerate(zip(rows.line.tolist(), rows.counts.T.tolist(), strict=True)):
-        links, paths = (None if math.isnan(count) else int(count) for count in counts)
-        printed = (
+    words = [known.words for known in scanned.words]
+    columns = (each.T.tolist() for each in (rows.names, rows.values, rows.halves))
+    for line, names, values, halves in zip(rows.line.tolist(), *columns, strict=True):
+        address, kind, label = (known[name] for known, name in zip(words, names, strict=True))
+        links, paths, *printed = (
             None if math.isnan(value) else Printed(value, half)
-            for value, half in zip(values[index], halves[index], strict=True)
+            for value, half in zip(values, halves, strict=True)
         )
         yield Device(
-            address=f"{rows.address[index]:04X}", type=scanned.types.words[rows.type[index]],
-            label=scanned.labels.words[rows.label[index]], links=links, paths=paths, line=line,
+            address=address, type=kind, label=label, line=line,
+            links=None if links is None else int(links.value), paths=None if paths is None else int(paths.value),
             **dict(zip(MEASURED, printed, strict=True)),
         )  # fmt: skip
 
@@ -173,7 +174,7 @@ def _devices_frame(scanned: Scanned, parts: list[list[pl.Series]]) -> pl.DataFra
         found[pieces[0].name] = pl.concat(pieces, rechunk=False)
     parts.clear()
     found["kind"] = schema.kind_of(found["type"], found["label"])
-    if any(word.startswith("->") for word in scanned.types.words):
+    if any(word.startswith("->") for word in scanned.words[1].words):
         found["alias_of"] = found["type"].str.slice(2).set(found["kind"] != schema.CLASSIC_ALIAS, None)
     rows = schema.frame(schema.DEVICES, found, found["line"].len())
     samples = (pl.col("interval") / SAMPLED_EVERY).cast(pl.UInt32)
@@ -195,15 +196,11 @@ def _heads(scanned: Scanned) -> dict[str, Any]:
 
 def _columns(rows: ColumnRows, scanned: Scanned) -> Iterator[pl.Series]:
     """Columns of some rows."""
-    addresses, places = np.unique(rows.address, return_inverse=True)
-    yield pl.Series("device", [f"{number:04X}" for number in addresses.tolist()]).gather(places)
-    types, labels = scanned.types.words, scanned.labels.words
-    yield pl.Series("label", [word or None for word in labels], dtype=pl.String).gather(rows.label)
-    yield pl.Series("type", types).gather(rows.type)
-    for name, counts in zip(("links", "paths"), rows.counts, strict=True):
-        yield pl.Series(name, counts, nan_to_null=bool(np.isnan(counts).any())).cast(pl.UInt32)
-    for name, values, halves in zip(MEASURED, rows.values, rows.halves, strict=True):
+    for name, known, numbers in zip(("device", "type", "label"), scanned.words, rows.names, strict=True):
+        yield pl.Series(name, [word or None for word in known.words], dtype=pl.String).gather(numbers)
+    for name, values, halves in zip(("links", "paths", *MEASURED), rows.values, rows.halves, strict=True):
         missing = bool(np.isnan(values).any())
-        for column, numbers in schema.within(name, values, halves).items():
+        ends = schema.within(name, values, halves) if name in MEASURED else {name: values}
+        for column, numbers in ends.items():
             yield pl.Series(column, numbers, nan_to_null=missing)
     yield pl.Series("line", rows.line.astype(np.uint32))

@@ -282,10 +282,9 @@ class CsvTable:
         return column.replace_strict(list(known), list(known.values()), return_dtype=dtype)
 
 
-def first_true(mask: pl.Series) -> int | None:
+def first_true(mask: pl.Series | NDArray[np.bool_]) -> int | None:
     """Index of the first true element."""
-    found = mask.fill_null(False).arg_max() if mask.len() else None
-    return int(found) if found is not None and mask[found] else None
+    return next(iter(pl.Series(mask).fill_null(False).arg_true()), None)
 
 
 def _halves(column: pl.Series) -> pl.Series:
@@ -465,14 +464,14 @@ class FrameTable(CsvTable):
     def series(self, name: str) -> pl.Series:
         """Take a column as strings, empty where a value is missing."""
         column = super().series(name)
-        if column.dtype == pl.Datetime:
+        if column.dtype in (pl.Datetime, pl.Time):
             column = column.dt.to_string("iso:strict")
         elif column.dtype.is_float():
             column = column.fill_nan(None)
             whole = column.cast(pl.Int64, strict=False)  # pandas makes 7.0 of 7 beside a missing one
             column = whole if (whole == column).all() else column
         try:
-            return column.cast(pl.String).fill_null("")
+            return column.cast(pl.String).fill_null("").str.strip_chars()
         except pl.exceptions.InvalidOperationError:
             problem = f"column {name} is of type {column.dtype}: expected text, numbers or times"
             raise ReportError(self.path, problem) from None

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.reports.lines import BLANK, Line, Lines, Positions
 from planner.reports.listing import DEVICE
-from planner.reports.printed import Columns, Printed, is_number
+from planner.reports.printed import WHOLE, Columns, Printed, is_number
 from planner.results import Array
 from planner.units import MILLISECOND, half_digit
 
@@ -21,7 +21,8 @@ HEADINGS: Final = (
     "Addr", "Type", "Label/ID", "Links", "ths", "I/O", "Avoid",
     "Pend", "Disc", "Conn", "Serv", "Resp", "CUWt", "Qued",
 )  # fmt: skip
-NUMBERS: Final = HEADINGS[3:]
+NAMES: Final = HEADINGS[:3]
+COUNTS: Final = HEADINGS[3:5]
 MEASURED: Final = {  # field: heading, SI units in one printed unit
     "io_rate": ("I/O", 1.0),
     "avoided": ("Avoid", 1.0),
@@ -33,8 +34,8 @@ MEASURED: Final = {  # field: heading, SI units in one printed unit
     "cu_wait": ("CUWt", MILLISECOND),
     "queued": ("Qued", 1.0),
 }
-
-_ADDRESS: Final = re.compile(r"[0-9A-F]{4}")
+NUMBERS: Final = {**dict.fromkeys(COUNTS, 1.0), **dict(MEASURED.values())}  # heading: SI units in one
+ADDRESS: Final = re.compile(r"[0-9A-F]{4}")
 ALIAS: Final = re.compile(r"->([0-9A-F]{4})")
 TYPE: Final = re.compile(r"->[0-9A-F]{4}|[^->][^>]*")
 _DISK_ROW: Final = re.compile(r".? *[0-9A-F]{4} +(?:33[89]0(?:-\w+)?|9336(?:-\w+)?|->[0-9A-F]{4})(?: |$)")
@@ -50,8 +51,7 @@ NO_HEAD: Final = f"a DEVICE table without its page head: expected '{DEVICE}  Run
 JOINED: Final = 16
 LONGEST_CELL: Final = 8  # characters, that fit a number of 64 bits
 LONGEST_LINE: Final = 512
-FACTORS: Final = tuple(factor for _, factor in MEASURED.values())
-_POINT, _ZERO, _LETTER_A = b".0A"
+_POINT, _ZERO = b".0"
 _POWERS: Final = 10.0 ** np.arange(LONGEST_CELL + 1)
 _HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(LONGEST_CELL + 1)])
 Bytes = NDArray[np.uint8]
@@ -127,7 +127,7 @@ def _address(columns: Columns, line: Line) -> str:
     span = columns.spans["Addr"]
     apart = not (line.text[: span.start] + line.text[span.stop : span.stop + 1]).strip(" ")
     address = line.text[span.start : span.stop]
-    return address if apart and _ADDRESS.fullmatch(address) else ""
+    return address if apart and ADDRESS.fullmatch(address) else ""
 
 
 def looks_like_row(columns: Columns, line: Line) -> bool:
@@ -149,7 +149,7 @@ def read_row(columns: Columns, line: Line) -> Device:
         wanted = "expected a device type such as 3390-3, or ->522A for an alias"
         raise line.error(path, f"Type {kind!r}: {wanted}", columns.spans["Type"].start)
     label = columns.word(line, "Label/ID")
-    links, paths = (columns.count(line, name) for name in ("Links", "ths"))
+    links, paths = (columns.count(line, name) for name in COUNTS)
     measured = {field: columns.number(line, name, factor) for field, (name, factor) in MEASURED.items()}
     columns.close(line, HEADINGS[-1])
     return Device(
@@ -169,14 +169,14 @@ def may_be_row(text: str, few: int = 5) -> bool:
     return numbers > few or _DISK_ROW.match(text) is not None
 
 
-@dataclass(slots=True)
-class Words:
-    """Different words of a column by number, the empty one first; what is no word has the number -1."""
+class Words(dict[bytes, int]):
+    """Number of the word in each cell of a column, the empty one first; what is no word has the number -1."""
 
-    is_word: Callable[[str], object]
-    words: list[str] = field(default_factory=lambda: [""])
-    numbers: dict[str, int] = field(default_factory=lambda: {"": 0})
-    _known: dict[int, tuple[NDArray[Any], NDArray[np.int64]]] = field(default_factory=dict)
+    def __init__(self, is_word: Callable[[str], object]) -> None:
+        super().__init__()
+        self.is_word = is_word
+        self.words = [""]
+        self.numbers = {"": 0}
 
     def number(self, word: str) -> int:
         """Give a word its number."""
@@ -187,34 +187,15 @@ class Words:
 
     def of_cells(self, characters: Bytes) -> NDArray[np.int64]:
         """Number of the word in each cell, from its characters, shape (width, rows)."""
-        width, rows = characters.shape
-        room = max(LONGEST_CELL, width)
-        cells = np.full((rows, room), BLANK, dtype=np.uint8)
-        cells[:, :width] = characters.T
-        packed: NDArray[Any] = cells.view(np.uint64 if room == LONGEST_CELL else f"S{room}").ravel()
-        known, numbers = self._known.get(room, (packed[:0], np.zeros(0, dtype=np.int64)))
-        index, found = _lookup(known, packed)
-        if not found.all():
-            fresh = np.unique(packed[~found])
-            known = np.concatenate([known, fresh])
-            numbers = np.concatenate([numbers, [self._of_cell(each.tobytes()) for each in fresh]])
-            order = np.argsort(known)
-            self._known[room] = known, numbers = known[order], numbers[order]
-            index, _ = _lookup(known, packed)
-        return numbers[index]
+        cells = np.ascontiguousarray(characters.T).view(f"S{len(characters)}").ravel().tolist()
+        return np.fromiter(map(self.__getitem__, cells), np.int64, len(cells))
 
-    def _of_cell(self, cell: bytes) -> int:
-        word = cell.decode("ascii", "replace").rstrip(" \0")
+    def __missing__(self, cell: bytes) -> int:
+        """Read a cell that is met for the first time."""
+        word = cell.decode("ascii", "replace").rstrip(" ")
         sound = cell.isascii() and " " not in word and word.isprintable() and self.is_word(word)
-        return self.number(word) if sound or not word else -1
-
-
-def _lookup(known: NDArray[Any], cells: NDArray[Any]) -> tuple[NDArray[np.int64], Mask]:
-    """Places of cells among known ones, in order; and which are there."""
-    if not known.size:
-        return np.zeros(cells.size, dtype=np.int64), np.zeros(cells.size, dtype=bool)
-    index = np.minimum(np.searchsorted(known, cells), known.size - 1)
-    return index, known[index] == cells
+        self[cell] = self.number(word) if sound or not word else -1
+        return self[cell]
 
 
 @dataclass(slots=True)
@@ -224,41 +205,35 @@ class ColumnRows:
     sound: Mask
     line: NDArray[np.int64]
     listing: NDArray[np.int64]  # number of the listing that each is of, -1 for none
-    address: NDArray[np.int64]
-    type: NDArray[np.int64]
-    label: NDArray[np.int64]
-    counts: Array
-    values: Array
+    names: NDArray[np.int64]  # address, type and label by their numbers among the words, shape (3, lines)
+    values: Array  # of `NUMBERS`, shape (numbers, lines)
     halves: Array
 
     @classmethod
     def empty(cls, lines: NDArray[np.int64]) -> ColumnRows:
         """Make rows of which none is sound, from the numbers of their lines."""
-        address, kind, label = np.zeros((3, lines.size), dtype=np.int64)
-        counts, values, halves = (np.empty((width, lines.size)) for width in (2, len(FACTORS), len(FACTORS)))
-        sound, listing = np.zeros(lines.size, dtype=bool), np.full(lines.size, -1, dtype=np.int64)
-        return cls(sound, lines, listing, address, kind, label, counts, values, halves)
+        names = np.zeros((len(NAMES), lines.size), dtype=np.int64)
+        values, halves = np.empty((2, len(NUMBERS), lines.size))
+        return cls(np.zeros(lines.size, dtype=bool), lines, np.full(lines.size, -1), names, values, halves)
 
     def take(self, index: NDArray[np.int64]) -> ColumnRows:
         """Some of them."""
         return ColumnRows(*(getattr(self, each.name)[..., index] for each in fields(self)))
 
-    def put(self, index: int, device: Device, types: Words, labels: Words) -> None:
+    def put(self, index: int, device: Device, words: Sequence[Words]) -> None:
         """Set a row that the careful reader took."""
-        self.address[index] = int(device.address, 16)
-        self.type[index], self.label[index] = types.number(device.type), labels.number(device.label)
-        self.counts[:, index] = [np.nan if each is None else each for each in (device.links, device.paths)]
-        printed = [getattr(device, name) for name in MEASURED]
-        self.values[:, index] = [np.nan if each is None else each.value for each in printed]
-        self.halves[:, index] = [np.nan if each is None else each.resolution for each in printed]
+        of_device = zip(words, (device.address, device.type, device.label), strict=True)
+        self.names[:, index] = [known.number(word) for known, word in of_device]
+        counts = [None if each is None else Printed(each, WHOLE) for each in (device.links, device.paths)]
+        for number, each in enumerate([*counts, *(getattr(device, name) for name in MEASURED)]):
+            self.values[number, index] = np.nan if each is None else each.value
+            self.halves[number, index] = np.nan if each is None else each.resolution
 
-    def parse(
-        self, lines: Lines, columns: Columns, first: int, last: int, types: Words, labels: Words
-    ) -> None:
+    def parse(self, lines: Lines, columns: Columns, first: int, last: int, words: Sequence[Words]) -> None:
         """Find the sound rows among the lines from `first` up to `last`, which stand below one heading."""
-        address, label = columns.spans["Addr"], columns.spans["Label/ID"]
-        kind = slice(columns.spans["Type"].start, label.start - 1)
-        end = columns.spans[NUMBERS[-1]].stop
+        address, kind, label = (columns.spans[heading] for heading in NAMES)
+        kind = slice(kind.start, label.start - 1)
+        end = columns.spans[HEADINGS[-1]].stop
         lengths = lines.ends[first:last] - lines.starts[first:last]
         pick = first + np.flatnonzero((lengths >= end) & (lengths <= LONGEST_LINE))
         if not pick.size:
@@ -268,23 +243,17 @@ class ColumnRows:
         if end == columns.width:
             blanks += range(end, len(characters))
         sound &= (characters[blanks] == BLANK).all(axis=0)
-        numbers, fine = _hexadecimal(characters[address])
-        sound &= fine
-        kinds, names = types.of_cells(characters[kind]), labels.of_cells(characters[label])
-        sound &= (kinds > 0) & (names >= 0)
+        cells = zip(words, (address, kind, label), strict=True)
+        names = np.array([known.of_cells(characters[span]) for known, span in cells])
+        sound &= (names[:2] > 0).all(axis=0) & (names[2] >= 0)
         digits = characters - _ZERO  # what is no digit wraps around to 10 and above
-        for position, heading in enumerate(NUMBERS):
+        for number, (heading, factor) in enumerate(NUMBERS.items()):
             cell = columns.cells[heading]
             values, decimals, fine = _numbers_in(characters, digits, cell.start, cell.stop)
-            sound &= fine
-            number = position - len(self.counts)
-            if number < 0:
-                sound &= decimals == 0
-                self.counts[position, pick] = values
-            else:
-                self.values[number, pick] = values * FACTORS[number]
-                self.halves[number, pick] = _HALVES[decimals] * FACTORS[number]
-        self.sound[pick], self.address[pick], self.type[pick], self.label[pick] = sound, numbers, kinds, names
+            sound &= fine & ((decimals == 0) | (heading not in COUNTS))
+            self.values[number, pick] = values * factor
+            self.halves[number, pick] = _HALVES[decimals] * factor
+        self.sound[pick], self.names[:, pick] = sound, names
 
 
 def _characters(lines: Lines, pick: Positions, most: int) -> tuple[Bytes, Mask]:
@@ -302,17 +271,6 @@ def _characters(lines: Lines, pick: Positions, most: int) -> tuple[Bytes, Mask]:
         if column >= most:
             rest &= row == BLANK
     return found, rest
-
-
-def _hexadecimal(characters: Bytes) -> tuple[NDArray[np.int64], Mask]:
-    """Numbers of four hexadecimal digits, in capitals; and which are such."""
-    digits, letters = characters - _ZERO, characters - _LETTER_A
-    is_digit, is_letter = digits < 10, letters < 6  # noqa: PLR2004
-    places = np.where(is_digit, digits, letters + 10)
-    found = np.zeros(characters.shape[1], dtype=np.int64)
-    for place in places:
-        found = found * 16 + place
-    return found, np.asarray((is_digit | is_letter).all(axis=0))
 
 
 def _numbers_in(

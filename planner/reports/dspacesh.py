@@ -178,12 +178,9 @@ def _space_of(row: dict[str, Any]) -> DataSpace:
 def _rows(path: Path, pages: list[Page]) -> tuple[DataSpace, ...]:
     """Join the pages of one listing and the halves of its rows."""
     first = pages[0].first
-    left: list[tuple[Line, dict[str, Any]]] = []
-    right: list[tuple[Line, dict[str, Any]]] = []
-    for page in pages:
-        for line, names, counts in _page_rows(path, page):
-            left.extend([(line, names)] if names else [])
-            right.extend([(line, counts)] if counts else [])
+    halves = [each for page in pages for each in _page_rows(path, page)]
+    left = [(line, names) for line, names, _ in halves if names]
+    right = [(line, counts) for line, _, counts in halves if counts]
     _check_halves(path, first, left, right)
     rows = []
     seen: dict[tuple[str, str], int] = {}

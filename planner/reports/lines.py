@@ -86,10 +86,11 @@ def unreadable(path: Path, error: Exception, expected: str) -> ReportError:
     return ReportError(path, f"{known.get(type(error), f'cannot be opened ({error})')}; {expected}")
 
 
-def read_bytes(path: Path, expected: str = EXPECTED) -> bytes:
-    """Read a whole file; a ReportError where it is missing, a folder or not readable."""
+def read_bytes(path: Path, expected: str = EXPECTED, most: int | None = None) -> bytes:
+    """Read a whole file, or its first bytes; a ReportError where it is missing, a folder or not readable."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(most)
     except (OSError, ValueError) as error:
         raise unreadable(path, error, expected) from error
 

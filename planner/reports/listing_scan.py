@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.reports import device_rows as device
-from planner.reports.device_rows import TYPE, ColumnRows, Words
+from planner.reports.device_rows import ADDRESS, TYPE, ColumnRows, Words
 from planner.reports.lines import Line, Lines, read_lines
 from planner.reports.listing import (
     CARRIAGE,
@@ -66,14 +67,13 @@ class OpenPage:
 class Scanned:
     """What a file of listings holds: `listings` and rows (`parts`) of DEVICE, its words, and pages of DSPACESH.
 
-    `types` and `labels` are the words of the rows by number; `reports` are the ids of all pages.
+    `words` are addresses, types and labels of the rows by number; `reports` are the ids of all pages.
     """
 
     path: Path
     listings: list[Listing]
     parts: list[ColumnRows]
-    types: Words
-    labels: Words
+    words: tuple[Words, Words, Words]
     spaces: list[Page]
     reports: list[str]
 
@@ -106,16 +106,17 @@ class Scanner:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.found = Scanned(path, [], [], Words(TYPE.fullmatch), Words(str.isprintable), [], [])
-        self.listings, self.types, self.labels = self.found.listings, self.found.types, self.found.labels
+        words = Words(ADDRESS.fullmatch), Words(TYPE.fullmatch), Words(str.isprintable)
+        self.found = Scanned(path, [], [], words, [], [])
+        self.listings = self.found.listings
         self.page: OpenPage | None = None
         self.above: tuple[Lines, int] | None = None
         self._layout: Columns | None = None
         self._layouts: dict[str, Columns | None] = {}
         self._tops: dict[bytes, OpenPage] = {}
-        self._last_listing = np.full(2**16, -1, dtype=np.int64)
-        self._last_line = np.zeros(2**16, dtype=np.int64)
-        self._place = np.zeros(2**16, dtype=np.int64)
+        self._last_listing, self._last_line, self._place = np.full(
+            (3, 2**16 + 1), -1
+        )  # by number of the address
 
     def feed(self, lines: Lines) -> None:
         """Read one block."""
@@ -123,7 +124,7 @@ class Scanner:
         count = lines.starts.size
         self.rows = ColumnRows.empty(lines.numbers)
         for first, last, layout in self._stretches(lines):
-            self.rows.parse(lines, layout, first, last, self.types, self.labels)
+            self.rows.parse(lines, layout, first, last, self.found.words)
         position = 0
         for index in np.flatnonzero(~self.rows.sound).tolist():
             if index < position:
@@ -186,7 +187,10 @@ class Scanner:
             index = int(np.searchsorted(lines.starts, position, side="right")) - 1
             text = lines.text(index)
             if text not in self._layouts:
-                self._layouts[text] = self._layout_of(lines.line(index))
+                line, self._layouts[text] = lines.line(index), None
+                with suppress(ReportError):  # which is said once the page has come to it
+                    if device.is_header(line):
+                        self._layouts[text] = Columns.from_header(self.path, line, device.HEADINGS)
             layout = self._layouts[text]
             if layout is not None:
                 self.headers.append(index)
@@ -196,14 +200,6 @@ class Scanner:
             position = lines.data.find(b"Addr", int(lines.ends[index]))
         if self._layout is not None:
             yield first, lines.starts.size, self._layout
-
-    def _layout_of(self, line: Line) -> Columns | None:
-        if not device.is_header(line):
-            return None
-        try:
-            return Columns.from_header(self.path, line, device.HEADINGS)
-        except ReportError:
-            return None  # said once the page has come to it
 
     def _sound_rows(self, first: int, last: int) -> None:
         """Take sound rows, all of one page; they may stand below a heading only."""
@@ -328,7 +324,7 @@ class Scanner:
             listing.damaged.append((error, line.text.strip()))
             page.damaged += 1
             return
-        self.rows.put(index, found, self.types, self.labels)
+        self.rows.put(index, found, self.found.words)
         self.rows.listing[index] = len(self.listings) - 1
         listing.rows += 1
         page.sound += 1
@@ -389,7 +385,7 @@ class Scanner:
         rows = self.rows.take(taken)
         starts = np.concatenate([[0], np.flatnonzero(np.diff(rows.listing)) + 1, [taken.size]])
         for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-            self._check_twice(int(rows.listing[first]), rows.address[first:last], rows.line[first:last])
+            self._check_twice(int(rows.listing[first]), rows.names[0, first:last], rows.line[first:last])
         self.found.parts.append(rows)
 
     def _check_twice(self, listing: int, address: NDArray[np.int64], line: NDArray[np.int64]) -> None:
@@ -404,5 +400,6 @@ class Scanner:
         for each, number, before in zip(address.tolist(), line.tolist(), known.tolist(), strict=True):
             first = int(self._last_line[each]) if before else seen.setdefault(each, number)
             if first != number:
-                problem = f"device {each:04X} a second time: it is listed in line {first} already"
+                device_number = self.found.words[0].words[each]
+                problem = f"device {device_number} a second time: it is listed in line {first} already"
                 raise ReportError(self.path, problem, line=number)

@@ -112,10 +112,15 @@ def _by_role(table: CsvTable) -> dict[str, Member]:
 def _members(table: CsvTable, parts: Sequence[Member | None], *, again: bool) -> dict[str, Member]:
     """Devices of each row with its part; one that stands there `again` must have the same, where it may stand again."""
     members: dict[str, Member] = {}
-    for row, (devices, member) in enumerate(zip(_devices(table), parts, strict=True)):
+    for row, (cell, member) in enumerate(zip(table.words("device"), parts, strict=True)):
+        try:
+            low, high = device_range(cell)
+        except ValueError as error:
+            raise table.error(row, "device", f"{shown(cell)}: expected {error}") from None
         if member is None:
             continue
-        for device in devices:
+        for number in range(low, high + 1):
+            device = f"{number:04X}"
             known = members.setdefault(device, member)
             if known is not member and not (again and known == member):
                 problem = f"{device} a second time: it is {known.role} in pool {known.pool}"
@@ -142,16 +147,6 @@ def _together(table: CsvTable, row: int, text: str) -> float | None:
         return share_together(text or None)
     except InputError as error:
         raise table.error(row, TOGETHER, f"{shown(text)}: expected {error.expected}") from None
-
-
-def _devices(table: CsvTable) -> Iterator[Sequence[str]]:
-    """Device numbers of each row, a range spread out only as long as its row is read."""
-    for row, cell in enumerate(table.words("device")):
-        try:
-            low, high = device_range(cell)
-        except ValueError as error:
-            raise table.error(row, "device", f"{shown(cell)}: expected {error}") from None
-        yield [f"{number:04X}" for number in range(low, high + 1)]
 
 
 def with_pools(frame: pl.DataFrame, membership: Membership | None) -> pl.DataFrame:

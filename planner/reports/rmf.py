@@ -228,8 +228,8 @@ def read_rmf(path: Path, data: bytes) -> schema.Tables:
         for table in report.tables if not NOT_DISK.search(table.segment)
         for plan in [plan_of(table.headings)] if not plan.missing
     ]  # fmt: skip
-    parts = [found.devices for found in read if found.devices is not None]
-    supply = _supply(path, every, parts, notes)
+    devices = schema.join(schema.DEVICES, [found.devices for found in read if found.devices is not None])
+    supply = _supply(path, every, devices, notes)
     metrics = list(dict.fromkeys(report.metric or "without a name" for report in every))
     if not read and supply is None:
         without = "without a table of devices or of HyperPAV pools"
@@ -237,7 +237,6 @@ def read_rmf(path: Path, data: bytes) -> schema.Tables:
     used = {"DEVICE", "IOQ", *_elsewhere(path, every, notes)}
     if others := [metric for metric in metrics if metric not in used]:
         notes.append(f"{path}: nothing is taken from the reports {listed(others)}.")
-    devices = schema.join(schema.DEVICES, parts)
     if supply is not None and devices.height:
         devices = _with_most_used(devices, supply)
     pooled = devices.filter(pl.col("pool").is_not_null())
@@ -326,7 +325,7 @@ def _unlike_sums(
 
 
 def _supply(
-    path: Path, reports: Sequence[RmfReport], devices: Sequence[pl.DataFrame], notes: list[str]
+    path: Path, reports: Sequence[RmfReport], devices: pl.DataFrame, notes: list[str]
 ) -> pl.DataFrame | None:
     """Rows of the table of pools from IOQ reports: the ratio of I/Os that found no alias, of the I/Os of the unit."""
     found = [
@@ -365,12 +364,10 @@ def _supply(
     return whole.with_columns(fewest_free=found_free(pl.col("aliases")))
 
 
-def _rates(devices: Sequence[pl.DataFrame]) -> dict[tuple[Any, ...], float]:
+def _rates(devices: pl.DataFrame) -> dict[tuple[Any, ...], float]:
     """I/O rate of each control unit and interval."""
-    if not devices:
-        return {}
-    schema.refuse_twice(pl.concat(devices))
-    sums = pl.concat(devices).group_by("system", "source", "start", _POOL).agg(pl.col("io_rate").sum())
+    schema.refuse_twice(devices)
+    sums = devices.group_by("system", "source", "start", _POOL).agg(pl.col("io_rate").sum())
     return {(*key, pool): rate for *key, pool, rate in sums.iter_rows()}
 
 

@@ -26,7 +26,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from planner.reports import schema
-from planner.reports.csv_table import COUNTER_SIZE, CsvTable
+from planner.reports.csv_table import COUNTER_SIZE, CsvTable, first_true
 from planner.reports.moments import clock
 from planner.results import Array
 from planner.units import MOST_ALIASES
@@ -57,20 +57,13 @@ class Steps:
     wrapped: NDArray[np.bool_]  # (counters, records - 1) whether a counter passed 2**32
 
 
-@dataclass(eq=False)  # not frozen: an exception takes its traceback on the way
 class Backwards(Exception):  # noqa: N818 - becomes a ReportError where file and line are known
     """A counter that fell without a wrap or a restart: `counter` and `record` by index."""
 
-    counter: int
-    record: int
-
-    def problem(self, counters: Counts) -> str:
-        """Say what is wrong."""
-        now, before = counters[self.counter, self.record], counters[self.counter, self.record - 1]
-        return (
-            f"runs backwards, from {before} to {now}: expected it to rise, to wrap at 2**32, or to begin anew "
-            "together with the other counters of the record"
-        )
+    def __init__(self, counter: int, record: int, fell: str) -> None:
+        wanted = "to rise, to wrap at 2**32, or to begin anew together with the other counters of the record"
+        super().__init__(f"runs backwards, {fell}: expected it {wanted}")
+        self.counter, self.record = counter, record
 
 
 def steps(counters: Counts, elapsed: Array) -> Steps:
@@ -94,7 +87,8 @@ def steps(counters: Counts, elapsed: Array) -> Steps:
         before, now = counters[:, step], counters[:, step + 1]
         together = bool(((now < before) | (before == 0)).all())
         if fastest is None or not together or now[0] > fastest[0] * elapsed[step]:
-            raise Backwards(int(np.argmax(fell[:, step])), int(step) + 1)
+            counter = int(np.argmax(fell[:, step]))
+            raise Backwards(counter, int(step) + 1, f"from {before[counter]} to {now[counter]}")
     counted = np.where(restarted, counters[:, 1:], np.where(wrapped, over, change))
     return Steps(counted, restarted, np.asarray(wrapped & ~restarted))
 
@@ -106,8 +100,7 @@ def steps_of(
     try:
         return steps(counters, elapsed)
     except Backwards as error:
-        problem = error.problem(counters) + hint
-        raise table.error(int(rows[error.record]), names[error.counter], problem) from None
+        raise table.error(int(rows[error.record]), names[error.counter], f"{error}{hint}") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,14 +168,9 @@ def places(words: Sequence[str]) -> dict[str, Index]:
     return {word: np.array(each) for word, each in found.items()}
 
 
-def first(mask: NDArray[np.bool_]) -> int | None:
-    """Place of the first true element."""
-    return int(mask.argmax()) if mask.any() else None
-
-
 def check_order(table: CsvTable, rows: Index, times: Array, what: str) -> None:
     """Refuse records of one pool or device that are doubled or out of order."""
-    if (k := first(np.diff(times) <= 0)) is not None:
+    if (k := first_true(np.diff(times) <= 0)) is not None:
         row, line = int(rows[k + 1]), table.line_numbers[int(rows[k])]
         how = "the same as" if times[k + 1] == times[k] else "earlier than"
         found = f"{table.texts('time')[row]} of {what} is {how} in line {line}"
@@ -204,7 +192,7 @@ def _pool(
         raise table.error(int(rows[anew[0] + 1]), TRIES, problem)
     tries, fails = found.counted
     _check_fails(table, rows, counters, found.wrapped[0])
-    if (step := first(fails > tries)) is not None:
+    if (step := first_true(fails > tries)) is not None:
         problem = f"rose by {fails[step]}, {TRIES} by {tries[step]} only: expected no more fails than tries"
         raise table.error(int(rows[step + 1]), FAILS, problem)
     plain = (length > USUAL[0] * usual) & (length < USUAL[1] * usual) & ~found.restarted
@@ -219,7 +207,7 @@ def _check_marks(table: CsvTable, rows: Index, marks: Counts, aliases: Counts) -
     """No request can find more free aliases than there were since the record before."""
     there = np.maximum(aliases, np.concatenate([aliases[:1], aliases[:-1]]))
     for name, mark in zip((FEWEST, MOST), marks, strict=True):
-        if (k := first(mark > there)) is not None:
+        if (k := first_true(mark > there)) is not None:
             problem = f"{mark[k]} is above the number of aliases: expected at most {there[k]}"
             raise table.error(int(rows[k]), name, problem)
 
@@ -227,7 +215,7 @@ def _check_marks(table: CsvTable, rows: Index, marks: Counts, aliases: Counts) -
 def _check_fails(table: CsvTable, rows: Index, counters: Counts, wrapped: NDArray[np.bool_]) -> None:
     """FAILS cannot stand above TRIES, unless TRIES has wrapped within the file."""
     unwrapped = np.concatenate([[True], np.cumsum(wrapped) == 0])
-    if (k := first((counters[1] > counters[0]) & unwrapped)) is not None:
+    if (k := first_true((counters[1] > counters[0]) & unwrapped)) is not None:
         tries, fails = counters[:, k]
         problem = f"{fails} is above {TRIES}, {tries}: expected no more fails than tries"
         raise table.error(int(rows[k]), FAILS, problem)

@@ -33,6 +33,7 @@ from planner.reports.column_names import (
 from planner.reports.csv_table import (
     COUNTER_SIZE,
     SEPARATORS,
+    ZERO_OR_ABOVE,
     Allowed,
     CsvTable,
     FrameTable,
@@ -328,10 +329,7 @@ def device_series(table: CsvTable, heading: str = "device") -> pl.Series:
     def number(cell: str) -> str | None:
         if not cell:
             return None
-        try:
-            low, high = device_range(cell)
-        except ValueError:
-            refuse()
+        low, high = device_range(cell)
         return f"{low:04X}" if low == high else refuse()
 
     wanted = f"expected device numbers in hexadecimal such as 522A, one a row; names: `map` volume={heading}"
@@ -356,12 +354,7 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
     found: dict[str, pl.Series] = {}
     taken = plan.taken
     if "interval" in taken:
-        heading = taken["interval"].heading
-        lengths = {cell: read_length(cell) for cell in table.series(heading).unique()}
-        if None in lengths.values():
-            found["interval"] = _numbers_of_time(table, heading) * taken["interval"].factor("s")
-        else:
-            found["interval"] = table.series(heading).replace_strict(lengths, return_dtype=pl.Float64)
+        found["interval"] = _lengths(table, taken["interval"])
     if "start" not in taken and "date" not in taken:
         return found
     heading = taken["date" if "date" in taken else "start"].heading
@@ -390,13 +383,16 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
     return found
 
 
-def _numbers_of_time(table: CsvTable, heading: str) -> pl.Series:
-    """Lengths of intervals that are not all as 00:15:00, in the unit of their column."""
-    try:
-        return table.printed(heading)[0]
-    except ReportError as error:
-        wanted = f"{error.problem}, of seconds, or all as 00:15:00; of minutes: `map` interval_min={heading}"
-        raise ReportError(error.path, wanted, line=error.line, column=error.column) from None
+def _lengths(table: CsvTable, taken: Taken) -> pl.Series:
+    """Lengths of intervals [s], as 00:15:00 or in the unit of their column."""
+
+    def length(cell: str) -> float | None:
+        clock = read_length(cell)
+        return clock if clock is not None or not cell else ZERO_OR_ABOVE.read(cell) * taken.factor("s")
+
+    more = f"of seconds, or as 00:15:00; of minutes: `map` interval_min={taken.heading}"
+    wanted = f"{ZERO_OR_ABOVE.expected(taken.heading)}, {more}"
+    return table.mapped(taken.heading, length, wanted, pl.Float64)
 
 
 def _offsets(table: CsvTable, shown: pl.Series) -> pl.Series:

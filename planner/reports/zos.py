@@ -6,19 +6,21 @@ meanings are those of the public pages https://ibm.github.io/IBM-SMF-Explorer/ma
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
-from datetime import date, datetime, time, timedelta
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
 from planner.errors import ReportError
 from planner.render.text import listed
-from planner.reports import csv_table, schema
-from planner.reports.csv_table import check_width, first_true, read_date
-from planner.reports.moments import MOMENT, clock, clock_of_zone, read_length, with_moments
+from planner.reports import schema
+from planner.reports.csv_table import CsvTable, check_width, first_true, read_date, refuse
+from planner.reports.moments import MOMENT, clock, read_length, with_moments
 from planner.reports.supply import found_free
 from planner.reports.volumes import FASTEST, SHOWN, SLOWEST
 from planner.units import MICROSECOND, MONITOR_TIME
@@ -61,77 +63,70 @@ INVALID: Final = {  # flag: why a row is left out
     "vac": "they were varied or reconfigured in the interval (SMF74VAC)",
     "del_": "they were deleted (SMF74DEL)",
 }
+EPOCH: Final = datetime(1970, 1, 1)
 MOST_COUNTED: Final = 65_535  # by a count of two bytes
 TRUE: Final = frozenset({"true", "1", "1.0", "yes", "on"})
-FALSE: Final = frozenset({"false", "0", "0.0", "no", "off", ""})
+FALSE: Final = frozenset({"false", "0", "0.0", "no", "off"})
 DASD: Final = re.compile(r"[0-9A-F]{4}20[0-9A-F]{2}")  # UCBTYP: the third byte is the class
 DASD_3390: Final = re.compile(r"[0-9A-F]{4}200F")
 
 
-def plain_names(names: Iterable[str]) -> dict[str, str]:
+def plain_names(names: Iterable[str]) -> list[str]:
     """Short lower-case name of each column."""
-    return {name: re.sub(r"^smf7[48]", "", name.lower()) for name in names}
+    return [re.sub(r"^smf7[48]", "", name.lower()) for name in names]
 
 
-def is_devices(headings: frozenset[str]) -> bool:
-    """Tell whether headings are those of SMF 74-1."""
-    return set(plain_names(headings).values()) >= DEVICE_KEY
+def is_smf(headings: frozenset[str]) -> bool:
+    """Tell whether headings are those of SMF 74-1, or of the HyperPAV section of SMF 78-3."""
+    return any(key.issubset(plain_names(headings)) for key in (DEVICE_KEY, POOL_KEY))
 
 
-def is_pools(headings: frozenset[str]) -> bool:
-    """Tell whether headings are those of SMF 78-3, HyperPAV section."""
-    return set(plain_names(headings).values()) >= POOL_KEY
-
-
-def read_csv(path: Path, data: bytes) -> pl.DataFrame:
-    """Cells of a CSV file as text, null where empty, and their lines."""
-    table = csv_table.read_csv(path, (), "SMF 74-1 or 78-3 of SMF Explorer", data=data)
-    names = {number: name or number for number, name in zip(table.cells.columns, table.header, strict=True)}
-    cells = table.cells.rename(names).with_columns(pl.all().replace("", None))
-    return cells.with_columns(line=pl.Series(table.line_numbers))
-
-
-def read_frame(path: Path, frame: pl.DataFrame) -> schema.Tables:
-    """Read a frame of either kind."""
-    check_width(path, frame.width)
-    names = plain_names(frame.columns)
-    twice = [name for name in names.values() if list(names.values()).count(name) > 1]
+def read_smf(table: CsvTable) -> schema.Tables:
+    """Read a table of either kind."""
+    path, names = table.path, plain_names(table.header)
+    check_width(path, len(names))
+    twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ReportError(path, f"two columns are {twice[0]}: expected each once")
-    renamed = frame.rename(names)
-    if "line" not in renamed.columns:
-        renamed = renamed.with_row_index("line", 2)  # line 1 has the headings
-    devices = set(renamed.columns) >= DEVICE_KEY
+    devices = DEVICE_KEY.issubset(names)
     needed, useful = (DEVICE_NEEDED, DEVICE_USEFUL) if devices else (POOL_NEEDED, POOL_USEFUL)
     what = "SMF 74-1" if devices else "SMF 78-3"
-    missing = [f"{name} ({meaning})" for name, meaning in needed.items() if name not in renamed.columns]
+    missing = [f"{name} ({meaning})" for name, meaning in needed.items() if name not in names]
     if missing:
         wanted = "expected these columns of SMF Explorer too"
         raise ReportError(path, f"{what} without {', '.join(missing)}: {wanted}")
     notes = [
-        f"{what} without {' or '.join(names)}: {gone} missing"
-        for names, gone in useful
-        if not set(names) & set(renamed.columns)
+        f"{what} without {' or '.join(some)}: {gone} missing"
+        for some, gone in useful
+        if not set(some) & set(names)
     ]
-    known = _typed(path, renamed, notes).with_columns(file=pl.lit(str(path)))
-    numeric = devices and renamed["num"].dtype.is_numeric()
-    rows = _devices(path, known, notes, text=not numeric) if devices else None
+    if devices and table.cells.to_series(names.index("num")).dtype.is_numeric():
+        wanted = "expected text, four hexadecimal digits such as 8A00"
+        raise ReportError(path, f"num is a column of numbers: {wanted}")
+    known = _typed(replace(table, header=tuple(names)), notes)
+    rows = _devices(path, known, notes) if devices else None
     pools = None if devices else _supply(path, known, notes)
     said = tuple(f"{path}: {note}" for note in notes)
     return schema.Tables(devices=rows, supply=pools, notes=said, what=f"{what} of SMF Explorer")
 
 
-def _typed(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+def _typed(table: CsvTable, notes: list[str]) -> pl.DataFrame:
     """Numbers, flags, times and lengths of intervals in types of their own; absent columns null."""
-    absent = {*NUMBERS, *FLAGS, *WORDS, "snm", "sid"} - set(frame.columns)
-    frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in absent)
-    columns: dict[str, pl.Series] = {name: _numbers(path, frame, name) for name in NUMBERS}
-    columns |= {name: _flags(path, frame, name) for name in FLAGS}
-    columns |= {name: _words(frame, name) for name in WORDS}
-    columns["interval"] = _seconds(path, frame)
-    columns["start"], columns["utc_offset"] = _starts(path, frame, columns["interval"], notes)
-    columns["system"] = _words(frame, "sid" if "snm" in absent else "snm")
-    return with_moments(frame.select("line").with_columns(**columns), "system")
+    named = "snm" if table.has("snm") else "sid"
+    absent = [name for name in (*FLAGS, *WORDS, named) if not table.has(name)]
+    clocks = (pl.col(pl.Duration) + pl.lit(EPOCH)).dt.time()  # of a day: a length is 99 minutes at most
+    cells = table.cells.with_columns(clocks, *(pl.lit("").alias(name) for name in absent))
+    table = replace(table, header=(*table.header, *absent), cells=cells)
+    wanted = "expected the length of an interval, such as 00:15:00 or 900 seconds"
+    columns: dict[str, Any] = {name: table.printed(name)[0] for name in NUMBERS}
+    columns |= {
+        name: table.mapped(name, _flag, "expected true or false, or 1 or 0", pl.Boolean) for name in FLAGS
+    }
+    columns |= {name: _words(table, name) for name in WORDS}
+    columns["interval"] = table.mapped("int", _length, wanted, pl.Float64)
+    columns["start"], columns["utc_offset"] = _starts(table, columns["interval"], notes)
+    columns |= {"system": _words(table, named), "line": table.line_numbers, "file": str(table.path)}
+    return with_moments(pl.DataFrame(columns), "system")
 
 
 def _refuse(path: Path, frame: pl.DataFrame, wrong: pl.Series, name: str, expected: str) -> None:
@@ -141,97 +136,44 @@ def _refuse(path: Path, frame: pl.DataFrame, wrong: pl.Series, name: str, expect
         raise ReportError(path, problem, line=int(frame["line"][row]))
 
 
-def _words(frame: pl.DataFrame, name: str) -> pl.Series:
+def _words(table: CsvTable, name: str) -> pl.Series:
     """Words without blanks around them, null where empty."""
-    words = frame[name].cast(pl.String).str.strip_chars(" \0")
-    return words.set(words == "", None) if (words == "").any() else words
+    words = table.series(name).str.strip_chars(" \0")
+    return words.set(words == "", None)
 
 
-def _numbers(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
-    """Counts, never negative; null where a cell is empty."""
-    column = frame[name]
-    text = column.dtype == pl.String
-    cells = _words(frame, name) if text else column
-    values = cells.cast(pl.Float64, strict=False).fill_nan(None)
-    wrong = (values < 0) | values.is_infinite()
-    if text:
-        wrong = wrong.fill_null(value=False) | (values.is_null() & cells.is_not_null())
-    _refuse(path, frame, wrong, name, "a number, zero or above")
-    return values
+def _flag(cell: str) -> bool | None:
+    """A bit, by whichever word or number stands for it; None where the cell is empty."""
+    word = cell.lower()
+    return word in TRUE if word in TRUE | FALSE else (refuse() if word else None)
 
 
-def _flags(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
-    """Bits, by whichever word or number stands for them; null where a cell is empty."""
-    if frame[name].dtype == pl.Boolean:
-        return frame[name]
-    words = frame[name].cast(pl.String).str.strip_chars().str.to_lowercase()
-    _refuse(path, frame, ~words.is_in(list(TRUE | FALSE)), name, "true or false, or 1 or 0")
-    return words.is_in(list(TRUE)).set(words.is_null(), None)
+def _length(cell: str) -> float:
+    """Length of an interval [s], from a time or a number of seconds."""
+    length = read_length(cell)
+    seconds = float(cell) if length is None else length
+    return seconds if 0 < seconds < math.inf else refuse()
 
 
-def _seconds(path: Path, frame: pl.DataFrame) -> pl.Series:
-    """Lengths of intervals [s], from times, durations, or numbers of seconds."""
-    known = {cell: _length(cell) for cell in frame["int"].unique().to_list()}
-    values = pl.Series([known[cell] for cell in frame["int"].to_list()], dtype=pl.Float64)
-    wanted = "the length of an interval, such as 00:15:00 or 900 seconds"
-    _refuse(path, frame, values.is_null() | (values <= 0), "int", wanted)
-    return values
-
-
-def _length(cell: object) -> float | None:
-    if isinstance(cell, time):
-        cell = datetime.combine(date.min, cell) - datetime.min
-    if isinstance(cell, timedelta):
-        return cell.total_seconds()
-    try:
-        read = read_length(cell.strip()) if isinstance(cell, str) else None
-        return float(cell) if read is None else read  # type: ignore[arg-type] # TypeError where it is nothing
-    except (TypeError, ValueError):
-        return None
-
-
-def _starts(
-    path: Path, frame: pl.DataFrame, interval: pl.Series, notes: list[str]
-) -> tuple[pl.Series, pl.Series]:
+def _starts(table: CsvTable, interval: pl.Series, notes: list[str]) -> tuple[pl.Series, pl.Series]:
     """Begin and offset of each interval: date and time of RMF, else the time of the record less the interval."""
-    offset = pl.Series([None], dtype=pl.Int32).new_from_index(0, frame.height)
-    if set(frame.columns) >= {"dat", "ist"}:
-        pairs = list(zip(frame["dat"].to_list(), frame["ist"].to_list(), strict=True))
-        known = {pair: _begin(*pair) for pair in set(pairs)}
-        values = pl.Series([known[pair] for pair in pairs], dtype=pl.Datetime("us"))
-        wanted = "a time, and a date in dat, such as 09:15:00 and 2024-05-14"
-        _refuse(path, frame, values.is_null(), "ist", wanted)
-        return values, offset
-    if "timestamp" not in frame.columns:
-        return pl.Series([None] * frame.height, dtype=pl.Datetime("us")), offset
-    notes.append("without dat and ist, an interval begins its length before the record was written")
-    moments = frame["timestamp"]
-    if moments.dtype == pl.String:
-        cells = moments.to_list()
-        parsed = {cell: read_date(cell or "") for cell in set(cells)}
-        starts, offsets = clock([parsed[cell] for cell in cells])
-        moments = pl.Series(starts, dtype=pl.Datetime("us"))
-        _refuse(path, frame, moments.is_null(), "timestamp", "a time such as 2024-05-14 09:15:00")
-        offset = pl.Series(offsets, dtype=pl.Int32)
-    elif getattr(moments.dtype, "time_zone", None):
-        moments, offset = clock_of_zone(moments)
-    return moments.cast(pl.Datetime("us")) - (interval * 1e6).cast(pl.Duration("us")), offset
-
-
-def _begin(day: object, clock: object) -> datetime | None:
-    """Date and time of a begin, from dates, times or words."""
-    try:
-        if isinstance(day, str):
-            day = date.fromisoformat(day.strip()[:10])
-        if isinstance(clock, str):
-            clock = time.fromisoformat(clock.strip().removeprefix("0 days "))
-    except ValueError:
-        return None
-    if isinstance(clock, timedelta):
-        clock = (datetime.min + clock).time()
-    if isinstance(day, datetime):
-        day = day.date()
-    return datetime.combine(day, clock) if isinstance(day, date) and isinstance(clock, time) else None
+    begins = table.has("dat") and table.has("ist")
+    if begins:
+        name, wanted = "ist", "a time, and a date in dat, such as 09:15:00 and 2024-05-14"
+        days, clocks = table.series("dat"), table.series("ist").str.strip_prefix("0 days ")
+        cells = days.str.slice(0, 10) + " " + clocks
+    elif table.has("timestamp"):
+        name, wanted, cells = "timestamp", "a time such as 2024-05-14 09:15:00", table.series("timestamp")
+        notes.append("without dat and ist, an interval begins its length before the record was written")
+    else:
+        nothing = pl.Series([None]).new_from_index(0, len(table))
+        return nothing.cast(pl.Datetime("us")), nothing.cast(pl.Int32)
+    different = cells.unique()
+    moments, offsets = clock([read_date(cell) for cell in different])
+    shown = cells.replace_strict(different, moments, return_dtype=pl.Datetime("us"))
+    table.refuse(shown.is_null(), name, wanted)
+    starts = shown if begins else shown - (interval * 1e6).cast(pl.Duration("us"))
+    return starts, cells.replace_strict(different, offsets, return_dtype=pl.Int32)
 
 
 def _check_counts(path: Path, frame: pl.DataFrame, *names: str) -> None:
@@ -241,12 +183,9 @@ def _check_counts(path: Path, frame: pl.DataFrame, *names: str) -> None:
         _refuse(path, frame, wrong, name, f"a whole number up to {MOST_COUNTED}")
 
 
-def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -> pl.DataFrame:
+def _devices(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """Rows of the one table from device data sections."""
     frame = _once(path, frame, ["system", MOMENT, "num"], notes)
-    if not text:
-        wanted = "expected text, four hexadecimal digits such as 8A00"
-        raise ReportError(path, f"num is a column of numbers: {wanted}")
     digits = frame["num"].str.contains(r"^[0-9A-Fa-f]{4,5}$").fill_null(value=False)
     _refuse(path, frame, ~digits, "num", "four hexadecimal digits, as text")
     for flag, reason in INVALID.items():

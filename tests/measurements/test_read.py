@@ -176,6 +176,12 @@ def test_a_column_of_another_type_is_named(cell: object) -> None:
         read(pl.DataFrame({"volume": ["A"], "io_rate": [1], "service_ms": [cell]}))
 
 
+def test_numbers_of_a_frame_as_text_may_have_blanks_around_them() -> None:
+    frame = pl.DataFrame({"volume": ["A", " B "], "io_rate": [" 450", "12 "], "service_ms": ["1.3", " 2.0 "]})
+    devices = read(frame).devices
+    assert devices["io_rate"].to_list() == [450.0, 12.0] and devices["label"].to_list() == ["A", "B"]
+
+
 def test_many_intervals_of_one_table() -> None:
     lines = "device,start,interval_s,io_rate,service_ms,queued\n" + "".join(
         f"522A,2026-03-01T{hour:02d}:00:00,3600,{100 * hour},1.0,{hour % 5}\n" for hour in range(24)

@@ -14,7 +14,7 @@ from planner.errors import ReportError
 from planner.measurements import Measured, read
 from planner.reports import device_rows, listing_scan, read_data_spaces
 from planner.reports import lines as text_lines
-from planner.reports.device_rows import LONGEST_LINE, MEASURED, TYPE, ColumnRows, Words
+from planner.reports.device_rows import ADDRESS, LONGEST_LINE, MEASURED, TYPE, ColumnRows, Words
 from planner.reports.lines import Line, read_lines
 from planner.reports.printed import Columns
 from planner.units import half_digit
@@ -308,6 +308,7 @@ def test_all_sound_rows_of_a_stretch_are_read_at_once() -> None:
     )
     columns = Columns.from_header(Path("x"), heading, device_rows.HEADINGS)
     rows = ColumnRows.empty(np.arange(len(lines)))
-    rows.parse(block, columns, 1, 8, Words(TYPE.fullmatch), Words(str.isprintable))
+    words = Words(ADDRESS.fullmatch), Words(TYPE.fullmatch), Words(str.isprintable)
+    rows.parse(block, columns, 1, 8, words)
     assert np.flatnonzero(rows.sound).tolist() == [1, 3, 7]
-    assert rows.address[rows.sound].tolist() == [0x522A] * 3
+    assert [words[0].words[number] for number in rows.names[0, rows.sound]] == ["522A"] * 3

@@ -13,6 +13,7 @@ import pytest
 from planner.errors import ReportError
 from planner.measurements import read as read_any
 from planner.reports import schema, zos
+from planner.reports.csv_table import of_frame, read_csv
 
 PATH = Path("frame")
 UNIT = 128e-6
@@ -43,7 +44,11 @@ def pools(**changes: Any) -> pl.DataFrame:
 
 
 def read(frame: pl.DataFrame) -> schema.Tables:
-    return zos.read_frame(PATH, frame)
+    return zos.read_smf(of_frame(PATH, frame))
+
+
+def read_text(text: bytes) -> schema.Tables:
+    return zos.read_smf(read_csv(PATH, (), "SMF", data=text))
 
 
 def table(found: schema.Tables) -> pl.DataFrame:
@@ -78,7 +83,7 @@ class TestDevices:
             "0045",
             32,
         )
-        assert second["device"] == "8A01" and second["line"] == 3
+        assert second["device"] == "8A01" and second["line"] == 2
         assert (
             tape["kind"] == "other"
             and tape["pool"] is None
@@ -107,13 +112,24 @@ class TestDevices:
         assert found["interval"].to_list() == [seconds] * 3
         assert found["io_rate"][0] == pytest.approx(900_000 / seconds)
 
+    @pytest.mark.parametrize(
+        "begin", [time(9, 15), timedelta(hours=9, minutes=15), "09:15:00", "0 days 09:15:00"]
+    )
+    @pytest.mark.parametrize(
+        "day", [date(2024, 5, 14), datetime(2024, 5, 14), "2024-05-14", "2024-05-14 00:00:00"]
+    )
+    def test_begins_of_intervals_in_any_form(self, begin: object, day: object) -> None:
+        found = table(read(devices(ist=[begin] * 3, dat=[day] * 3)))
+        assert found["start"].to_list() == [datetime(2024, 5, 14, 9, 15)] * 3
+
     def test_text_of_a_csv_says_the_same(self) -> None:
         text = devices().write_csv().encode()
-        found = zos.read_frame(PATH, zos.read_csv(PATH, text))
-        assert table(found).equals(table(read(devices())))
+        found = read_text(text)
+        assert table(found).drop("line").equals(table(read(devices())).drop("line"))
+        assert table(found)["line"].to_list() == [2, 3, 4]
         upper = devices().rename(lambda name: f"SMF74{name.upper()}")
         assert table(read(upper)).equals(table(read(devices())))
-        assert zos.is_devices(frozenset(upper.columns)) and not zos.is_pools(frozenset(upper.columns))
+        assert zos.is_smf(frozenset(upper.columns)) and not zos.is_smf(frozenset(upper.columns[1:8]))
 
     def test_the_time_of_the_record_stands_in_for_that_of_the_interval(self) -> None:
         frame = devices(timestamp=[datetime(2024, 5, 14, 9, 30)] * 3).drop("dat", "ist")
@@ -122,8 +138,8 @@ class TestDevices:
             table(found)["start"][0] == datetime(2024, 5, 14, 9, 15)
             and "without dat and ist" in found.notes[0]
         )
-        text = zos.read_csv(PATH, frame.write_csv().encode())
-        assert table(read(text))["start"][0] == datetime(2024, 5, 14, 9, 15)
+        text = frame.write_csv().encode()
+        assert table(read_text(text))["start"][0] == datetime(2024, 5, 14, 9, 15)
 
     def test_what_is_invalid_is_left_out_and_named(self) -> None:
         found = read(devices(cmb=[True, False, False], vac=["0", "1", "0"]))
@@ -141,7 +157,7 @@ class TestDevices:
         )
         assert table(found)["io_rate"].to_list() == table(expected)["io_rate"].to_list()
         assert table(found)["queued"].to_list() == [0.5, 0.0, None]
-        with pytest.raises(ReportError, match="line 3: que is '1 2': expected a number"):
+        with pytest.raises(ReportError, match="line 2, column 21: que '1 2': expected a number"):
             read(devices(que=["450", "1 2", "0"]))
 
     def test_of_many_that_are_left_out_five_are_named(self) -> None:
@@ -171,15 +187,15 @@ class TestDevices:
         ("changes", "match"),
         [
             ({"num": [5200, 5201, 5202]}, "num is a column of numbers: expected text"),
-            ({"num": ["8A00", "tape", "0560"]}, "line 3: num is 'tape': expected four hexadecimal digits"),
-            ({"ssc": ["1", "x", "3"]}, "line 3: ssc is 'x': expected a number"),
-            ({"pen": [1.0, -2.0, 3.0]}, "line 3: pen is -2.0"),
-            ({"mec": [1, None, 3]}, "line 3: mec is None"),
-            ({"int": ["00:15:00", "soon", "00:15:00"]}, "line 3: int is 'soon'"),
-            ({"int": [0, 900, 900]}, "line 2: int is 0"),
-            ({"ist": ["09:15:00", "9h", "09:15:00"]}, "line 3: ist is '9h'"),
-            ({"hpv": ["true", "perhaps", "false"]}, "line 3: hpv is 'perhaps'"),
-            ({"num": ["8A00", "8A00", "0560"]}, "line 3: num 8A00 a second time"),
+            ({"num": ["8A00", "tape", "0560"]}, "line 2: num is 'tape': expected four hexadecimal digits"),
+            ({"ssc": ["1", "x", "3"]}, "line 2, column 16: ssc 'x': expected a number"),
+            ({"pen": [1.0, -2.0, 3.0]}, "line 2, column 19: pen -2.0"),
+            ({"mec": [1, None, 3]}, "line 2: mec is None"),
+            ({"int": ["00:15:00", "soon", "00:15:00"]}, "line 2, column 5: int 'soon'"),
+            ({"int": [0, 900, 900]}, "line 1, column 5: int '0'"),
+            ({"ist": ["09:15:00", "9h", "09:15:00"]}, "line 2, column 4: ist '9h'"),
+            ({"hpv": ["true", "perhaps", "false"]}, "line 2, column 22: hpv 'perhaps'"),
+            ({"num": ["8A00", "8A00", "0560"]}, "line 2: num 8A00 a second time"),
         ],
     )
     def test_refusals(self, changes: dict[str, Any], match: str) -> None:
@@ -234,7 +250,7 @@ class TestPools:
     @pytest.mark.parametrize(
         ("changes", "match"),
         [
-            ({"r783hnai": [90_001.0]}, "line 2: 90001.0 of 90000.0 requests"),
+            ({"r783hnai": [90_001.0]}, "line 1: 90001.0 of 90000.0 requests"),
             ({"r783hnai": [0.5]}, "expected whole numbers"),
             ({"r783hlcu": [None]}, "r783hlcu is None"),
         ],
@@ -248,7 +264,7 @@ class TestPools:
 
 def test_a_csv_that_is_none_is_refused() -> None:
     with pytest.raises(ReportError, match="line 2, column 5: 3 cells: expected 2"):
-        zos.read_csv(PATH, b"num,ssc\n1,2,3\n")
+        read_text(b"num,ssc\n1,2,3\n")
 
 
 def test_blank_lines_count_and_semicolons_are_read() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -50,11 +50,11 @@ def rises(
     found: dict[str, Words] = {}
     restarted = np.zeros(elapsed.size, bool)
     for name, most in MOST_A_SECOND.items():
-        rise = found[name] = pairs.rise(rows[name])
+        found[name], anew = pairs.counted(rows[name], most * elapsed)
         if not wide and name in BASE_EVENTS:  # 16 bits may wrap in any interval
-            found[name] = np.right_shift(rise, 16, dtype=np.uint32)
-        elif (fell := pairs.fell(rows[name])).any():
-            restarted |= fell & (rise > most * elapsed)
+            found[name] = np.right_shift(found[name], 16, dtype=np.uint32)
+        else:
+            restarted |= anew
     return found, restarted
 
 
@@ -280,10 +280,7 @@ def above_aliases(rows: Records, pairs: Pairs) -> tuple[int, str] | None:
 def supply(rows: Records, pairs: Pairs, elapsed: Array, usual: float, common: dict[str, Any]) -> pl.DataFrame:
     """Rows of the table of pools; counters that began anew count since then."""
     now, before = rows[pairs.now], rows[pairs.before]
-    rise = {name: pairs.rise(rows[name].astype(np.uint32)) for name in ("HPPTRIES", "HPPFAILS")}
-    fell = np.zeros(now.size, bool)
-    for name, each in rise.items():
-        fell |= pairs.fell(rows[name]) & (each > MOST_EVENTS * elapsed)
+    rise, fell = rises_of(rows, pairs, elapsed, ("HPPTRIES", "HPPFAILS"))
     counted = {name: np.where(fell, now[name], each).astype(np.int64) for name, each in rise.items()}
     same = now["HPPNALIS"] == before["HPPNALIS"]
     plain = (elapsed > USUAL[0] * usual) & (elapsed < USUAL[1] * usual) & ~fell & same
@@ -312,22 +309,21 @@ def counts_of(rows: Records) -> dict[int, Integers]:
     return {int(each["HPPOOLNM"]): np.array([each["HPPNBASE"], each["HPPNALIS"]], np.int64) for each in rows}
 
 
-def rates(
-    rows: Records, pairs: Pairs, elapsed: Array, fields: dict[str, str]
-) -> tuple[dict[str, Array], NDArray[np.bool_]]:
-    """Rates of counters, and the rows where one of them began anew."""
-    found, restarted = {}, np.zeros(elapsed.size, bool)
-    for name, counter in fields.items():
-        values = rows[counter].astype(np.uint32)
-        rise = pairs.rise(values)
-        restarted |= pairs.fell(values) & (rise > MOST_EVENTS * elapsed)
-        found[name] = rise / elapsed
-    return found, restarted
+def rises_of(
+    rows: Records, pairs: Pairs, elapsed: Array, counters: Iterable[str]
+) -> tuple[dict[str, Words], NDArray[np.bool_]]:
+    """Rise of counters, and the rows where one of them began anew."""
+    found = {name: pairs.counted(rows[name].astype(np.uint32), MOST_EVENTS * elapsed) for name in counters}
+    restarted = np.any([anew for _, anew in found.values()], axis=0)
+    return {name: rise for name, (rise, _) in found.items()}, restarted
 
 
-def spaces(rows: Records, pairs: Pairs, numbers: dict[str, Array], common: dict[str, Any]) -> pl.DataFrame:
+def spaces(
+    rows: Records, pairs: Pairs, rise: dict[str, Words], elapsed: Array, common: dict[str, Any]
+) -> pl.DataFrame:
     """Rows of the table of data spaces. The size of a space is left out: its unit is not documented."""
     now = rows[pairs.now]
+    numbers = {name: rise[counter] / elapsed for name, counter in SPACE_RATES.items()}
     pages = {name: now[counter].astype(float) for name, counter in SPACE_PAGES.items()}
     data = dict(common)
     for name, values in (numbers | pages).items():
@@ -340,7 +336,10 @@ def spaces(rows: Records, pairs: Pairs, numbers: dict[str, Array], common: dict[
     return schema.frame(schema.STORAGE, data, now.size)
 
 
-def paging(rows: Records, pairs: Pairs, numbers: dict[str, Array], common: dict[str, Any]) -> pl.DataFrame:
+def paging(
+    rows: Records, pairs: Pairs, rise: dict[str, Words], elapsed: Array, common: dict[str, Any]
+) -> pl.DataFrame:
     """Rows of paging volumes: to whom pages go, so whose I/Os come together."""
     devices = [f"{number:04X}" for number in rows["RDEVDEV"][pairs.now].tolist()]
+    numbers = {name: rise[counter] / elapsed for name, counter in PAGING_RATES.items()}
     return schema.frame(PAGING, common | numbers | {"device": devices}, len(devices))

@@ -299,7 +299,7 @@ class RecordReader:
         if kind == Kind.ACTIVITY:
             rise, restarted = devices.rises(rows, pairs, elapsed, wide=span.system.wide is True)
         elif kind in SIMPLE:
-            rise, restarted = devices.rates(rows["rows"], pairs, elapsed, SIMPLE[kind][1])
+            rise, restarted = devices.rises_of(rows["rows"], pairs, elapsed, SIMPLE[kind][1].values())
         if restarted.any():
             for row in pairs.drop(before, restarted):
                 self.notes.count(kind.words, "restarted", _who(kind, rows, row))
@@ -308,7 +308,7 @@ class RecordReader:
             return devices.table(rows, pairs, elapsed, rise, span, self.notes)
         common: dict[str, Any] = span.common(rows["sample"][pairs.now], rows["line"][pairs.now])
         if kind in SIMPLE:
-            return SIMPLE[kind][2](rows["rows"], pairs, rise, common)
+            return SIMPLE[kind][2](rows["rows"], pairs, rise, elapsed, common)
         common["time"] = span.times[rows["sample"][pairs.now] - span.first + 1] / SECOND
         if (wrong := devices.above_aliases(rows["rows"], pairs)) is not None:
             row, problem = wrong

@@ -248,9 +248,6 @@ def walk(chunk: Chunk, path: Path, first: int) -> Walk:
 
 def _in_order(chunk: Chunk, found: list[tuple[Integers, Integers, Integers]], first: int) -> Walk:
     """Put the records of all steps in the order of the file: pages one after the other."""
-    if not found:
-        nothing = np.zeros(0, np.int64)
-        return Walk(chunk, nothing, nothing, nothing, nothing, nothing.astype(bool), first)
     pages = chunk.begins.size
     offset = np.zeros((pages, len(found)), np.int64)
     packed = np.zeros((pages, len(found)), np.int64)

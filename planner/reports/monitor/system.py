@@ -67,9 +67,10 @@ class Pairs:
         """Rise of a counter modulo 2**32."""
         return counter[self.now] - counter[self.before]
 
-    def fell(self, counter: Words) -> NDArray[np.bool_]:
-        """Whether a counter is lower than before."""
-        return counter[self.now] < counter[self.before]
+    def counted(self, counter: Words, most: Array) -> tuple[Words, NDArray[np.bool_]]:
+        """Rise of a counter, and where it began anew: it fell, and had it wrapped, it rose by more than `most`."""
+        rise = self.rise(counter)
+        return rise, (counter[self.now] < counter[self.before]) & (rise > most)
 
 
 class Notes:
