@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -87,22 +87,12 @@ class GuestNetwork:
             rates, queue, deviation = self.near
             near = rates[at], queue[at], deviation[at]
             return _linearizer.solve(self.full[at], self.think[at], self.all_groups(at, loads), near)[0]
-        written = any(load.any() for load in loads[1:])
-        rest = self._rest(at, loads[1:]) if written else _picked(self._unwritten, at)
-        return rest.throughput(self.shared(at, loads[0]))
-
-    @cached_property
-    def _unwritten(self) -> Rest:
-        """All but the processors where nothing is written, solved once."""
-        nothing = np.zeros(len(self.full))
-        return self._rest(np.arange(len(self.full)), [nothing for _ in self.loop.groups])
-
-    def _rest(self, at: Rows, writes: Sequence[Array]) -> Rest:
-        """All but the processors; scaled by the asymptotic bounds of the whole."""
-        groups = self.all_groups(at, [np.zeros(len(at)), *writes])
+        # All but the processors, scaled by the asymptotic bounds of the whole.
+        groups = self.all_groups(at, [np.zeros(len(at)), *loads[1:]])
         whole = Network.of(self.full[at], self.think[at], groups)
         shape = tuple(int(n) + 1 for n in self.full.max(axis=0))
-        return Rest.of(replace(whole, groups=whole.groups[1:], shape=shape))
+        rest = Rest.of(replace(whole, groups=whole.groups[1:], shape=shape))
+        return rest.throughput(self.shared(at, loads[0]))
 
     def finish(self, loads: list[Array]) -> Loads:
         """Rates, and numbers at the paging groups."""
@@ -130,21 +120,6 @@ class GuestNetwork:
             loads=loads,
             near=near,
         )
-
-
-def _picked(rest: Rest, at: Rows) -> Rest:
-    """Some scenarios of it."""
-
-    def picked(of: Any) -> Any:
-        values = {each.name: getattr(of, each.name) for each in fields(of)}
-        return replace(
-            of, **{key: value[at] for key, value in values.items() if isinstance(value, np.ndarray)}
-        )
-
-    if len(at) == len(rest.full):
-        return rest
-    network = replace(picked(rest.network), groups=tuple(map(picked, rest.network.groups)))
-    return Rest(network, rest.full[at], tuple(each[at] for each in rest.fewer))
 
 
 @dataclass(slots=True)
