@@ -14,10 +14,7 @@ import numpy as np
 from planner import library, render, style
 from planner.answer import Answer, record, tabled
 from planner.calibrate.cost_fit import CostFit
-from planner.calibrate.data_file import Measurements, read_measurements
-from planner.calibrate.error_bar import interval
-from planner.calibrate.kinds import model_of_costs
-from planner.calibrate.processor_time import (
+from planner.calibrate.costs import (
     PROCESSOR_HEADINGS,
     PROCESSOR_NEEDED,
     TIMES,
@@ -25,6 +22,9 @@ from planner.calibrate.processor_time import (
     fit_processors,
     fit_scaling,
 )
+from planner.calibrate.data_file import Measurements, read_measurements
+from planner.calibrate.error_bar import interval
+from planner.calibrate.kinds import model_of_costs
 from planner.devices.processors import Processors
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval

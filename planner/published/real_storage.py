@@ -8,7 +8,7 @@ from typing import Final
 
 from planner import library, style
 from planner.advice.processors import Scaling, published, scaling
-from planner.calibrate.processor_time import fit_processors
+from planner.calibrate.costs import fit_processors
 from planner.devices.storage import FRAMES_PER_PGMBK, PAGES_PER_PTRM_SPACE
 from planner.interval import Interval
 from planner.published import report
