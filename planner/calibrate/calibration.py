@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Final
@@ -12,7 +11,7 @@ import numpy as np
 from planner import library, render, units
 from planner.answer import Answer, tabled
 from planner.calibrate.error_bar import PROBABILITY, Spread
-from planner.calibrate.least_squares import LeastSquares
+from planner.calibrate.least_squares import Comparison
 from planner.calibrate.problem import Observation
 from planner.errors import InputError
 from planner.library import Status
@@ -76,22 +75,6 @@ class Estimate:
 def given(parameter: Quantity, value: float) -> Estimate:
     """Enter a parameter that is known, not fitted."""
     return Estimate(parameter, value, 0.0, "fixed", value, value, value)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """One `measured` number of a `run` beside what the law says (`predicted`), in the unit that `quantity` ends in.
-
-    `sigma` is the standard deviation that gave it its weight, in that unit; `off_by` law less measurement, in standard
-    deviations on the scale of the fit.
-    """
-
-    run: str
-    quantity: str
-    measured: float
-    predicted: float
-    sigma: float
-    off_by: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,19 +301,3 @@ def correlations(keys: Sequence[str], covariance: Array) -> dict[tuple[str, str]
     error = np.sqrt(np.diag(covariance))
     pairs = ((i, j) for i in range(len(keys)) for j in range(i))
     return {(keys[i], keys[j]): float(covariance[i, j] / (error[i] * error[j])) for i, j in pairs}
-
-
-def comparisons(problem: LeastSquares, at: Array) -> tuple[Comparison, ...]:
-    """Every figure beside the law, the outlier included."""
-    rows = zip(problem.figures, problem.off(at[None])[0].tolist(), problem.sigma.tolist(), strict=True)
-    found = []
-    for each, off, sigma in rows:
-        size = each.value if each.scale is None else 1.0
-        predicted = each.value * math.exp(off) if each.scale is None else each.value + off
-        found.append(
-            Comparison(
-                run=each.run, quantity=each.quantity, measured=each.value / each.factor,
-                predicted=predicted / each.factor, sigma=sigma * size / each.factor, off_by=off / sigma,
-            )
-        )  # fmt: skip
-    return tuple(found)

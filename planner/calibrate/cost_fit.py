@@ -12,22 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import library
-from planner.calibrate.calibration import (
-    Calibration,
-    Estimate,
-    comparisons,
-    correlations,
-    given,
-    known_parameters,
-)
+from planner.calibrate.calibration import Calibration, Estimate, correlations, given, known_parameters
 from planner.calibrate.error_bar import cut_off, stretch
-from planner.calibrate.least_squares import (
-    GIVEN,
-    MODEL_ERROR,
-    LeastSquares,
-    MeasuredFigure,
-    with_likely_error,
-)
+from planner.calibrate.least_squares import LeastSquares, MeasuredFigure, with_likely_error
 from planner.errors import CalibrationError
 from planner.library import Status
 from planner.quantity import Quantity
@@ -219,7 +206,7 @@ def _result(found: CostSolution, most: float = 0.5) -> CostFit:
     return CostFit(
         kind=problem.law.kind,
         estimates={each.parameter.key: each for each in (*estimates, *problem.law.held)},
-        comparisons=comparisons(problem, at),
+        comparisons=problem.compared(at),
         model_error=problem.model_error * wider,
         degrees=float(degrees),
         correlation=correlations([problem.free[k].key for k in seen], within[np.ix_(places, places)]),
@@ -231,11 +218,11 @@ def _result(found: CostSolution, most: float = 0.5) -> CostFit:
 
 def _degrees(found: CostSolution) -> tuple[float, float]:
     """Degrees of freedom of the error of the law, and by what it grows since coefficients at a bound count as well."""
-    problem, between = found.problem, max(found.freedom, 1)
+    problem = found.problem
     if problem.law.coefficients is None:
-        return GIVEN if problem.model_error <= MODEL_ERROR else between, 1.0
+        return problem.degrees(found.freedom), 1.0
     left = max(len(problem.measured) - problem.law.coefficients, 0)
-    return left, math.sqrt(max(between / max(left, 1), 1.0))
+    return left, math.sqrt(max(found.freedom / max(left, 1), 1.0))
 
 
 def _unseen(slope: Array, part: float = 1e-2) -> NDArray[np.bool_]:

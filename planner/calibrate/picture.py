@@ -11,8 +11,9 @@ from typing import Final
 import numpy as np
 
 from planner import style
-from planner.calibrate.calibration import Calibration, Comparison, Fit
+from planner.calibrate.calibration import Calibration, Fit
 from planner.calibrate.error_bar import interval
+from planner.calibrate.least_squares import Comparison
 from planner.calibrate.problem import FIGURES, Observation
 
 WIDE: Final = 1.645  # standard deviations on each side: 90 %
