@@ -65,9 +65,7 @@ class Estimate:
         low, value, high = ends(end / factor for end in known)
         if self.status == "fixed":
             return f"{value}{behind}", "", "", "", "", start
-        low, high = (
-            text if end is not None else "open" for text, end in ((low, self.low), (high, self.high))
-        )
+        low, high = "open" if self.low is None else low, "open" if self.high is None else high
         share = "" if self.percent is None else readable(self.percent, 1)
         return f"{value}{behind}", readable(self.standard_error / factor, digits=2), share, low, high, start
 
@@ -155,15 +153,13 @@ class Calibration(Answer):
         keys = ("value", "standard_error", "percent", "low", "high", "start", "status")
         return {
             "parameters": {
-                each.parameter.file_key: {key: getattr(each, key) for key in keys}
-                for each in self.estimates.values()
+                e.parameter.file_key: {k: getattr(e, k) for k in keys} for e in self.estimates.values()
             },
             "residuals": [asdict(each) for each in self.comparisons],
             "model_error": self.model_error,
             "degrees_of_freedom": self.degrees,
             "correlations": [
-                {"parameters": list(pair), "correlation": value}
-                for pair, value in self.strong_correlations().items()
+                {"parameters": list(pair), "correlation": r} for pair, r in self.strong_correlations().items()
             ],
         }
 
@@ -266,10 +262,7 @@ class Fit(Calibration):
         low, high = self.population_interval()
         return {
             "population": {
-                "value": self.population,
-                "status": self.population_status,
-                "low": low,
-                "high": high,
+                "value": self.population, "status": self.population_status, "low": low, "high": high,
                 "probability": {str(n): share for n, share in self.populations.items()},
             },
             **Calibration.to_dict(self),

@@ -80,9 +80,8 @@ class CostProblem(LeastSquares):
 
     def _values(self, points: Array) -> Iterator[dict[str, float]]:
         keys = [each.key for each in self.free]
-        return (
-            {**self.known, **dict(zip(keys, row, strict=True))} for row in (points * self.scales).tolist()
-        )
+        rows = (points * self.scales).tolist()
+        return ({**self.known, **dict(zip(keys, row, strict=True))} for row in rows)
 
     def predict(self, points: Array) -> Array:
         """What the law says of every figure."""
@@ -191,14 +190,13 @@ def _result(found: CostSolution, most: float = 0.5) -> CostFit:
     degrees, wider = _degrees(found)
     covariance = np.linalg.inv(slope.T @ slope + belief.T @ belief)
     own, own_belief = slope[:, inside], belief[inside][:, inside]
-    within = np.asarray(np.linalg.inv(own.T @ own + own_belief.T @ own_belief), dtype=np.float64)
+    within = np.linalg.inv(own.T @ own + own_belief.T @ own_belief)
     errors = np.zeros(len(at))
     errors[inside] = np.sqrt(np.diag(within))
     # A bound holds the estimate, not what is possible: that lies around where the figures pull it, cut off there.
     pull = slope.T @ (found.off / problem.sigma)
-    uncertainty = _uncertainty(
-        problem, at - covariance @ pull, np.asarray(covariance * (wider * stretch(max(degrees, 1))) ** 2)
-    )
+    wide = covariance * (wider * stretch(max(degrees, 1))) ** 2
+    uncertainty = _uncertainty(problem, at - covariance @ pull, wide)
     unseen = _unseen(slope)
     estimates = _estimates(found, errors, unseen, uncertainty)
     seen = np.flatnonzero(inside & ~unseen)  # parameters that the figures tell
@@ -236,8 +234,8 @@ def _uncertainty(problem: CostProblem, center: Array, covariance: Array) -> libr
     scaled = covariance * np.outer(problem.scales, problem.scales)
     return library.Uncertainty(
         parameters=tuple(parameter.file_key for parameter in problem.free),
-        center=tuple(library.rounded(value) for value in (center * problem.scales).tolist()),
-        covariance=tuple(tuple(library.rounded(value) for value in row) for row in scaled.tolist()),
+        center=tuple(map(library.rounded, (center * problem.scales).tolist())),
+        covariance=tuple(tuple(map(library.rounded, row)) for row in scaled.tolist()),
     )
 
 

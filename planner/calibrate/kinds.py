@@ -53,14 +53,10 @@ def to_model(
         A file cannot be read.
     """
     observations = [run if isinstance(run, Observation) else observe(run) for run in runs]
-    measured = {
-        "aliases": [float(run.aliases) for run in observations],
-        "volumes": [float(run.volumes) for run in observations],
-        "population": [float(run.population or found.population) for run in observations],
-    }
-    model = _model(
-        found, kind, title, files, found.population, {k: (min(v), max(v)) for k, v in measured.items()}
-    )
+    asked = [(run.aliases, run.volumes, run.population or found.population) for run in observations]
+    columns = zip(("aliases", "volumes", "population"), zip(*asked, strict=True), strict=True)
+    validity = {key: (float(min(each)), float(max(each))) for key, each in columns}
+    model = _model(found, kind, title, files, found.population, validity)
     quality = structs.replace(model.fit, outliers=found.outliers, saturated=found.saturated)
     return structs.replace(model, fit=quality, alternatives=_alternatives(found))
 
