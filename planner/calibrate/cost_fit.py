@@ -190,12 +190,12 @@ def _result(found: CostSolution, most: float = 0.5) -> CostFit:
     degrees, wider = _degrees(found)
     covariance = np.linalg.inv(slope.T @ slope + belief.T @ belief)
     own, own_belief = slope[:, inside], belief[inside][:, inside]
-    within = np.linalg.inv(own.T @ own + own_belief.T @ own_belief)
+    within = np.asarray(np.linalg.inv(own.T @ own + own_belief.T @ own_belief))
     errors = np.zeros(len(at))
     errors[inside] = np.sqrt(np.diag(within))
     # A bound holds the estimate, not what is possible: that lies around where the figures pull it, cut off there.
     pull = slope.T @ (found.off / problem.sigma)
-    wide = covariance * (wider * stretch(max(degrees, 1))) ** 2
+    wide = np.asarray(covariance * (wider * stretch(max(degrees, 1))) ** 2)
     uncertainty = _uncertainty(problem, at - covariance @ pull, wide)
     unseen = _unseen(slope)
     estimates = _estimates(found, errors, unseen, uncertainty)

@@ -102,7 +102,8 @@ def _residuals(found: Calibration, places: Sequence[float], step: float, axes: s
         axes.plot(x, off, marker, color=color, markersize=6, clip_on=False, label=_words(quantity))
         out = [k for k, each in enumerate(of) if each.run in found.outliers]
         if out:
-            axes.plot(x, off, "o", markevery=out, color="none", markeredgecolor=style.COLORS[1], markersize=16,
+            across, up = ([each[k] for k in out] for each in (x, off))
+            axes.plot(across, up, "o", color="none", markeredgecolor=style.COLORS[1], markersize=16,
                       clip_on=False)  # fmt: skip
     most = max(2.0, *(1.2 * abs(each.off_by) for each in found.comparisons if math.isfinite(each.off_by)))
     axes.set(ylabel="law less measurement [sigma]", ylim=(-most, most))

@@ -223,18 +223,15 @@ def published_model(
     validity: Mapping[str, library.Range] | None = None,
 ) -> library.Model:  # fmt: skip
     """Make a model of a fit, with what a publication says beside its tables."""
-    import msgspec
+    from msgspec import structs
 
     model = model_of_costs(found, title=title, files=[table.path for table in tables])
-    found_error, degrees = model.fit.model_error, model.fit.degrees_of_freedom
-    fit = library.FitQuality(
-        runs=model.fit.runs if runs is None else tuple(runs),
-        model_error=found_error if model_error is None else library.rounded(model_error),
-        degrees_of_freedom=degrees if model_error is None else None,
-    )
-    return msgspec.structs.replace(
-        model, environment=dict(environment), fit=fit, validity={**model.validity, **(validity or {})}
-    )
+    fit, within = model.fit, {**model.validity, **(validity or {})}
+    if runs is not None:
+        fit = structs.replace(fit, runs=tuple(runs))
+    if model_error is not None:
+        fit = structs.replace(fit, model_error=library.rounded(model_error), degrees_of_freedom=None)
+    return structs.replace(model, environment=dict(environment), fit=fit, validity=within)
 
 
 def compared(name: str, quantity: str, measured: Printed, predicted: float) -> library.ComparedRun:

@@ -398,8 +398,8 @@ class _Maker:
         for j, (label, place) in enumerate(self.moved.items()):
             steps = self.rows(self.case.values[place])
             with np.errstate(divide="ignore", invalid="ignore"):
-                less, more = (np.log([rates[at], steps[at]]) for at in (1 + 2 * j, 2 + 2 * j))
-                slope = np.divide(*(more - less))
+                before, after = (np.log([rates[at], steps[at]]) for at in (1 + 2 * j, 2 + 2 * j))
+                slope = np.divide(*(after - before))
             stopped = (self.rows(self.outcome.stopped)[[1 + 2 * j, 2 + 2 * j]] != "").any(axis=0)
             if stopped[0] or not np.isfinite(slope[~stopped]).all():
                 found[label] = OUTSIDE
