@@ -380,9 +380,8 @@ class StorageUsage(Answer):
         columns = [*LIMIT, used("used", "", "value"), used("used_low", "at least", "low"),
                    used("used_high", "at most", "high")]  # fmt: skip
         if self.growth is not None:
-            columns.append(
-                column("days_to_limit", "", "days left", of=lambda limit: self.days_left(limit)[1])
-            )
+            days = column("days_to_limit", "", "days left", of=lambda limit: self.days_left(limit)[1])
+            columns.append(days)
         return tabled(self.limits, columns, self.marks())
 
     def sections(self) -> tuple[render.Section, ...]:
