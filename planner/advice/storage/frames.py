@@ -314,7 +314,7 @@ def guests_that_fit(
         enough = range(1, 2 * max(real // budget(1, pages).real_storage_bytes, 1))
         return bisect_left(enough, True, key=lambda guests: budget(guests, pages).real_storage_bytes > real)
 
-    ends = (max(least, 1.0), storage.PAGES_PER_SEGMENT)
+    ends: tuple[float, float] = (max(least, 1.0), storage.PAGES_PER_SEGMENT)
     if resident_pages is not None:
         ends = (resident_pages, resident_pages)
     low, high = map(most, ends)
