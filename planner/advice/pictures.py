@@ -13,8 +13,7 @@ import numpy as np
 from planner import library, style
 from planner.advice.channel_program import WAYS, CcwAnswer
 from planner.advice.disk import DiskAnswer, DiskRow, Setting
-from planner.advice.paging import PagingAnswer
-from planner.advice.paging_capacity import Load, PagingCapacity, PagingKind, curve
+from planner.advice.paging import Load, PagingAnswer, PagingCapacity, PagingKind, curve
 from planner.advice.processors import Scaling
 from planner.calibrate.error_bar import interval
 from planner.devices.channel_program import WIDTHS
@@ -131,11 +130,8 @@ TWO: Final[dict[str, Any]] = {"panels": 2, "shared": False, "height": 7.0}
 def draw_paging(found: PagingAnswer, axes: style.Axes | None) -> style.Axes:
     """Response over the devices to buy, or over the page rate of those there are; below what it rests on."""
     if found.devices is None:
-        counts = [
-            f"{each.outcome.count} {each.kind.name}"
-            for each in found.choices
-            if each.feasible and each.outcome
-        ]
+        known = [(each.kind.name, each.outcome) for each in found.choices if each.feasible]
+        counts = [f"{at.count} {name}" for name, at in known if at]
         either = " or ".join(filter(None, (", ".join(counts[:-1]), counts[-1])))
         title = f"{given(found.load.page_rate)} pages/s take {either} devices"
         axes, *below = style.begin(axes, found.headline, title=title, **TWO)

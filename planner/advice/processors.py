@@ -14,10 +14,7 @@ import numpy as np
 from planner import library, render, style
 from planner.answer import Answer, record, tabled
 from planner.calibrate.cost_fit import CostFit
-from planner.calibrate.data_file import Measurements, read_measurements
-from planner.calibrate.error_bar import interval
-from planner.calibrate.kinds import model_of_costs
-from planner.calibrate.processor_time import (
+from planner.calibrate.costs import (
     PROCESSOR_HEADINGS,
     PROCESSOR_NEEDED,
     TIMES,
@@ -25,6 +22,9 @@ from planner.calibrate.processor_time import (
     fit_processors,
     fit_scaling,
 )
+from planner.calibrate.data_file import Measurements, read_measurements
+from planner.calibrate.error_bar import interval
+from planner.calibrate.kinds import model_of_costs
 from planner.devices.processors import Processors
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
@@ -136,9 +136,8 @@ def gain_table(contention: float | None = None) -> render.Table:
     table = read_table(library.data_path(REPORT, "table-1.csv"))
     # page reads a CPU-second of 5.2
     contentions = {pair: table.value(CONTENTION, pair) for pair in table.columns[2:]}
-    near = (
-        None if contention is None else min(contentions, key=lambda pair: abs(contentions[pair] - contention))
-    )
+    at = contention or 0.0
+    near = None if contention is None else min(contentions, key=lambda pair: abs(contentions[pair] - at))
     columns = (
         column("contention", "1/s", "pageins", of=contentions.get),
         column("real_storage", "GB", "storage", of=partial(table.value, "Real Storage")),
@@ -416,10 +415,10 @@ def scaling(
     older: tuple[MeasuredConfiguration, ...] = ()
     if configurations is None:
         rows, older = published(), published("5.2")
+    elif isinstance(configurations, Path):
+        rows = read_configurations(configurations)
     else:
-        rows = (
-            read_configurations(configurations) if isinstance(configurations, Path) else tuple(configurations)
-        )
+        rows = tuple(configurations)
     model = _model(rows, fit_processors)
     answer = Scaling(
         configurations=rows, model=model, left_out=_left_out(rows), counts=tuple(dict.fromkeys(counts)), older=older,

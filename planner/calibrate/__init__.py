@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from planner import door
 
 if TYPE_CHECKING:
-    from planner.calibrate.calibration import Calibration, Comparison, Estimate, Fit, Outlier
+    from planner.calibrate.calibration import Calibration, Estimate, Fit, Outlier
     from planner.calibrate.cost_fit import CostFit
     from planner.calibrate.data_file import Chosen, read_observations
     from planner.calibrate.error_bar import Possible, interval, possible
     from planner.calibrate.kinds import CALIBRATORS, Task, calibrate, known_values, to_model
-    from planner.calibrate.least_squares import MODEL_ERROR
+    from planner.calibrate.least_squares import MODEL_ERROR, Comparison
     from planner.calibrate.problem import PRIORS, Observation, Prior, observe
     from planner.calibrate.volume_fit import fit
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Final
@@ -12,7 +11,7 @@ import numpy as np
 from planner import library, render, units
 from planner.answer import Answer, tabled
 from planner.calibrate.error_bar import PROBABILITY, Spread
-from planner.calibrate.least_squares import LeastSquares
+from planner.calibrate.least_squares import Comparison
 from planner.calibrate.problem import Observation
 from planner.errors import InputError
 from planner.library import Status
@@ -66,9 +65,7 @@ class Estimate:
         low, value, high = ends(end / factor for end in known)
         if self.status == "fixed":
             return f"{value}{behind}", "", "", "", "", start
-        low, high = (
-            text if end is not None else "open" for text, end in ((low, self.low), (high, self.high))
-        )
+        low, high = "open" if self.low is None else low, "open" if self.high is None else high
         share = "" if self.percent is None else readable(self.percent, 1)
         return f"{value}{behind}", readable(self.standard_error / factor, digits=2), share, low, high, start
 
@@ -76,22 +73,6 @@ class Estimate:
 def given(parameter: Quantity, value: float) -> Estimate:
     """Enter a parameter that is known, not fitted."""
     return Estimate(parameter, value, 0.0, "fixed", value, value, value)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """One `measured` number of a `run` beside what the law says (`predicted`), in the unit that `quantity` ends in.
-
-    `sigma` is the standard deviation that gave it its weight, in that unit; `off_by` law less measurement, in standard
-    deviations on the scale of the fit.
-    """
-
-    run: str
-    quantity: str
-    measured: float
-    predicted: float
-    sigma: float
-    off_by: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,15 +153,13 @@ class Calibration(Answer):
         keys = ("value", "standard_error", "percent", "low", "high", "start", "status")
         return {
             "parameters": {
-                each.parameter.file_key: {key: getattr(each, key) for key in keys}
-                for each in self.estimates.values()
+                e.parameter.file_key: {k: getattr(e, k) for k in keys} for e in self.estimates.values()
             },
             "residuals": [asdict(each) for each in self.comparisons],
             "model_error": self.model_error,
             "degrees_of_freedom": self.degrees,
             "correlations": [
-                {"parameters": list(pair), "correlation": value}
-                for pair, value in self.strong_correlations().items()
+                {"parameters": list(pair), "correlation": r} for pair, r in self.strong_correlations().items()
             ],
         }
 
@@ -283,10 +262,7 @@ class Fit(Calibration):
         low, high = self.population_interval()
         return {
             "population": {
-                "value": self.population,
-                "status": self.population_status,
-                "low": low,
-                "high": high,
+                "value": self.population, "status": self.population_status, "low": low, "high": high,
                 "probability": {str(n): share for n, share in self.populations.items()},
             },
             **Calibration.to_dict(self),
@@ -318,19 +294,3 @@ def correlations(keys: Sequence[str], covariance: Array) -> dict[tuple[str, str]
     error = np.sqrt(np.diag(covariance))
     pairs = ((i, j) for i in range(len(keys)) for j in range(i))
     return {(keys[i], keys[j]): float(covariance[i, j] / (error[i] * error[j])) for i, j in pairs}
-
-
-def comparisons(problem: LeastSquares, at: Array) -> tuple[Comparison, ...]:
-    """Every figure beside the law, the outlier included."""
-    rows = zip(problem.figures, problem.off(at[None])[0].tolist(), problem.sigma.tolist(), strict=True)
-    found = []
-    for each, off, sigma in rows:
-        size = each.value if each.scale is None else 1.0
-        predicted = each.value * math.exp(off) if each.scale is None else each.value + off
-        found.append(
-            Comparison(
-                run=each.run, quantity=each.quantity, measured=each.value / each.factor,
-                predicted=predicted / each.factor, sigma=sigma * size / each.factor, off_by=off / sigma,
-            )
-        )  # fmt: skip
-    return tuple(found)

@@ -12,22 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import library
-from planner.calibrate.calibration import (
-    Calibration,
-    Estimate,
-    comparisons,
-    correlations,
-    given,
-    known_parameters,
-)
+from planner.calibrate.calibration import Calibration, Estimate, correlations, given, known_parameters
 from planner.calibrate.error_bar import cut_off, stretch
-from planner.calibrate.least_squares import (
-    GIVEN,
-    MODEL_ERROR,
-    LeastSquares,
-    MeasuredFigure,
-    with_likely_error,
-)
+from planner.calibrate.least_squares import LeastSquares, MeasuredFigure, with_likely_error
 from planner.errors import CalibrationError
 from planner.library import Status
 from planner.quantity import Quantity
@@ -93,9 +80,8 @@ class CostProblem(LeastSquares):
 
     def _values(self, points: Array) -> Iterator[dict[str, float]]:
         keys = [each.key for each in self.free]
-        return (
-            {**self.known, **dict(zip(keys, row, strict=True))} for row in (points * self.scales).tolist()
-        )
+        rows = (points * self.scales).tolist()
+        return ({**self.known, **dict(zip(keys, row, strict=True))} for row in rows)
 
     def predict(self, points: Array) -> Array:
         """What the law says of every figure."""
@@ -204,14 +190,13 @@ def _result(found: CostSolution, most: float = 0.5) -> CostFit:
     degrees, wider = _degrees(found)
     covariance = np.linalg.inv(slope.T @ slope + belief.T @ belief)
     own, own_belief = slope[:, inside], belief[inside][:, inside]
-    within = np.asarray(np.linalg.inv(own.T @ own + own_belief.T @ own_belief), dtype=np.float64)
+    within = np.asarray(np.linalg.inv(own.T @ own + own_belief.T @ own_belief))
     errors = np.zeros(len(at))
     errors[inside] = np.sqrt(np.diag(within))
     # A bound holds the estimate, not what is possible: that lies around where the figures pull it, cut off there.
     pull = slope.T @ (found.off / problem.sigma)
-    uncertainty = _uncertainty(
-        problem, at - covariance @ pull, np.asarray(covariance * (wider * stretch(max(degrees, 1))) ** 2)
-    )
+    wide = np.asarray(covariance * (wider * stretch(max(degrees, 1))) ** 2)
+    uncertainty = _uncertainty(problem, at - covariance @ pull, wide)
     unseen = _unseen(slope)
     estimates = _estimates(found, errors, unseen, uncertainty)
     seen = np.flatnonzero(inside & ~unseen)  # parameters that the figures tell
@@ -219,7 +204,7 @@ def _result(found: CostSolution, most: float = 0.5) -> CostFit:
     return CostFit(
         kind=problem.law.kind,
         estimates={each.parameter.key: each for each in (*estimates, *problem.law.held)},
-        comparisons=comparisons(problem, at),
+        comparisons=problem.compared(at),
         model_error=problem.model_error * wider,
         degrees=float(degrees),
         correlation=correlations([problem.free[k].key for k in seen], within[np.ix_(places, places)]),
@@ -231,11 +216,11 @@ def _result(found: CostSolution, most: float = 0.5) -> CostFit:
 
 def _degrees(found: CostSolution) -> tuple[float, float]:
     """Degrees of freedom of the error of the law, and by what it grows since coefficients at a bound count as well."""
-    problem, between = found.problem, max(found.freedom, 1)
+    problem = found.problem
     if problem.law.coefficients is None:
-        return GIVEN if problem.model_error <= MODEL_ERROR else between, 1.0
+        return problem.degrees(found.freedom), 1.0
     left = max(len(problem.measured) - problem.law.coefficients, 0)
-    return left, math.sqrt(max(between / max(left, 1), 1.0))
+    return left, math.sqrt(max(found.freedom / max(left, 1), 1.0))
 
 
 def _unseen(slope: Array, part: float = 1e-2) -> NDArray[np.bool_]:
@@ -249,8 +234,8 @@ def _uncertainty(problem: CostProblem, center: Array, covariance: Array) -> libr
     scaled = covariance * np.outer(problem.scales, problem.scales)
     return library.Uncertainty(
         parameters=tuple(parameter.file_key for parameter in problem.free),
-        center=tuple(library.rounded(value) for value in (center * problem.scales).tolist()),
-        covariance=tuple(tuple(library.rounded(value) for value in row) for row in scaled.tolist()),
+        center=tuple(map(library.rounded, (center * problem.scales).tolist())),
+        covariance=tuple(tuple(map(library.rounded, row)) for row in scaled.tolist()),
     )
 
 

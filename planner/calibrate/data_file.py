@@ -95,10 +95,8 @@ def _numbers(table: CsvTable, heading: Quantity, needed: Sequence[str]) -> list[
     found = table.known(name, allowed)
     if name in needed and None in found:
         raise table.error(found.index(None), name, f"is empty: {allowed.expected(name)}")
-    return [
-        None if each is None else Printed(each[0] * heading.factor, each[1] * heading.factor)
-        for each in found
-    ]
+    factor = heading.factor
+    return [each and Printed(each[0] * factor, each[1] * factor) for each in found]
 
 
 def _words(table: CsvTable, heading: Quantity, needed: Sequence[str]) -> list[str]:
@@ -223,12 +221,11 @@ def _runs(path: Path, kind: str, chosen: Chosen) -> list[Run]:
 
 def _csv_observations(path: Path, kind: str) -> list[Observation]:
     """One run a row, or one device a row where there is a column `role`."""
-    table = read_csv(
-        path, (), f"runs of a {kind}, with columns such as aliases, io_rate, service_ms and queued"
-    )
+    what = f"runs of a {kind}"
+    table = read_csv(path, (), f"{what}, with columns such as aliases, io_rate, service_ms and queued")
     shape = "device" if table.has("role") else kind
     table.refuse_others(OF_DEVICES if shape == "device" else COLUMNS)
-    table.require(NEEDED[shape], f"runs of a {kind}")
+    table.require(NEEDED[shape], what)
     shown_as = [each.file_key for each in FIGURES.values()]
     if not any(map(table.has, shown_as)):
         raise table.missing(f"one of {', '.join(shown_as)}", f"what was measured of each run of a {kind}")
@@ -250,9 +247,8 @@ def _csv_observations(path: Path, kind: str) -> list[Observation]:
 
 def _figures(row: Measurements) -> dict[str, Printed]:
     """What a row measured, SI."""
-    return {
-        name: row.numbers[each.file_key] for name, each in FIGURES.items() if each.file_key in row.numbers
-    }
+    keys = {name: each.file_key for name, each in FIGURES.items()}
+    return {name: row.numbers[key] for name, key in keys.items() if key in row.numbers}
 
 
 def _of_run(row: Measurements, needed: Sequence[str]) -> Observation:
@@ -273,11 +269,9 @@ def _observation(
     row: Measurements, *, name: str, volumes: int, aliases: int, figures: dict[str, Printed]
 ) -> Observation:
     """A run, or the error of its row where its numbers contradict each other."""
-    population = int(row.value("population")) or None
+    people = int(row.value("population")) or None
     try:
-        return Observation(
-            name=name, volumes=volumes, aliases=aliases, population=population, figures=figures
-        )
+        return Observation(name=name, volumes=volumes, aliases=aliases, population=people, figures=figures)
     except InputError as error:
         raise row.error(str(error), "population") from error
 
@@ -317,12 +311,10 @@ def _sum(name: str, devices: Sequence[Measurements]) -> Observation:
         summed["queued"] = sum(queues[1:], queues[0])
     for row in bases:
         if queues and "queued" not in row.numbers:
-            raise row.error(
-                f"queued is empty: expected the queue of every base of {name}, or of none", "queued"
-            )
+            problem = f"queued is empty: expected the queue of every base of {name}, or of none"
+            raise row.error(problem, "queued")
         if row.numbers.get("population") != bases[0].numbers.get("population"):
             problem = f"population is not that of line {bases[0].line}: expected one population for all bases of {name}"
             raise row.error(problem, "population")
-    return _observation(
-        bases[0], name=name, volumes=len(bases), aliases=len(devices) - len(bases), figures=summed
-    )
+    aliases = len(devices) - len(bases)
+    return _observation(bases[0], name=name, volumes=len(bases), aliases=aliases, figures=summed)

@@ -82,9 +82,7 @@ def spread_of(solutions: Sequence[Solution], degrees: float, negligible: float =
                                     center=center, covariance=covariance))  # fmt: skip
     return Spread(
         components=tuple(sorted(components, key=lambda each: -each.weight)),
-        populations=np.concatenate(
-            [np.full(len(w), float(s.population)) for s, (_, w) in zip(kept, drawn, strict=True)]
-        ),
+        populations=np.repeat([float(each.population) for each in kept], [len(w) for _, w in drawn]),
         values=np.concatenate([kept[0].problem.values(logs) for logs, _ in drawn]),
         weights=np.concatenate([w for _, w in drawn]) / total,
     )
@@ -314,10 +312,8 @@ def possible(model: library.Model, count: int) -> Possible:
     spoken += model.uncertainty.parameters if model.uncertainty else ()
     unknown = [key for key in spoken if key not in known]
     if unknown:
-        raise ReportError(
-            model.title,
-            f"unknown parameter `{unknown[0]}`; a model of kind {model.kind} has {', '.join(known)}",
-        )
+        has = f"a model of kind {model.kind} has {', '.join(known)}"
+        raise ReportError(model.title, f"unknown parameter `{unknown[0]}`; {has}")
     best = {known[key].key: entry.value for key, entry in model.parameters.items()}
     if model.population is not None and any(p.key == POPULATION.key for p in known.values()):
         best[POPULATION.key] = float(model.population)
@@ -326,9 +322,7 @@ def possible(model: library.Model, count: int) -> Possible:
         drawn = _mixture(model.alternatives, known, count)
     elif model.uncertainty:
         free = [known[key] for key in model.uncertainty.parameters]
-        drawn = {
-            p.key: column for p, column in zip(free, cut_off(model.uncertainty, free, count).T, strict=True)
-        }
+        drawn = dict(zip([p.key for p in free], cut_off(model.uncertainty, free, count).T, strict=True))
     many = len(next(iter(drawn.values()))) if drawn else 1
     return Possible(best=best, sets={key: np.full(many, value) for key, value in best.items()} | drawn)
 
@@ -350,11 +344,8 @@ def _mixture(
         requesters.append(np.full(many, float(each.population)))
     if not sets:
         return {}
-    columns = np.concatenate(sets).T
-    return {
-        POPULATION.key: np.concatenate(requesters),
-        **{p.key: c for p, c in zip(free, columns, strict=True)},
-    }
+    columns = dict(zip([p.key for p in free], np.concatenate(sets).T, strict=True))
+    return {POPULATION.key: np.concatenate(requesters), **columns}
 
 
 def _root(covariance: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from msgspec import structs
 
 from planner import library
-from planner.calibrate import disks, processor_time
+from planner.calibrate import costs
 from planner.calibrate.calibration import Calibration, Fit
 from planner.calibrate.cost_fit import CostFit
 from planner.calibrate.data_file import EVERYTHING, Chosen, Measurements, read_measurements, read_observations
@@ -53,14 +53,10 @@ def to_model(
         A file cannot be read.
     """
     observations = [run if isinstance(run, Observation) else observe(run) for run in runs]
-    measured = {
-        "aliases": [float(run.aliases) for run in observations],
-        "volumes": [float(run.volumes) for run in observations],
-        "population": [float(run.population or found.population) for run in observations],
-    }
-    model = _model(
-        found, kind, title, files, found.population, {k: (min(v), max(v)) for k, v in measured.items()}
-    )
+    asked = [(run.aliases, run.volumes, run.population or found.population) for run in observations]
+    columns = zip(("aliases", "volumes", "population"), zip(*asked, strict=True), strict=True)
+    validity = {key: (float(min(each)), float(max(each))) for key, each in columns}
+    model = _model(found, kind, title, files, found.population, validity)
     quality = structs.replace(model.fit, outliers=found.outliers, saturated=found.saturated)
     return structs.replace(model, fit=quality, alternatives=_alternatives(found))
 
@@ -184,14 +180,10 @@ class CostTable(NamedTuple):
 
 
 COSTS: Final[Mapping[str, CostTable]] = {
-    "paging": CostTable(disks.PAGING_HEADINGS, disks.PAGING_NEEDED, disks.fit_paging),
-    "disk": CostTable(disks.DISK_HEADINGS, disks.DISK_NEEDED, disks.fit_disk),
-    "channel-program": CostTable(
-        processor_time.CHANNEL_HEADINGS, processor_time.CHANNEL_NEEDED, processor_time.fit_channel_program
-    ),
-    "processors": CostTable(
-        processor_time.PROCESSOR_HEADINGS, processor_time.PROCESSOR_NEEDED, processor_time.fit_processors
-    ),
+    "paging": CostTable(costs.PAGING_HEADINGS, costs.PAGING_NEEDED, costs.fit_paging),
+    "disk": CostTable(costs.DISK_HEADINGS, costs.DISK_NEEDED, costs.fit_disk),
+    "channel-program": CostTable(costs.CHANNEL_HEADINGS, costs.CHANNEL_NEEDED, costs.fit_channel_program),
+    "processors": CostTable(costs.PROCESSOR_HEADINGS, costs.PROCESSOR_NEEDED, costs.fit_processors),
 }
 
 

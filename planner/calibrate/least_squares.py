@@ -32,6 +32,22 @@ class MeasuredFigure:
     scale: float | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One `measured` number of a `run` beside what the law says (`predicted`), in the unit that `quantity` ends in.
+
+    `sigma` is the standard deviation that gave it its weight, in that unit; `off_by` law less measurement, in standard
+    deviations on the scale of the fit.
+    """
+
+    run: str
+    quantity: str
+    measured: float
+    predicted: float
+    sigma: float
+    off_by: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class LeastSquares:
     """Figures, and what a model gives for them: `predict`, `beliefs`, `bounds`; points have the shape (sets, free)."""
@@ -89,6 +105,25 @@ class LeastSquares:
     def residuals(self, points: Array) -> Array:
         """Figures and beliefs, each in its standard deviations, shape (sets, figures + beliefs)."""
         return np.concatenate([self.off(points) / self.sigma, self.beliefs(points)], axis=-1)
+
+    def compared(self, at: Array) -> tuple[Comparison, ...]:
+        """Every figure beside the model."""
+        rows = zip(self.figures, self.off(at[None])[0].tolist(), self.sigma.tolist(), strict=True)
+        found = []
+        for each, off, sigma in rows:
+            size = each.value if each.scale is None else 1.0
+            predicted = each.value * math.exp(off) if each.scale is None else each.value + off
+            found.append(
+                Comparison(
+                    run=each.run, quantity=each.quantity, measured=each.value / each.factor,
+                    predicted=predicted / each.factor, sigma=sigma * size / each.factor, off_by=off / sigma,
+                )
+            )  # fmt: skip
+        return tuple(found)
+
+    def degrees(self, left: float) -> float:
+        """Degrees of freedom of the error of the model, which is not estimated where it is at its floor."""
+        return GIVEN if self.model_error <= MODEL_ERROR else max(left, 1.0)
 
     def around(self, at: Array) -> tuple[Array, Array]:
         """Residuals at a point and their slope there; one evaluation: a model costs little more for many sets."""

@@ -11,8 +11,9 @@ from typing import Final
 import numpy as np
 
 from planner import style
-from planner.calibrate.calibration import Calibration, Comparison, Fit
+from planner.calibrate.calibration import Calibration, Fit
 from planner.calibrate.error_bar import interval
+from planner.calibrate.least_squares import Comparison
 from planner.calibrate.problem import FIGURES, Observation
 
 WIDE: Final = 1.645  # standard deviations on each side: 90 %
@@ -87,11 +88,8 @@ def _by_quantity(
     looks = zip(quantities, cycle(style.COLORS), cycle(style.MARKERS), strict=False)
     for k, (quantity, color, (marker, _)) in enumerate(looks):
         aside = step * (k - (len(quantities) - 1) / 2)
-        of = [
-            (x + aside, each)
-            for x, each in zip(places, found.comparisons, strict=True)
-            if each.quantity == quantity
-        ]
+        pairs = zip(places, found.comparisons, strict=True)
+        of = [(x + aside, each) for x, each in pairs if each.quantity == quantity]
         yield quantity, color, marker, [x for x, _ in of], [each for _, each in of]
 
 
@@ -102,16 +100,12 @@ def _residuals(found: Calibration, places: Sequence[float], step: float, axes: s
     for quantity, color, marker, x, of in _by_quantity(found, places, step):
         off = [each.off_by for each in of]
         axes.plot(x, off, marker, color=color, markersize=6, clip_on=False, label=_words(quantity))
-        ringed = [
-            (place, each.off_by) for place, each in zip(x, of, strict=True) if each.run in found.outliers
-        ]
-        if ringed:
-            axes.plot(
-                *zip(*ringed, strict=True), "o", color="none", markeredgecolor=style.COLORS[1], markersize=16,
-                clip_on=False,
-            )  # fmt: skip
-    known = [1.2 * abs(each.off_by) for each in found.comparisons if math.isfinite(each.off_by)]
-    most = max(2.0, *known)
+        out = [k for k, each in enumerate(of) if each.run in found.outliers]
+        if out:
+            across, up = ([each[k] for k in out] for each in (x, off))
+            axes.plot(across, up, "o", color="none", markeredgecolor=style.COLORS[1], markersize=16,
+                      clip_on=False)  # fmt: skip
+    most = max(2.0, *(1.2 * abs(each.off_by) for each in found.comparisons if math.isfinite(each.off_by)))
     axes.set(ylabel="law less measurement [sigma]", ylim=(-most, most))
 
 

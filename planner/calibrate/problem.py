@@ -317,15 +317,13 @@ def solve(problem: Problem, starts: Sequence[Array], *, rough: bool = False) -> 
 def starts(problem: Problem) -> list[Array]:
     """Where a search begins: the best of several think times and inflations, each of shape (free,)."""
     alone = math.log(_service_guess(problem.observations, problem.population))
-    guess = {key: math.log(prior.median) + (0.0 if key == "inflation" else alone)
-             for key, prior in PRIORS.items()}  # fmt: skip
-    found = []
-    for think, inflation in product((0.02, 0.1, 0.5, 2.5), (0.02, 0.2)):  # think over service time
-        growth = {"think_time": alone + math.log(think), "inflation": math.log(inflation)}
-        at = {"service_time": alone, **guess, **growth}
-        found.append(np.array([at[KEYS[k]] for k in problem.free]))
-    misfit = (problem.residuals(np.array(found)) ** 2).sum(-1)
-    return [found[k] for k in np.argsort(misfit)[:2]]  # of those, the best are followed
+    gap = math.log(PRIORS["redrive_time"].median) + alone
+    every = np.array([
+        (alone, alone + math.log(think), math.log(inflation), gap)  # as `KEYS` has them
+        for think, inflation in product((0.02, 0.1, 0.5, 2.5), (0.02, 0.2))
+    ])[:, problem.free]  # fmt: skip
+    misfit = (problem.residuals(every) ** 2).sum(-1)
+    return list(every[np.argsort(misfit)[:2]])  # of those, the best are followed
 
 
 def _service_guess(observations: Sequence[Observation], population: int) -> float:
@@ -390,39 +388,38 @@ def misfit(solution: Solution) -> float:
     return float(figures @ figures)
 
 
+def _as_well(
+    solutions: Sequence[Solution], changed: Problem, key: str, near: Sequence[Array], *, rough: bool
+) -> bool:
+    """Profile: whether a changed problem is met nearly as well as the others, the prior of a parameter set aside."""
+    priors = {name: prior for name, prior in changed.priors.items() if name != key}
+    try:
+        found = solve(replace(changed, priors=priors), near, rough=rough)
+    except CalibrationError:
+        return False
+    return misfit(found) - min(map(misfit, solutions)) < OPEN_CHI_SQUARE
+
+
 def at_bound_as_well(solutions: Sequence[Solution], key: str, bound: float) -> bool:
-    """Profile: whether a parameter at a bound fits nearly as well, its prior set aside."""
-    least = min(map(misfit, solutions))
+    """Whether a parameter at a bound fits nearly as well."""
     place = solutions[0].problem.free.index(KEYS.index(key))
-    for each in solutions:
-        priors = {name: prior for name, prior in each.problem.priors.items() if name != key}
-        held = replace(each.problem, priors=priors, fixed={**each.problem.fixed, key: bound})
-        try:
-            found = solve(held, [np.delete(each.logs, place)], rough=True)
-        except CalibrationError:
-            continue
-        if misfit(found) - least < OPEN_CHI_SQUARE:
-            return True
-    return False
+    return any(
+        _as_well(solutions, replace(each.problem, fixed={**each.problem.fixed, key: bound}), key,
+                 [np.delete(each.logs, place)], rough=True)
+        for each in solutions
+    )  # fmt: skip
 
 
 def more_requesters_as_well(solutions: Sequence[Solution]) -> bool:
-    """Profile: whether the largest number of requesters tried fits nearly as well, priors of think times aside."""
+    """Whether the largest number of requesters that is tried fits nearly as well."""
     most = max(solutions, key=lambda each: each.population)
     shared = any(run.volumes > 1 and run.aliases > 0 for run in most.problem.observations)
     if shared and most.population < POPULATIONS[-1]:
         return False
-    priors = {name: prior for name, prior in most.problem.priors.items() if name != "think_time"}
-    begin = [most.logs.copy()]
-    if "think_time" not in most.problem.fixed:
-        place = most.problem.free.index(KEYS.index("think_time"))
-        begin[0][place] += np.log(POPULATIONS[-1] / most.population)
-    try:
-        further = replace(most.problem, priors=priors, population=POPULATIONS[-1])
-        found = solve(further, [most.logs, *begin])
-    except CalibrationError:
-        return False
-    return misfit(found) - min(map(misfit, solutions)) < OPEN_CHI_SQUARE
+    longer = np.array([KEYS[k] == "think_time" for k in most.problem.free])
+    begin = most.logs + longer * np.log(POPULATIONS[-1] / most.population)
+    further = replace(most.problem, population=POPULATIONS[-1])
+    return _as_well(solutions, further, "think_time", [most.logs, begin], rough=False)
 
 
 def saturated(best: Solution, always: float = 0.95) -> bool:

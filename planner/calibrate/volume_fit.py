@@ -8,17 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from planner.calibrate.calibration import (
-    Estimate,
-    Fit,
-    Outlier,
-    comparisons,
-    correlations,
-    given,
-    known_parameters,
-)
+from planner.calibrate.calibration import Estimate, Fit, Outlier, correlations, given, known_parameters
 from planner.calibrate.error_bar import PROBABILITY, Spread, spread_of
-from planner.calibrate.least_squares import GIVEN, MODEL_ERROR, with_likely_error
+from planner.calibrate.least_squares import with_likely_error
 from planner.calibrate.problem import (
     KEYS,
     PARAMETERS,
@@ -95,10 +87,13 @@ def fit(
             lambda found, error: search(replace(found[0].problem, model_error=error), None, near=found), 3,
         )  # fmt: skip
         _check_error(solutions[0])
-    degrees = _degrees(solutions[0])
+    left = _left(solutions[0])
+    degrees = solutions[0].problem.degrees(left)
     spread = spread_of(solutions, degrees) if intervals else None
-    best = _likeliest(solutions, spread)
+    best = solutions[0]
     if spread is not None:
+        likeliest = spread.components[0].population
+        best = next(each for each in solutions if each.population == likeliest)
         _check_service(best, spread)
     busy = saturated(best)
     more = not given and spread is not None and (busy or more_requesters_as_well(solutions))
@@ -106,7 +101,7 @@ def fit(
         population=best.population,
         population_status="fixed" if given else "not determined" if more else "fitted",
         estimates=_estimates(best, spread, sorted(solutions, key=lambda each: each is not best), more=more),
-        comparisons=comparisons(replace(best.problem, observations=observations), best.logs),
+        comparisons=replace(best.problem, observations=observations).compared(best.logs),
         chi_square=best.chi_square,
         model_error=best.problem.model_error,
         degrees=degrees,
@@ -115,7 +110,7 @@ def fit(
         outlier=outlier,
         saturated=busy,
         observations=observations,
-        degrees_left=_left(solutions[0]),
+        degrees_left=left,
     )
 
 
@@ -171,25 +166,11 @@ def _errors(solutions: list[Solution]) -> tuple[float, float]:
     )  # fmt: skip
 
 
-def _degrees(solution: Solution) -> float:
-    """Degrees of freedom of the model error: figures less what the parameters took of them, at least one."""
-    if solution.problem.model_error <= MODEL_ERROR:
-        return GIVEN
-    return max(_left(solution), 1.0)
-
-
 def _left(solution: Solution) -> float:
     """Figures less what the parameters took of them."""
     figures = len(solution.problem.scale)
     slope = solution.jacobian[:figures]
     return figures - float(np.trace(slope @ solution.covariance @ slope.T))
-
-
-def _likeliest(solutions: Sequence[Solution], spread: Spread | None) -> Solution:
-    if spread is None:
-        return solutions[0]
-    population = spread.components[0].population
-    return next(each for each in solutions if each.population == population)
 
 
 def _check_error(best: Solution, most: float = 0.3) -> None:

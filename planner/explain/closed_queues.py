@@ -140,17 +140,15 @@ def _counts(exact: Exact) -> Iterator[int]:
 @cache
 def _steps(pool_volumes: int, pool_aliases: int, requesters: int) -> tuple[Equation, ...]:
     weights = stationary(pool_volumes, pool_aliases, requesters)
-    all_weights = sum(weights.values())
-    in_service = sum(
-        weight * sum(base + held for base, held, _ in state) for state, weight in weights.items()
-    )
-    queued = sum(weight * sum(queued for _, _, queued in state) for state, weight in weights.items())
+    sums = [
+        sum(weights.values()),
+        sum(weight * sum(base + held for base, held, _ in state) for state, weight in weights.items()),
+        sum(weight * sum(queued for _, _, queued in state) for state, weight in weights.items()),
+    ]
     # One common factor is taken out of all three polynomials.
-    over, under = zip(
-        *(sympy.fraction(sympy.together(each)) for each in (all_weights, in_service, queued)), strict=True
-    )
+    over, under = zip(*(sympy.fraction(sympy.together(each)) for each in sums), strict=True)
     scale = sympy.lcm_list(under) / sympy.gcd_list(over)
-    polynomials = [sympy.expand(sympy.cancel(each * scale)) for each in (all_weights, in_service, queued)]
+    polynomials = [sympy.expand(sympy.cancel(each * scale)) for each in sums]
     return (
         Equation(load, service / think, "service over think time"),
         Equation(total, polynomials[0], f"sum of the weights of {len(weights)} states"),

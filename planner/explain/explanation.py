@@ -79,9 +79,8 @@ class Explanation(Tabular):
             exact, found = float(self.values[step.left]), self.numerical[str(step.left)]
             off = 0.0 if exact == found else abs(found / exact - 1) if exact else math.inf
             difference = f"{off:.0e}" if off >= NOISE else f"<{NOISE:.0e}"
-            rows.append(
-                (str(step.left), step.meaning, step.unit, number(exact, 12), number(found, 12), difference)
-            )
+            values = number(exact, 12), number(found, 12), difference
+            rows.append((str(step.left), step.meaning, step.unit, *values))
         columns = (
             *map(column, ("symbol", "meaning", "unit")), column("exact", label="exact (sympy)"),
             column("numerical", label="numerical (numpy)"), column("relative_difference", label="difference"),
@@ -203,15 +202,47 @@ class Explanation(Tabular):
             parts.append(paragraph(sentence_case(each.step.meaning)))
             parts.append(html.escape(f"$$\\begin{{aligned}}\n{each.latex()}\n\\end{{aligned}}$$"))
         parts += [paragraph("The same by the numerical code"), render.to_html(self.table())]
-        parts += [
-            "<p>Assumptions</p><ul>",
-            *(f"<li>{html.escape(line)}</li>" for line in self.topic.assumptions),
-        ]
+        parts.append("<p>Assumptions</p><ul>")
+        parts += [f"<li>{html.escape(line)}</li>" for line in self.topic.assumptions]
         return "\n".join([*parts, f"</ul>{paragraph(f'Source: {self.topic.source}')}"])
 
     def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw the answer over what drives it, with your numbers, and for one server more and one fewer."""
-        return _draw(self, axes)
+        topic, step = self.topic, self.answer_step
+        inputs = {item.key: item for item in topic.inputs}
+        over, given = inputs[topic.over], {key: float(value) for key, value in self.numbers.items()}
+        at, answer = given[over.key], float(self.values[topic.answer])
+        (unit, factor), (x_unit, x_factor) = units.shown(step.unit), units.shown(over.unit)
+        result = f"{sentence_case(step.meaning)} {_said(self)}"
+        (axes,) = style.begin(axes, f"{topic.title}: {result}.", title=result, below=f"{topic.title}.")
+        grid, lines, top = _grid(over, at), [], 0.0
+        for k, (count, words) in enumerate(_lines(self, inputs)):
+            of = {**given, **({} if not topic.beside else {topic.beside: count})}
+            values = np.array([_solve(self, {**of, over.key: x}) for x in grid]) / factor
+            color, line = style.look(k)
+            marker = "o" if over.whole else None
+            axes.plot(np.array(grid) / x_factor, values, line, color=color, marker=marker, markersize=4)
+            known = values[np.isfinite(values)]
+            if words and known.size:
+                lines.append((np.array(grid) / x_factor, values, words, color))
+            top = max(top, float(known.max(initial=0.0)))
+            last = np.flatnonzero(np.isfinite(values))
+            if k == 0 and last.size and last[-1] < len(grid) - 1:
+                saturated = grid[last[-1] + 1] / x_factor
+                axes.axvline(saturated, color="0.6", linestyle=(0, (1, 2)), label="saturated from here on")
+        if math.isfinite(answer):
+            style.answer(axes, at / x_factor, (math.nan, answer / factor, math.nan), "your numbers")
+            style.name_point(axes, _said(self), (at / x_factor, answer / factor), style.MEASURED)
+            top = min(top, 4.0 * answer / factor) or top  # of the axis, in answers
+        across, up = (
+            f"{each.meaning} [{u}]" if u else each.meaning for each, u in ((over, x_unit), (step, unit))
+        )
+        axes.set(xlabel=across, ylabel=up, ylim=(0, 1.08 * top or 1.0))
+        if over.whole:
+            style.whole_numbers(axes)
+        _name(axes, lines)
+        style.legend_below(axes)
+        return axes
 
     @property
     def answer_step(self) -> Equation:
@@ -248,45 +279,6 @@ def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> Iterator[tuple[str,
         with suppress(InputError):  # one more may be more than is solved in symbols
             answer = topic.evaluate({**numbers, item.key: changed})[topic.answer]
             yield f"{more} more: {item.key}", float(answer)
-
-
-def _draw(found: Explanation, axes: style.Axes | None) -> style.Axes:
-    """The answer over one input; other lines are those of one more and one fewer of what helps."""
-    topic, step = found.topic, found.answer_step
-    inputs = {item.key: item for item in topic.inputs}
-    over, given = inputs[topic.over], {key: float(value) for key, value in found.numbers.items()}
-    at, answer = given[over.key], float(found.values[topic.answer])
-    (unit, factor), (x_unit, x_factor) = units.shown(step.unit), units.shown(over.unit)
-    result = f"{sentence_case(step.meaning)} {_said(found)}"
-    (axes,) = style.begin(axes, f"{topic.title}: {result}.", title=result, below=f"{topic.title}.")
-    grid, lines, top = _grid(over, at), [], 0.0
-    for k, (count, words) in enumerate(_lines(found, inputs)):
-        of = {**given, **({} if not topic.beside else {topic.beside: count})}
-        values = np.array([_solve(found, {**of, over.key: x}) for x in grid]) / factor
-        color, line = style.look(k)
-        marker = "o" if over.whole else None
-        axes.plot(np.array(grid) / x_factor, values, line, color=color, marker=marker, markersize=4)
-        known = values[np.isfinite(values)]
-        if words and known.size:
-            lines.append((np.array(grid) / x_factor, values, words, color))
-        top = max(top, float(known.max(initial=0.0)))
-        last = np.flatnonzero(np.isfinite(values))
-        if k == 0 and last.size and last[-1] < len(grid) - 1:
-            saturated = grid[last[-1] + 1] / x_factor
-            axes.axvline(saturated, color="0.6", linestyle=(0, (1, 2)), label="saturated from here on")
-    if math.isfinite(answer):
-        style.answer(axes, at / x_factor, (math.nan, answer / factor, math.nan), "your numbers")
-        style.name_point(axes, _said(found), (at / x_factor, answer / factor), style.MEASURED)
-        top = min(top, 4.0 * answer / factor) or top  # of the axis, in answers
-    across, up = (
-        f"{each.meaning} [{u}]" if u else each.meaning for each, u in ((over, x_unit), (step, unit))
-    )
-    axes.set(xlabel=across, ylabel=up, ylim=(0, 1.08 * top or 1.0))
-    if over.whole:
-        style.whole_numbers(axes)
-    _name(axes, lines)
-    style.legend_below(axes)
-    return axes
 
 
 def _name(axes: style.Axes, lines: Sequence[tuple[Array, Array, str, str]]) -> None:

@@ -108,10 +108,8 @@ ROUGH: Final = 0.1  # an error that is told without decimals
 spread = Symbol("v", nonnegative=True)
 stages, power = Symbol("K", positive=True, integer=True), Symbol("alpha", positive=True)
 root, branch = Symbol("k", positive=True, integer=True), Symbol("j", nonnegative=True, integer=True)
-exponential, roots, waiting, regular, short, moment, skew, least, share = sympy.symbols(
-    "W_M r L_D W_D p m s g beta"
-)
-crude = sympy.Symbol("W_AC")
+exponential, crude, roots, waiting, regular = sympy.symbols("W_M W_AC r L_D W_D")
+short, moment, skew, least, share = sympy.symbols("p m s g beta")
 
 EXPONENTIAL: Final = replace(MMC_WAIT, left=exponential, meaning="wait time if service were exponential")
 REGULAR: Final = (

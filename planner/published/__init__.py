@@ -51,11 +51,8 @@ def figures() -> dict[str, Callable[[], style.Axes]]:
         Those first that the reports call by these names and do not display.
     """
     found = reports()
-    return {
-        name: picture
-        for pictures in (*(report.figures for report in found), *(report.pictures for report in found))
-        for name, picture in pictures.items()
-    }
+    parts = *(report.figures for report in found), *(report.pictures for report in found)
+    return {name: picture for each in parts for name, picture in each.items()}
 
 
 def draw(name: str) -> style.Axes:

@@ -111,9 +111,8 @@ class Scoreboard(Answer):
                     named = (sum(f.outlier for f in found), sum(bool(f.erratum) for f in found))
                     rows.append((report, kind, len(found), *measures, *named))
         errors = [column(each, "percent", "", 1) for each in ("median", "p90", "worst")]
-        return tabled(
-            rows, [*map(column, ("report", "kind", "count")), *errors, *map(column, ("outliers", "errata"))]
-        )
+        counted = *map(column, ("report", "kind", "count")), *errors, *map(column, ("outliers", "errata"))
+        return tabled(rows, counted)
 
     def counts(self) -> render.Table:
         """One row a table: how many figures it has."""
@@ -136,7 +135,7 @@ class Scoreboard(Answer):
             "summary": self.summary().records(),
             "tables": self.counts().records(),
             "promises": [
-                {"name": name, "reached": value, "promised": limit} for name, value, limit in self.promises()
+                dict(zip(("name", "reached", "promised"), each, strict=True)) for each in self.promises()
             ],
             "failures": self.failures(),
         }
@@ -150,9 +149,8 @@ class Scoreboard(Answer):
     def headline(self) -> str:
         """How many figures there are, and whether all holds."""
         failures = self.failures()
-        held = (
-            f"{len(failures)} do not hold" if failures else "every identity and every stated accuracy holds"
-        )
+        holds = "every identity and every stated accuracy holds"
+        held = f"{len(failures)} do not hold" if failures else holds
         return f"{readable(len(self.figures))} figures of {len({f.report for f in self.figures})} reports: {held}."
 
     def sections(self) -> tuple[render.Section, ...]:
@@ -160,10 +158,9 @@ class Scoreboard(Answer):
         outliers = list(dict.fromkeys(f.row for f in self.figures if f.outlier and f.group == "throughput"))
         rows = [(name, readable(value), readable(limit)) for name, value, limit in self.promises()]
         promises = tabled(rows, map(column, ("accuracy", "reached", "at most")))
+        caption = f"Named outlier, in the summary: {', '.join(outliers)}."
         return (
-            render.Section(
-                table=self.summary(), caption=f"Named outlier, in the summary: {', '.join(outliers)}."
-            ),
+            render.Section(table=self.summary(), caption=caption),
             render.Section(table=self._worst_table(), title="Furthest off besides, identities apart:"),
             render.Section(table=promises, title="Stated accuracy:"),
         )

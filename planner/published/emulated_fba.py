@@ -9,8 +9,8 @@ from typing import Any, Final
 from planner import library, style
 from planner.advice.disk import Setting, disk_rates
 from planner.calibrate.cost_fit import CostFit
+from planner.calibrate.costs import fit_disk, fit_paging
 from planner.calibrate.data_file import Measurements
-from planner.calibrate.disks import fit_disk, fit_paging
 from planner.devices.disk import DiskPath
 from planner.devices.paging import PagingDevice
 from planner.published import report

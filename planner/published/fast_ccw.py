@@ -8,7 +8,7 @@ from typing import Final
 
 from planner import library
 from planner.advice.channel_program import WAYS, channel_programs, token
-from planner.calibrate.processor_time import fit_channel_program
+from planner.calibrate.costs import fit_channel_program
 from planner.published import report
 from planner.published.report import PublishedFigure, PublishedReport, Rule
 from planner.reports import Printed

@@ -13,7 +13,8 @@ from planner import calibrate, library, queueing, sizing, style
 from planner.demand import Law
 from planner.interval import Interval
 from planner.measurements import Run, intervals, read, system_runs
-from planner.published.report import Origin, PublishedFigure, PublishedReport, known, printed
+from planner.published import report
+from planner.published.report import Origin, PublishedFigure, PublishedReport, Said
 from planner.queueing import PoolSteady
 from planner.reports import Device, DeviceListing, Printed, read_devices
 from planner.reports.schema import PARTS
@@ -90,46 +91,39 @@ def _solve(run: Run, law: Values) -> PoolSteady:
 
 
 def _cells(listed: Listed, device: Device, steady: PoolSteady) -> Iterator[PublishedFigure]:
-    run = listed.run
+    run, model = listed.run, f"model {ALL_RUNS}"
     base = not (device.is_classic_alias or device.is_hyperpav_alias)
-
-    def figure(column: str, value: Interval, kind: Origin, **more: object) -> PublishedFigure:
-        return PublishedFigure(report=FOLDER, table=f"DEVICE {run.source}", row=device.address, column=column,
-                      published=value, kind=kind, **more)  # type: ignore[arg-type]  # fmt: skip
-
-    for column in COUNTS:
-        yield figure(column, known(float(getattr(device, column))), "input", note="configuration")
-    rate, avoided = (_interval(getattr(device, name)) for name in ("io_rate", "avoided"))
+    rate, avoided, queued = (_interval(getattr(device, name)) for name in ("io_rate", "avoided", "queued"))
+    times = {name: _interval(getattr(device, name), MILLISECOND) for name in TIMES}
     service = float(steady.base_service_time[0] if base else steady.alias_service_time[0]) / MILLISECOND
     each = steady.base_throughput[0] if base else steady.alias_throughput[0] * run.bases / run.aliases
-    yield figure(
-        "I/O", rate, "fitted", predicted=known(float(each)), group="device rate", note=f"model {ALL_RUNS}"
-    )
-    yield figure("Avoid", avoided, "input", note="column of zeros")
-    times = {name: _interval(getattr(device, name), MILLISECOND) for name in TIMES}
-    for name in ("pend", "disconnect"):
-        yield figure(name.title(), times[name], "not modelled", note="how the service time divides")
+    zeros = Said("input", note="column of zeros")
+    divided = Said("not modelled", note="how the service time divides")
     rest = times["service"] - times["pend"] - times["disconnect"]
-    yield figure("Connect", times["connect"], "identity", predicted=rest, note="service - pend - disconnect")
-    yield figure("Serv", times["service"], "fitted", predicted=known(service), group="device service",
-                 note=f"model {ALL_RUNS}; printed as a sum of three rounded parts")  # fmt: skip
-    queued = _interval(device.queued)
-    wait = queued / rate * (1 / MILLISECOND)
-    corrected = run.source == OUTLIER
-    yield figure("Resp", times["response"], "identity", predicted=times["service"] + wait,
-                 erratum=HAND_CORRECTED if corrected else "", note="service + queued / rate of the row")  # fmt: skip
-    yield figure("CUWt", times["cu_wait"], "input", note="column of zeros")
-    if base:
-        waiting = float(steady.queue_length[0] - steady.in_gap[0])
-        yield figure("Qued", queued, "fitted", predicted=known(waiting), group="device queue",
-                     counts_items=True, note=f"model {ALL_RUNS}; in I/Os")  # fmt: skip
-    else:
-        yield figure("Qued", queued, "input", note=f"zero: {QUEUES_AT_BASES}")
+    response = times["service"] + queued / rate * (1 / MILLISECOND)
+    erratum = HAND_CORRECTED if run.source == OUTLIER else ""
+    waiting = report.known(float(steady.queue_length[0] - steady.in_gap[0]))
+    said = [
+        *((name, report.known(float(getattr(device, name))), Said("input", note="configuration")) for name in COUNTS),
+        ("I/O", rate, Said("fitted", report.known(float(each)), "device rate", note=model)),
+        ("Avoid", avoided, zeros),
+        ("Pend", times["pend"], divided),
+        ("Disconnect", times["disconnect"], divided),
+        ("Connect", times["connect"], Said("identity", rest, note="service - pend - disconnect")),
+        ("Serv", times["service"], Said("fitted", report.known(service), "device service",
+                                        note=f"{model}; printed as a sum of three rounded parts")),
+        ("Resp", times["response"], Said("identity", response, erratum=erratum,
+                                         note="service + queued / rate of the row")),
+        ("CUWt", times["cu_wait"], zeros),
+        ("Qued", queued, Said("fitted", waiting, "device queue", note=f"{model}; in I/Os", counts_items=True)
+         if base else Said("input", note=f"zero: {QUEUES_AT_BASES}")),
+    ]  # fmt: skip
+    return report.row_figures(FOLDER, f"DEVICE {run.source}", device.address, said)
 
 
 def _interval(number: Printed | None, factor: float = 1.0) -> Interval:
     assert number is not None
-    return printed(number, factor)
+    return report.printed(number, factor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +186,7 @@ def _total(run: Run, law: Values, kind: Origin, note: str) -> PublishedFigure:
     return PublishedFigure(
         report=FOLDER, table="totals of runs", row=f"{run.source} {run.name} +{run.aliases}", column="I/O",
         published=run.total_rate, kind=kind,
-        predicted=known(predicted), group="throughput", outlier=run.source == OUTLIER,
+        predicted=report.known(predicted), group="throughput", outlier=run.source == OUTLIER,
         note=f"{note}, {law['population']:.0f} requesters",
     )  # fmt: skip
 

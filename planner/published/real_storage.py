@@ -8,7 +8,7 @@ from typing import Final
 
 from planner import library, style
 from planner.advice.processors import Scaling, published, scaling
-from planner.calibrate.processor_time import fit_processors
+from planner.calibrate.costs import fit_processors
 from planner.devices.storage import FRAMES_PER_PGMBK, PAGES_PER_PTRM_SPACE
 from planner.interval import Interval
 from planner.published import report
@@ -216,9 +216,7 @@ def _listing(file: str, users: int) -> Iterator[PublishedFigure]:
         cells = [("Users", report.known(float(space.users or 0)), Said("input", note="column of zeros"))]
         cells += [(column, report.printed(getattr(space, field)), _space(space, field, each))
                   for field, column in (RATES | PAGES).items()]  # fmt: skip
-        for column, number, said in cells:
-            yield PublishedFigure(report=FOLDER, table=name, row=space.name, column=column, published=number,
-                                  **report.fields_of(said))  # fmt: skip
+        yield from report.row_figures(FOLDER, name, space.name, cells)
 
 
 def _space(space: DataSpace, field: str, pgmbks: float | None) -> Said:

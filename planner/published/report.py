@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from planner import library, style
 from planner.calibrate.cost_fit import CostFit
@@ -46,11 +46,7 @@ def meets(one: Interval, other: Interval) -> bool:
 
 def cell(table: PublishedTable, row: str, column: str) -> Interval:
     """Take a cell of a published table with its rounding, in the printed unit; it may be negative."""
-    text = table.text(row, column)
-    if not text.startswith("-"):
-        return printed(table.printed(row, column))
-    low, value, high = printed(Printed.from_text(text[1:]))
-    return Interval(-high, -value, -low)
+    return Interval.printed(table.text(row, column))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +59,7 @@ class Said:
     erratum: str = ""  # entry in source.toml that explains why an identity does not hold
     outlier: bool = False  # whether it is a named outlier, shown and not counted
     note: str = ""  # where the prediction comes from, or why there is none
+    counts_items: bool = False  # whether it is a queue length or a like number that is scored in items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +71,6 @@ class PublishedFigure(Said):
     row: str
     column: str
     published: Interval  # as printed, in the printed unit
-    counts_items: bool = False  # whether it is a queue length or a like number that is scored in items
 
     @property
     def difference(self) -> float | None:
@@ -190,15 +186,16 @@ def table_figures(
             if place not in rules:
                 raise ReportError(found.path, f"no rule says what the numbers of {place!r} are")
             at = Cell(table=found, row=row, column=column)
-            said = fields_of(rules[place](at))
-            yield PublishedFigure(
-                report=report, table=file, row=row, column=column, published=at.value, **said
-            )
+            yield from row_figures(report, file, row, [(column, at.value, rules[place](at))])
 
 
-def fields_of(said: Said) -> dict[str, Any]:
-    """What is said of a cell, as fields of a `PublishedFigure`."""
-    return {item.name: getattr(said, item.name) for item in fields(Said)}
+def row_figures(
+    report: str, table: str, row: str, cells: Iterable[tuple[str, Interval, Said]]
+) -> Iterator[PublishedFigure]:
+    """Figures of a row: of each its column, what was published, and what is said of it."""
+    for column, number, said in cells:
+        known = {item.name: getattr(said, item.name) for item in fields(Said)}
+        yield PublishedFigure(report=report, table=table, row=row, column=column, published=number, **known)
 
 
 def table(publication: str, name: str) -> PublishedTable:
@@ -226,18 +223,15 @@ def published_model(
     validity: Mapping[str, library.Range] | None = None,
 ) -> library.Model:  # fmt: skip
     """Make a model of a fit, with what a publication says beside its tables."""
-    import msgspec
+    from msgspec import structs
 
     model = model_of_costs(found, title=title, files=[table.path for table in tables])
-    found_error, degrees = model.fit.model_error, model.fit.degrees_of_freedom
-    fit = library.FitQuality(
-        runs=model.fit.runs if runs is None else tuple(runs),
-        model_error=found_error if model_error is None else library.rounded(model_error),
-        degrees_of_freedom=degrees if model_error is None else None,
-    )
-    return msgspec.structs.replace(
-        model, environment=dict(environment), fit=fit, validity={**model.validity, **(validity or {})}
-    )
+    fit, within = model.fit, {**model.validity, **(validity or {})}
+    if runs is not None:
+        fit = structs.replace(fit, runs=tuple(runs))
+    if model_error is not None:
+        fit = structs.replace(fit, model_error=library.rounded(model_error), degrees_of_freedom=None)
+    return structs.replace(model, environment=dict(environment), fit=fit, validity=within)
 
 
 def compared(name: str, quantity: str, measured: Printed, predicted: float) -> library.ComparedRun:

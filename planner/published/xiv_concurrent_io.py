@@ -12,7 +12,7 @@ import numpy as np
 from planner import library, style
 from planner.advice.storage import guest_frame_budget
 from planner.calibrate.cost_fit import CostLaw, fit_costs
-from planner.calibrate.disks import fit_paging
+from planner.calibrate.costs import fit_paging
 from planner.calibrate.error_bar import interval
 from planner.calibrate.least_squares import MeasuredFigure
 from planner.devices.paging import SYSTEM_KIND, SYSTEM_PARAMETERS, PagingDevice
@@ -48,18 +48,19 @@ def _tables() -> tuple[PublishedTable, PublishedTable]:
 
 def xiv_device(column: str, queue_depth: int) -> PagingDevice:
     """One XIV device as a run had it, two requests outstanding."""
-    busy, device = _tables()
-    transfers = device.value(column.title(), "transfers")
-    pages = busy.value("DASD Page Rate", column)
-    system = busy.value("nc-CP busy", column, PERCENT) / pages
+    run = measured(column)
+    whole, system = (part.value / run["page_rate"].value for part in _cp_times(column))
     return PagingDevice(
-        service_time=min(queue_depth, XIV_REQUESTS) / transfers,
-        pages_per_transfer=device.value(column.title(), "rate_kb_per_s", KILOBYTE) / FRAME / transfers,
-        queue_depth=queue_depth,
-        cp_time=system + busy.value("c-CP busy", column, PERCENT) / pages,
-        cp_system_time=system,
-        outstanding=XIV_REQUESTS,
-    )
+        service_time=min(queue_depth, XIV_REQUESTS) / run["transfers"].value,
+        pages_per_transfer=run["pages_per_transfer"].value, queue_depth=queue_depth, cp_time=whole,
+        cp_system_time=system, outstanding=XIV_REQUESTS,
+    )  # fmt: skip
+
+
+def _cp_times(run: str) -> tuple[Printed, Printed]:
+    """Processors that CP keeps busy, and those of them that it charges to the system."""
+    user, system = (_tables()[0].printed(row, run, PERCENT) for row in BUSY[1:])
+    return system + user, system
 
 
 def predicted_concurrent() -> PagingDevice:
@@ -69,43 +70,32 @@ def predicted_concurrent() -> PagingDevice:
 
 def _xiv(kind: str, column: str, depth: int) -> library.Model:
     busy, device_table = _tables()
-    kilobytes = device_table.printed(column.title(), "rate_kb_per_s", KILOBYTE / FRAME)
-    transfers = device_table.printed(column.title(), "transfers")
-    pages = Printed(busy.value("DASD Page Rate", column), PAGE_RATE_RESOLUTION)
-    system, user = (busy.printed(row, column, PERCENT) for row in ("nc-CP busy", "c-CP busy"))
-    found = fit_paging(
-        [
-            report.run(
-                f"{column} 5070", device_table, outstanding=report.exactly(XIV_REQUESTS),
-                queue_depth=report.exactly(depth), transfer_rate=transfers, page_rate=kilobytes,
-                cp_us_per_page=report.quotient(system + user, pages),
-                cp_system_us_per_page=report.quotient(system, pages),
-            )
-        ]
+    transfers, pages = (measured(column)[name] for name in ("transfers", "page_rate"))
+    whole, system = _cp_times(column)
+    row = report.run(
+        f"{column} 5070", device_table, outstanding=report.exactly(XIV_REQUESTS), queue_depth=report.exactly(depth),
+        transfer_rate=transfers,
+        page_rate=device_table.printed(column.title(), "rate_kb_per_s", KILOBYTE / FRAME),
+        cp_us_per_page=report.quotient(whole, pages), cp_system_us_per_page=report.quotient(system, pages),
     )  # fmt: skip
-    facts = library.read_source(FOLDER)
-    devices = facts["method"]["devices"]
-    one = xiv_device(column, depth).closed(XIV_REQUESTS)
-    measured = busy.value("DASD Page Rate", "concurrent")
-    ahead = float(predicted_concurrent().closed(XIV_REQUESTS).page_rate) * devices
+    one, ahead = (each.closed(XIV_REQUESTS) for each in (xiv_device(column, depth), predicted_concurrent()))
     return report.published_model(
-        found,
-        title=f"Paging device {kind}: {facts['title']}, run {busy.text('run ID', column)}",
+        fit_paging([row]),
+        title=f"Paging device {kind}: {library.read_source(FOLDER)['title']}, run {busy.text('run ID', column)}",
         tables=[busy, device_table],
-        environment=facts["environment"],
+        environment=library.read_source(FOLDER)["environment"],
         runs=(
-            report.compared(f"{column} 5070", "transfer_rate", transfers, float(one.transfer_rate)),
-            report.compared(column, "page_rate", pages, devices * float(one.page_rate)),
+            report.compared(row.name, "transfer_rate", transfers, float(one.transfer_rate)),
+            report.compared(column, "page_rate", pages, DEVICES * float(one.page_rate)),
         ),
         # Error of the one true prediction: the concurrent page rate from the serialized run.
-        model_error=abs(ahead / measured - 1),
+        model_error=abs(float(ahead.page_rate) * DEVICES / measured(CONCURRENT)["page_rate"].value - 1),
         validity={"outstanding": (1.0, float(XIV_REQUESTS)), "page_rate": (pages.value, pages.value)},
     )
 
 
 def cells() -> Iterator[PublishedFigure]:
     """Every number of both tables; and those that the coupled model of the whole system speaks of, once more."""
-    cores = float(library.read_source(FOLDER)["method"]["cores"])
     follows = {
         "Tx/sec": report.not_modelled(TOUCHES),
         "DASD Page Rate": _page_rate,
@@ -119,18 +109,13 @@ def cells() -> Iterator[PublishedFigure]:
         "guest busy": report.not_modelled(TOUCHES),
         "c-CP busy": _cp_busy,
         "nc-CP busy": _cp_busy,
-        "avg busy": report.identity(lambda at: at["total busy"] / cores, "total busy over the cores"),
+        "avg busy": report.identity(lambda at: at["total busy"] / PROCESSORS, "total busy over the cores"),
         "T/V ratio": report.identity(lambda at: at["total busy"] / at["guest busy"], "total over guest busy"),
     }
     yield from report.table_figures(
         FOLDER, "table-1", {row: _compared(rule) for row, rule in follows.items()}
     )
-    columns = {
-        "device_number": report.given(),
-        "block_bytes": report.given(),
-        "rate_kb_per_s": _device,
-        "transfers": _device,
-    }
+    columns = {"block_bytes": report.given(), "rate_kb_per_s": _device, "transfers": _device}
     yield from report.table_figures(
         FOLDER, "table-2", columns, by_row=False, skip=("run_id", "device_number")
     )
@@ -161,7 +146,7 @@ def _asked(run: str) -> tuple[PagingDevice, Origin, str]:
 
 def _page_rate(at: Cell) -> Said:
     device, kind, note = _asked(at.column)
-    rate = library.read_source(FOLDER)["method"]["devices"] * float(device.closed(XIV_REQUESTS).page_rate)
+    rate = DEVICES * float(device.closed(XIV_REQUESTS).page_rate)
     return Said(kind, report.known(rate), _group(kind), note=note)
 
 
@@ -257,12 +242,8 @@ def calibrate_whole_system() -> library.Model:
     law = CostLaw(
         kind=SYSTEM_KIND,
         parameters=SYSTEM_PARAMETERS,
-        start=(
-            1.8e-3, figures["pages_per_transfer"].value, figures["touch_time"].value, figures["cp_charged"].value,
-            figures["cp_system"].value,
-        ),
+        start=(1.8e-3, *(figures[name].value for name in FIGURES if name != "transfers")),
         predict=lambda values: [predicted(values, 1)[name] for name in FIGURES],
-        held=(),
         validity={key: (float(value), float(value)) for key, value in the_one_system.items()},
         population=GUESTS,
     )  # fmt: skip
@@ -333,9 +314,8 @@ def predicted(values: Mapping[str, float], depth: float) -> dict[str, float]:
         [[own, values["service_time"]]], [GUESTS], servers=[PROCESSORS, depth], copies=[1, DEVICES]
     )
     rate = float(steady.throughput[0])
-    parts = {key: values[key] for key in ("pages_per_transfer", "touch_time", "cp_charged", "cp_system")}
     return {
-        **parts,
+        **{name: values[name] for name in FIGURES if name in values},
         "transfers": rate / DEVICES,
         "throughput": rate * touches,
         "page_rate": rate * values["pages_per_transfer"],
@@ -350,14 +330,9 @@ def compared_figures() -> Iterator[PublishedFigure]:
     for each, depth in ((SERIALIZED, 1.0), (CONCURRENT, math.inf)):
         said, figures = predicted(values, depth), measured(each)
         busy = _busy_percent(values, said)
-        rows = {
-            name: (report.printed(figures[name]), said[name])
-            for name in ("throughput", "page_rate", "transfers")
-        }
-        rows |= {
-            name: (report.printed(_tables()[0].printed(name, each)), value) for name, value in busy.items()
-        }
-        for name, (published, value) in rows.items():
+        figures |= {name: _tables()[0].printed(name, each) for name in busy}
+        for name in ("throughput", "page_rate", "transfers", *busy):
+            published, value = report.printed(figures[name]), (said | busy)[name]
             # of the processor times of the other mode no law speaks
             outside = name in busy and each == CONCURRENT
             kind: Origin = "fitted" if each == SERIALIZED and name in fitted else "transferred"
@@ -379,18 +354,15 @@ def _busy_percent(values: Mapping[str, float], said: Mapping[str, float]) -> dic
     """Processor times of a run at the costs of the serialized one [percent of one processor]."""
     transfers = DEVICES * said["transfers"]
     own = said["throughput"] * values["touch_time"] / PERCENT
-    charged, system = (transfers * values[key] / PERCENT for key in ("cp_charged", "cp_system"))
-    return dict(zip(BUSY, (own, charged, system), strict=True)) | {"total busy": own + charged + system}
+    parts = own, *(transfers * values[key] / PERCENT for key in ("cp_charged", "cp_system"))
+    return dict(zip((*BUSY, "total busy"), (*parts, sum(parts)), strict=True))
 
 
 def miss_ratio() -> float:
     """Share of the instantiated pages that have no frame, as the text of the report gives it."""
     need = guest_frame_budget(
-        guests=GUESTS,
-        guest_storage=f"{GUEST_GIB}GiB",
-        instantiated=INSTANTIATED,
-        real_storage=f"{REAL_GIB}GiB",
-    )
+        guests=GUESTS, guest_storage=f"{GUEST_GIB}GiB", instantiated=INSTANTIATED, real_storage=f"{REAL_GIB}GiB"
+    )  # fmt: skip
     frames = REAL_GIB * 2**30 / FRAME - need.pgmbk_frames
     return 1 - frames / need.page_frames
 

@@ -41,11 +41,9 @@ class Number(Interval):
 
     def to_dict(self, factor: float = 1.0) -> dict[str, Any]:
         """As ``--json`` shows it, in units of `factor`."""
-        ends = [
-            None if end is None or not math.isfinite(end) else end / factor
-            for end in (self.low, self.value, self.high)
-        ]
-        return {"value": ends[1], "low": ends[0], "high": ends[2], "basis": self.basis}
+        ends = {"value": self.value, "low": self.low, "high": self.high}
+        known = {key: end / factor for key, end in ends.items() if end is not None and math.isfinite(end)}
+        return {**dict.fromkeys(ends), **known, "basis": self.basis}
 
 
 OUTSIDE: Final = Number(None, None, None)
@@ -117,9 +115,8 @@ class _Sets:
                     rows[:, side] += step * _ratio(rows[:, 0], self.systems[0], place)
                 if way.cost is not None:
                     shaped[:, side] = way.cost[(side - 1) % 2]
-        parts = [base] + [
-            {**base, place: _stepped(base[place], place, sign)} for place in moved for sign in (-1, 1)
-        ]
+        steps = [(place, sign) for place in moved for sign in (-1, 1)]
+        parts = [base, *({**base, place: _stepped(base[place], place, sign)} for place, sign in steps)]
         joined = {place: np.concatenate([part[place] for part in parts]) for place in base}
         central = np.repeat(np.arange(len(self.systems)) * self.width, self.width)
         return SystemScenarios(
@@ -169,12 +166,8 @@ def outside_mode(system: System) -> bool:
             model = system.models.get(entry.word("model"))
             measured = None if model is None else model.validity.get("queue_depth")
             brought = {entry.origin.get(key) for key in ("cp_system", "cp_charged", "touch_time")}
-            pooled = bool(group.word("pool"))
-            if (
-                measured
-                and entry.word("model") in brought
-                and (pooled or not measured[0] <= depth <= measured[1])
-            ):
+            other = measured and (group.word("pool") or not measured[0] <= depth <= measured[1])
+            if other and entry.word("model") in brought:
                 return True
     return False
 
@@ -224,11 +217,8 @@ def _together(systems: Sequence[System]) -> list[Found | str]:
 
 def _moved(system: System) -> dict[str, Place]:
     """What elasticities are taken in: storage, service times, guests."""
-    keys = {
-        "storage": "real",
-        **dict.fromkeys(("paging", "pool", "volumes"), "service_time"),
-        "guests": "count",
-    }
+    timed = dict.fromkeys(("paging", "pool", "volumes"), "service_time")
+    keys = {"storage": "real", **timed, "guests": "count"}
     return {
         f"{table if len(system.of(table)) == 1 else entry.label}.{key}": (table, entry.name, key)
         for table, key in keys.items()
@@ -291,12 +281,8 @@ class _Maker:
 
     def stopped(self) -> dict[str, str]:
         """Why the system cannot run at a 90 % end of a direction, by its name."""
-        ends = self.rows(self.outcome.stopped)[0, 1:].reshape(-1, 2)
-        return {
-            way.name: low or high
-            for way, (low, high) in zip(self.sets.ways, ends, strict=True)
-            if low or high
-        }
+        ends = zip(self.sets.ways, self.rows(self.outcome.stopped)[0, 1:].reshape(-1, 2), strict=True)
+        return {way.name: low or high for way, (low, high) in ends if low or high}
 
     def unmoved(self) -> dict[str, tuple[str, str]]:
         """Elasticities without a number: the step that cannot run, and why."""
@@ -360,9 +346,7 @@ class _Maker:
                 row["transfers"], known if paging else "predicted", law=True, most=self.end(row["capacity"]),
                 opens="low",
             ),
-            "utilization": self.interval(
-                row["utilization"], "predicted", law=False, most=1.0, opens="low high"
-            ),
+            "utilization": self.interval(row["utilization"], "predicted", law=False, most=1.0, opens="low high"),
             **{key: self.interval(row[key], "predicted", law=True, opens="high") for key in WAITS},
         }  # fmt: skip
 
@@ -400,10 +384,8 @@ class _Maker:
         miss = self.outcome.miss_ratio
         if miss is None:
             return OUTSIDE
-        touching = [guest.numbers for guest in self.system.of("guests")]
-        given = all(
-            "miss_ratio" in guest for guest in touching if guest.get("virtual") or "miss_ratio" in guest
-        )
+        guests = [guest.numbers for guest in self.system.of("guests")]
+        given = all("miss_ratio" in guest for guest in guests if guest.get("virtual"))
         basis = "given" if given else "arithmetic" if self.rows(miss)[0, 0] == 0 else "predicted"
         return self.interval(miss, basis, law=False, most=1.0)
 
@@ -416,10 +398,8 @@ class _Maker:
         for j, (label, place) in enumerate(self.moved.items()):
             steps = self.rows(self.case.values[place])
             with np.errstate(divide="ignore", invalid="ignore"):
-                growth, change = (
-                    np.log(each[2 + 2 * j]) - np.log(each[1 + 2 * j]) for each in (rates, steps)
-                )
-                slope = growth / change
+                before, after = (np.log([rates[at], steps[at]]) for at in (1 + 2 * j, 2 + 2 * j))
+                slope = np.divide(*(after - before))
             stopped = (self.rows(self.outcome.stopped)[[1 + 2 * j, 2 + 2 * j]] != "").any(axis=0)
             if stopped[0] or not np.isfinite(slope[~stopped]).all():
                 found[label] = OUTSIDE
@@ -469,11 +449,7 @@ def _as_measured(system: System) -> bool:
         "real_storage_gib": storage.numbers["real"] / 2**30, "instantiated": guests[0].numbers.get("instantiated", 0.0),
         "virtual_storage_gib": guests[0].numbers.get("virtual", 0.0) / 2**30,
     }  # fmt: skip
-    plain = (
-        storage.numbers["other"] == 0
-        and storage.numbers["minidisk_cache"] == 0
-        and not paging[0].word("pool")
-    )
+    plain = not (storage.numbers["other"] or storage.numbers["minidisk_cache"] or paging[0].word("pool"))
     return plain and set(brought) == {paging[0].word("model")} and all(
         key in model.validity and math.isclose(value, model.validity[key][0], rel_tol=1e-6)
         for key, value in is_so.items()
@@ -492,9 +468,7 @@ class Direction:
 
 def directions(system: System, *, outside: bool) -> list[Direction]:
     """Everything that is not exactly known, along the principal axes of each model; shared models move together."""
-    found = [
-        _rounding(entry, key) for entry in system.entries for key in entry.halves if entry.halves[key] > 0
-    ]
+    found = [_rounding(entry, key) for entry in system.entries for key, half in entry.halves.items() if half]
     for name, model in system.models.items():
         found += _axes(system, name, model)
     entry = system.one("processors")
@@ -532,12 +506,9 @@ def _axes(system: System, name: str, model: library.Model) -> Iterator[Direction
             for table, entry_name, key in users.get(parameter, []):
                 numbers = system.named(table, entry_name).numbers
                 value, scale = numbers[key], numbers["pages_per_transfer"] if parameter == PER_PAGE else 1.0
-                ends = [
-                    value * float(np.exp(sign * step)) if logs else value + sign * step * scale
-                    for sign in (-1, 1)
-                ]
-                low[table, entry_name, key] = max(ends[0], value * 0.01) - value
-                high[table, entry_name, key] = max(ends[1], value * 0.01) - value
+                for ends, off in ((low, -step), (high, step)):
+                    end = value * float(np.exp(off)) if logs else value + off * scale
+                    ends[table, entry_name, key] = max(end, value * 0.01) - value
         if any(low.values()):
             yield Direction(name=f"model {name}", low=low, high=high)
 

@@ -14,8 +14,7 @@ from planner.devices.storage import FRAMES_PER_PGMBK
 from planner.queueing import usl
 from planner.results import Array
 from planner.system.description import Entry, System
-from planner.system.loop import Loads, Loop
-from planner.system.stations import CannotRunError, Cycle, PagingGroup, VolumeGroup, refuse
+from planner.system.loop import CannotRunError, Cycle, Loads, Loop, PagingGroup, VolumeGroup, refuse
 from planner.units import FRAME, GIB
 
 SLACK: Final = 1e-9  # a guest that just fits is not refused for the rounding of floating point
@@ -107,10 +106,9 @@ def storage_of(case: SystemScenarios) -> Storage | None:
     frames = free - pgmbk
     fit = {}
     for name, own in each.items():
-        others = pages + pgmbk - counts[name] * (own + tables[name])
-        fit[f"guests_that_fit {name}"] = np.floor(
-            np.maximum((free - others) / (own + tables[name]), 0.0) * (1 + SLACK)
-        )
+        whole = own + tables[name]
+        left = free - (pages + pgmbk - counts[name] * whole)
+        fit[f"guests_that_fit {name}"] = np.floor(np.maximum(left / whole, 0.0) * (1 + SLACK))
     missing = np.maximum(pages - frames, 0.0)
     missing = np.where(missing <= SLACK * pages, 0.0, missing)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -403,7 +401,6 @@ def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) 
         "queue_length": waiting / group.devices,
         "wait": wait,
         "response": wait + service,
-        "service": service,
     }
 
 
@@ -435,9 +432,8 @@ def _bounds(
                 found[f"paging {group.name}"] = throughput * capacity / transfers[group.name]
         for volume in loop.volumes:  # of others, what they carry does not bound what the throughput counts
             if any(volume.name in c.volumes for c in telling):
-                found[f"volumes {volume.name}"] = (
-                    throughput * volume.capacity() / np.maximum(volume.flow, 1e-300)
-                )
+                flow = np.maximum(volume.flow, 1e-300)
+                found[f"volumes {volume.name}"] = throughput * volume.capacity() / flow
         entry = case.system.one("processors")
         if entry is not None and (processors["total_busy"] > 0).any():
             others = sum((g.cp_system * g.other for g in loop.groups), np.zeros(len(case)))

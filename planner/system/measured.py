@@ -142,12 +142,9 @@ def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
     mean = at_interval(devices, MEAN)
     if not (groups := groups_of(mean.lazy())):
         return
-    every = [
-        each for _, each in over_time(rows_of(mean.lazy(), groups), groups) if isinstance(each, RunsOverTime)
-    ]
     alike: dict[tuple[str, int], list[RunsOverTime]] = {}
-    for each in every:
-        if each.load[-1] > 0:
+    for _, each in over_time(rows_of(mean.lazy(), groups), groups):
+        if isinstance(each, RunsOverTime) and each.load[-1] > 0:
             name = each.group.name if each.group.kind != VOLUME else "unpooled"
             alike.setdefault((name, int(each.in_use[-1])), []).append(each)
     for (group, aliases), some in alike.items():
@@ -165,10 +162,8 @@ def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield "volumes", {"name": f"{name} volumes", "count": int(count), **own}
         users: dict[str, Any] = {"name": f"users of {name}", "count": int(count), "io_to": f"{name} volumes"}
         if load < BUSY * count or math.isnan(queued):
-            yield (
-                "guests",
-                {**users, "io_rate": f"{rate / count:.4g}", "io_time_us": None, "think_time_ms": None},
-            )
+            own_rate = f"{rate / count:.4g}"
+            yield "guests", {**users, "io_rate": own_rate, "io_time_us": None, "think_time_ms": None}
             continue
         share = 1.0 if pooled else count  # without a pool each volume is alone
         least = math.floor((load + queued) / count) + 1

@@ -45,11 +45,7 @@ class Key(Quantity):
         if self.dimension is None or self.file_key == self.key:
             return {self.key: 1.0}
         found = {f"{self.key}_{name.lower()}": factor for name, factor in FACTORS[self.dimension].items()}
-        return {
-            name: factor
-            for name, factor in found.items()
-            if name.isascii() and name.replace("_", "").isalnum()
-        }
+        return {name: factor for name, factor in found.items() if name.isascii() and name.isidentifier()}
 
     @property
     def dimension(self) -> Dimension | None:

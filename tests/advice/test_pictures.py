@@ -9,8 +9,7 @@ import pytest
 
 from planner.advice import channel_programs
 from planner.advice.disk import Setting, disk_rates
-from planner.advice.paging import paging_devices
-from planner.advice.paging_capacity import Load, Question, paging_capacity
+from planner.advice.paging import Load, Question, paging_capacity, paging_devices
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,13 +11,13 @@ import pytest
 
 from planner import calibrate, library
 from planner.calibrate import Estimate, Fit, Observation, Outlier
-from planner.calibrate.calibration import Calibration, comparisons, correlations, known_parameters
+from planner.calibrate.calibration import Calibration, correlations, known_parameters
 from planner.calibrate.calibration import given as entered
 from planner.calibrate.data_file import Chosen
 from planner.calibrate.kinds import Task, known_values, to_model
 from planner.calibrate.least_squares import GIVEN, LeastSquares, MeasuredFigure
 from planner.calibrate.problem import KEYS, PARAMETERS, PRIORS, Problem, Solution
-from planner.calibrate.volume_fit import _check_error, _check_service, _degrees, _left, _observations, _status
+from planner.calibrate.volume_fit import _check_error, _check_service, _left, _observations, _status
 from planner.errors import CalibrationError, InputError
 from planner.library import data_path
 from planner.quantity import Quantity
@@ -105,7 +105,7 @@ class Two(LeastSquares):
 
 
 def test_a_comparison_is_in_the_unit_of_its_quantity_its_error_on_the_scale_of_the_fit() -> None:
-    rate, wait = comparisons(Two(model_error=0.05), np.zeros(1))
+    rate, wait = Two(model_error=0.05).compared(np.zeros(1))
     assert (rate.run, rate.quantity, rate.measured, rate.predicted) == (
         "a",
         "rate",
@@ -253,14 +253,14 @@ def linear(error: float = 0.1, residuals: tuple[float, ...] = (1.0, -2.0, 0.5)) 
 
 def test_degrees_are_the_figures_less_what_the_parameters_took() -> None:
     assert _left(linear()) == pytest.approx(0.0, abs=1e-9)  # three figures, three parameters
-    assert _degrees(linear()) == 1.0
-    assert _degrees(linear(0.02)) == GIVEN
+    assert linear().problem.degrees(_left(linear())) == 1.0
+    assert linear(0.02).problem.degrees(0.0) == GIVEN
     half = linear()
     soft = replace(
         half, jacobian=np.concatenate([np.eye(3, 4), np.eye(3, 4)])
     )  # priors as sharp as the figures
     assert _left(soft) == pytest.approx(1.5)
-    assert _degrees(soft) == pytest.approx(1.5)
+    assert soft.problem.degrees(_left(soft)) == pytest.approx(1.5)
 
 
 def test_runs_that_no_law_gives_together_are_refused_with_the_worst_of_them() -> None:

@@ -9,11 +9,10 @@ import pytest
 
 from planner import whatif
 from planner.calibrate.cost_fit import CostLaw, fit_costs
+from planner.calibrate.costs import fit_channel_program, fit_disk
 from planner.calibrate.data_file import Measurements
-from planner.calibrate.disks import fit_disk
 from planner.calibrate.kinds import model_of_costs
 from planner.calibrate.least_squares import MeasuredFigure
-from planner.calibrate.processor_time import fit_channel_program
 from planner.devices import ChannelProgram
 from planner.errors import CalibrationError, InputError
 from planner.quantity import Quantity

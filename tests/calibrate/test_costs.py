@@ -12,17 +12,20 @@ import pytest
 from scipy.stats import t
 
 from planner.calibrate.cost_fit import CostFit, CostLaw, _unseen, fit_costs
-from planner.calibrate.data_file import Measurements
-from planner.calibrate.disks import DISK_HEADINGS, PAGING_HEADINGS, fit_disk, fit_paging
-from planner.calibrate.least_squares import GIVEN, LeastSquares, MeasuredFigure, with_likely_error
-from planner.calibrate.processor_time import (
+from planner.calibrate.costs import (
     CHANNEL_HEADINGS,
+    DISK_HEADINGS,
+    PAGING_HEADINGS,
     PROCESSOR_HEADINGS,
     cpu_time,
     fit_channel_program,
+    fit_disk,
+    fit_paging,
     fit_processors,
     fit_scaling,
 )
+from planner.calibrate.data_file import Measurements
+from planner.calibrate.least_squares import GIVEN, LeastSquares, MeasuredFigure, with_likely_error
 from planner.devices import ChannelProgram, PagingDevice
 from planner.errors import CalibrationError, ReportError
 from planner.quantity import Quantity

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from planner.calibrate.costs import PAGING_HEADINGS, PAGING_NEEDED
 from planner.calibrate.data_file import read_measurements
-from planner.calibrate.disks import PAGING_HEADINGS, PAGING_NEEDED
 from planner.cli import main
 from planner.devices import PagingDevice
 from planner.errors import ReportError

@@ -12,9 +12,10 @@ from matplotlib.colors import same_color
 
 from planner import calibrate, style
 from planner.calibrate import Observation
-from planner.calibrate.calibration import Calibration, Comparison, Fit, Outlier
+from planner.calibrate.calibration import Calibration, Fit, Outlier
 from planner.calibrate.cost_fit import CostFit
 from planner.calibrate.error_bar import interval
+from planner.calibrate.least_squares import Comparison
 from planner.calibrate.picture import _axis, _counts, _words, draw_costs, draw_fit
 from planner.reports import Printed
 

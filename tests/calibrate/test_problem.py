@@ -447,7 +447,7 @@ def test_of_a_shared_pool_more_requesters_are_asked_only_where_the_most_were_tri
     found = Solution(problem=one, logs=at, residuals=np.zeros(6), jacobian=np.eye(6, 4))
     seen: list[tuple[Problem, list[Array]]] = []
 
-    def solved(further: Problem, begin: list[Array]) -> Solution:
+    def solved(further: Problem, begin: list[Array], **_: bool) -> Solution:
         seen.append((further, begin))
         return found
 

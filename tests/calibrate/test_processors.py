@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.calibrate.costs import fit_processors
 from planner.calibrate.data_file import Measurements
-from planner.calibrate.processor_time import fit_processors
 from planner.cli import main
 from planner.devices.processors import Processors
 from planner.errors import InputError

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.advice.processors import read_configurations
+from planner.calibrate.costs import DISK_HEADINGS, DISK_NEEDED
 from planner.calibrate.data_file import read_measurements, read_observations
-from planner.calibrate.disks import DISK_HEADINGS, DISK_NEEDED
 from planner.cli import main
 from planner.errors import ReportError
 from planner.reports import read_table

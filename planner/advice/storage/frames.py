@@ -314,16 +314,14 @@ def guests_that_fit(
         enough = range(1, 2 * max(real // budget(1, pages).real_storage_bytes, 1))
         return bisect_left(enough, True, key=lambda guests: budget(guests, pages).real_storage_bytes > real)
 
-    ends = (
-        [resident_pages] * 2 if resident_pages is not None else [max(least, 1.0), storage.PAGES_PER_SEGMENT]
-    )
-    low, high = (most(pages) for pages in ends)
+    ends: tuple[float, float] = (max(least, 1.0), storage.PAGES_PER_SEGMENT)
+    if resident_pages is not None:
+        ends = (resident_pages, resident_pages)
+    low, high = map(most, ends)
     if not high:
         one = budget(1, ends[1]).real_storage_bytes
-        takes, touched = (
-            _hundredths(one / GIB, math.ceil),
-            _hundredths(100 * instantiated * real / one, math.floor),
-        )
+        takes = _hundredths(one / GIB, math.ceil)
+        touched = _hundredths(100 * instantiated * real / one, math.floor)
         raise InfeasibleError(
             f"one guest takes {takes} GB of real storage and there are {given(real / GIB)} GB: {takes} GB "
             f"would hold one, or a guest that touches no more than {touched}% of its storage"

@@ -1,8 +1,9 @@
-"""Measured disks to what they take: of disk paths the parts of a transaction, of paging devices transfers and pages."""
+"""Measured costs to their parts: of disk paths and paging devices, of channel programs in CP, of transactions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -10,13 +11,14 @@ import numpy as np
 from planner.calibrate.calibration import Estimate, given
 from planner.calibrate.cost_fit import CostFit, CostLaw, fit_costs
 from planner.calibrate.data_file import Measurements
+from planner.devices import channel_program, disk, paging, processors
+from planner.devices.channel_program import WIDTHS, ChannelProgram
 from planner.devices.disk import COSTS, DiskPath
-from planner.devices.disk import KIND as DISK
-from planner.devices.paging import KIND as PAGING
 from planner.devices.paging import PagingDevice
+from planner.errors import InputError
 from planner.quantity import Quantity
 from planner.reports import Printed
-from planner.units import MICROSECOND
+from planner.units import MEGABYTE, MICROSECOND, MILLISECOND
 
 DISK_HEADINGS: Final = (
     Quantity("cache", "on or off: minidisk cache", words=("on", "off")),
@@ -48,7 +50,7 @@ def fit_disk(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = N
              if run.value(name) > 0]  # fmt: skip
     factors = {heading.file_key: heading.factor for heading in DISK_HEADINGS}
     law = CostLaw(
-        kind=DISK,
+        kind=disk.KIND,
         parameters=tuple(ENTRIES[f"{part}_{cost}"] for part in parts for cost in COSTS),
         start=tuple(_start(cost, pairs) for _ in parts for cost in COSTS),
         predict=lambda values: [_figure(values, each, name) for _, each, name in pairs],
@@ -184,7 +186,7 @@ PAGING_FIGURES: Final = {  # parameter: the figure that tells it
     "service_time": "transfer_rate", "pages_per_transfer": "page_rate", "cp_time": "cp_us_per_page",
     "cp_system_time": "cp_system_us_per_page",
 }  # fmt: skip
-PAGING_ENTRIES: Final = {parameter.key: parameter for parameter in PagingDevice.PARAMETERS}
+DEVICE: Final = {parameter.key: parameter for parameter in PagingDevice.PARAMETERS}
 
 
 def fit_paging(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
@@ -200,17 +202,15 @@ def fit_paging(runs: Sequence[Measurements], fixed: Mapping[str, float] | None =
     factors = {heading.file_key: heading.factor for heading in PAGING_HEADINGS}
     pairs = [(run, key, name) for run in runs for key, name in PAGING_FIGURES.items() if name in run.numbers]
     told = [key for key in PAGING_FIGURES if any(key == each for _, each, _ in pairs)]
-    assumed = {
-        key: PAGING_ENTRIES[key].default for key in ("pages_per_transfer", "cp_time") if key not in told
-    }
+    assumed = {key: DEVICE[key].default for key in ("pages_per_transfer", "cp_time") if key not in told}
     assumed |= {key: runs[-1].value(key) for key in ("queue_depth", "outstanding")}
     asked = [run.value("outstanding") for run in runs]
     law = CostLaw(
-        kind=PAGING,
-        parameters=tuple(PAGING_ENTRIES[key] for key in told),
+        kind=paging.KIND,
+        parameters=tuple(DEVICE[key] for key in told),
         start=tuple(_paging_start(key, runs) for key in told),
         predict=lambda values: [_paging_figure(values, run, key) for run, key, _ in pairs],
-        held=tuple(given(PAGING_ENTRIES[key], value) for key, value in assumed.items()),
+        held=tuple(given(DEVICE[key], value) for key, value in assumed.items()),
         validity={"outstanding": (min(asked), max(asked))},
         population=int(asked[-1]),
     )
@@ -270,3 +270,152 @@ def _paging_start(key: str, runs: Sequence[Measurements]) -> float:
             " the measurements contradict each other", "think_us",
         )  # fmt: skip
     return min(cycle, min(outstanding, run.value("queue_depth")) / found)
+
+
+CHANNEL_HEADINGS: Final = (
+    Quantity("bits", "31 or 64: width of the addresses", words=tuple(map(str, WIDTHS))),
+    Quantity("translation", "fast or slow", words=("fast", "slow")),
+    Quantity("cp", "CP processor time of the run", "ms"),
+    Quantity("written", "MB (2^20 bytes) written in that time", "mb", zero=True),
+    Quantity("read", "MB read in that time", "mb", zero=True),
+)
+CHANNEL_NEEDED: Final = ("bits", "translation", "cp_ms")
+PROGRAM: Final = {parameter.key: parameter for parameter in ChannelProgram.PARAMETERS}
+
+
+def fit_channel_program(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+    """Fit the costs of channel programs; one that no run determines is 0, by convention that of fast CCWs first."""
+    for run in runs:
+        if _moved(run) <= 0:
+            raise run.error("expected written_mb or read_mb above zero", "written_mb")
+    held = dict(fixed or {})
+    wide, slow = (
+        any(run.words[key] == word for run in runs) for key, word in (("bits", "64"), ("translation", "slow"))
+    )
+    told = ["ssch_time", *(["ssch_64_time"] if wide else []), *(["slow_ccw_time"] if slow else [])]
+    shares = {round(_read_share(run), 9) for run in runs}
+    if "read_factor" in held or len(shares) == 1:
+        return _fit_told(runs, told, held, given(PROGRAM["read_factor"], held.get("read_factor", 1.0)))
+    both = _fit_told(runs, [*told, "read_factor"], held, None)
+    read = both.estimates["read_factor"]
+    half = 2 * read.standard_error  # within which reading may cost what writing costs
+    if abs(read.value - 1) > half:
+        return both
+    near = replace(read, value=1.0, status="fixed", low=read.value - half, high=read.value + half)
+    return _fit_told(runs, told, held, near)
+
+
+def _moved(run: Measurements) -> float:
+    """MB written and read."""
+    return (run.value("written_mb") + run.value("read_mb")) / MEGABYTE
+
+
+def _read_share(run: Measurements) -> float:
+    return run.value("read_mb") / MEGABYTE / _moved(run)
+
+
+def _fit_told(
+    runs: Sequence[Measurements], told: Sequence[str], fixed: Mapping[str, float], read: Estimate | None
+) -> CostFit:
+    """Fit the costs in `told`; `read` is what is known of reading over writing, if it is not among them."""
+    measured = [run.figure("cp_ms", MILLISECOND) for run in runs]
+    held = {} if read is None else {"read_factor": read}
+    assumed = {key: fixed.get(key, 0.0) for key in PROGRAM if key not in {*told, *held}}
+
+    def times(values: Mapping[str, float]) -> list[float]:
+        law = ChannelProgram(**assumed, **{key: each.value for key, each in held.items()}, **values)
+        return [
+            _moved(run) * law.time_per_mb(int(run.words["bits"]), fast=run.words["translation"] == "fast",
+                                          read_share=_read_share(run))
+            for run in runs
+        ]  # fmt: skip
+
+    each_mb = [each.value / _moved(run) for each, run in zip(measured, runs, strict=True)]
+    least, most = min(each_mb), max(each_mb)
+    bits, shares = [float(run.words["bits"]) for run in runs], list(map(_read_share, runs))
+    law = CostLaw(
+        kind=channel_program.KIND,
+        parameters=tuple(PROGRAM[key] for key in told),
+        start=tuple(1.0 if key == "read_factor" else least if key == "ssch_time" else max(most - least, least / 2)
+                    for key in told),
+        predict=times,
+        validity={"bits": (min(bits), max(bits)), "read_share": (min(shares), max(shares))},
+    )  # fmt: skip
+    found = fit_costs(measured, law, {key: value for key, value in fixed.items() if key in told})
+    estimates = found.estimates | held
+    for key, value in assumed.items():
+        known = key in fixed
+        estimates[key] = given(PROGRAM[key], value) if known else _unknown(key, found.value("ssch_time"))
+    return replace(found, estimates={key: estimates[key] for key in PROGRAM})
+
+
+def _unknown(key: str, most: float) -> Estimate:
+    """A cost that the runs do not tell: nothing by convention; as part of another, at most that other."""
+    high = most if key == "fast_ccw_time" else None
+    return Estimate(PROGRAM[key], 0.0, 0.0, "not determined", 0.0, 0.0, high)  # fmt: skip
+
+
+SCALING: Final = (processors.CPU_TIME, processors.CONTENTION, processors.COHERENCY)
+PROCESSOR_HEADINGS: Final = (
+    Quantity("processors", "processors that shared the work", whole=True),
+    Quantity("cpu", "CPU time of a transaction, in guests and in CP", "ms"),
+    Quantity("emulation_cpu", "the part of it in guests", "ms"),
+    Quantity("cp_cpu", "the part of it in CP", "ms"),
+    Quantity("itr", "instead: transactions of fully busy processors", "1/s"),
+    Quantity("real_storage", "real storage; not used by the law", "GB"),
+)
+PROCESSOR_NEEDED: Final = ("processors",)
+# What gives the CPU time of a transaction.
+TIMES: Final = (("emulation_cpu_ms", "cp_cpu_ms"), ("cpu_ms",), ("itr",))
+
+
+def fit_processors(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+    """Fit ``t(n) = t1 (1 + alpha (n - 1) + beta n (n - 1))`` to the CPU time of a transaction, in logarithms.
+
+    Coefficients are not negative (Gunther, Guerrilla Capacity Planning, 2007, eq. 4.31).
+    """
+    counts = [run.value("processors") for run in runs]
+    fewest = len(SCALING)
+    if len(set(counts)) < fewest:
+        raise InputError("configurations", counts, f"at least {fewest} different numbers of processors")
+    return fit_scaling(runs, fixed)
+
+
+def fit_scaling(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+    """Fit as `fit_processors` does, however few the runs: without a degree of freedom nothing bounds a prediction."""
+    counts = [run.value("processors") for run in runs]
+    timed = [replace(run, numbers={"cpu_ms": cpu_time(run)}) for run in runs]
+
+    def times(values: Mapping[str, float]) -> list[float]:
+        first, contention, coherency = (values[each.key] for each in SCALING)
+        return [first * (1 + contention * (n - 1) + coherency * n * (n - 1)) for n in counts]
+
+    law = CostLaw(
+        kind=processors.KIND,
+        parameters=SCALING,
+        start=(min(run.value("cpu_ms") for run in timed), 5e-2, 5e-3),  # of the coefficients: large ones
+        predict=times,
+        validity={"processors": (min(counts), max(counts))},
+        # Fewer runs leave three coefficients less than two degrees of freedom.
+        coefficients=3 if len(runs) >= len(SCALING) + 2 else 2,
+    )
+    return fit_costs([run.figure("cpu_ms", MILLISECOND) for run in timed], law, fixed)
+
+
+def cpu_time(run: Measurements) -> Printed:
+    """CPU time of a transaction, from whichever columns tell it; several have to tell the same [s]."""
+    numbers = run.numbers
+    found = {"cpu_ms": numbers["cpu_ms"]} if "cpu_ms" in numbers else {}
+    if {"emulation_cpu_ms", "cp_cpu_ms"} <= set(numbers):
+        found["cp_cpu_ms"] = numbers["emulation_cpu_ms"] + numbers["cp_cpu_ms"]
+    if "itr" in numbers:
+        value = run.value("processors") / numbers["itr"].value
+        found["itr"] = Printed(value, value * numbers["itr"].resolution / numbers["itr"].value)
+    if not found:
+        raise run.error("expected a number in cpu_ms, in emulation_cpu_ms and cp_cpu_ms, or in itr")
+    (first, time), *others = found.items()
+    for heading, other in others:
+        if abs(other.value - time.value) > other.resolution + time.resolution + 1e-9 * time.value:
+            each = " and ".join(f"{one.value / MILLISECOND:.4g} ms by {by}" for by, one in found.items())
+            raise run.error(f"{each} of a transaction: expected the same, or only {first}", heading)
+    return time
