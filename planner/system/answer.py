@@ -239,8 +239,11 @@ def _notes(system: System, found: Found, sensitive: float = 10.0, coarse: float 
         yield f"Only storage is known of guests {', '.join(idle)}: touch_time_us or io_to would say what they do."
     if any(number.basis == "outside" for number in found.processors.values()) and system.of("paging"):
         yield from _outside(system)
-    paged = any(g.word("model") for g in system.of("guests"))
-    if found.throughput.value and found.miss_ratio.value == 0 and paged:
+    if (
+        found.throughput.value
+        and found.miss_ratio.value == 0
+        and any(g.word("model") for g in system.of("guests"))
+    ):
         yield (
             "Nothing is paged, and the processor time per touch was measured on a system that paged: an extrapolation."
         )
@@ -254,11 +257,17 @@ def _notes(system: System, found: Found, sensitive: float = 10.0, coarse: float 
     if found.bounds.get("processors", OUTSIDE).value and found.processors["total_busy"].value is None:
         yield "The bound of the processors is that of the processor times that are known; the others lower it."
     if found.shares:
-        named = [(part, "error of the law" if name == "law" else name) for name, part in found.shares.items()]
-        widest = sorted(named, key=lambda pair: -pair[0])[:3]
-        parts = ", ".join(f"{name} {percent(part)}" for part, name in widest if part > 0)
-        made = f"What the interval of the throughput is made of: {parts}."
-        yield made if parts else "All numbers are taken as exact."
+        widest = sorted(found.shares.items(), key=lambda pair: -pair[1])[:3]
+        parts = ", ".join(
+            f"{'error of the law' if name == 'law' else name} {percent(part)}"
+            for name, part in widest
+            if part > 0
+        )
+        yield (
+            f"What the interval of the throughput is made of: {parts}."
+            if parts
+            else "All numbers are taken as exact."
+        )
     wide = [
         f"{entry.label}.{key} {percent(half / entry.numbers[key])}"
         for entry in system.entries
@@ -270,10 +279,12 @@ def _notes(system: System, found: Found, sensitive: float = 10.0, coarse: float 
             f"Digits count as measured, good to half of the last one, to either side: {listed(wide, 3)}. Write more of "
             "them (0.00100 in place of 0.001), or a whole number of a smaller unit, where it is known better."
         )
-    sizes = {name: abs(each.value or 0.0) for name, each in found.elasticity.items()}
-    for name in [name for name, size in sizes.items() if size > sensitive]:
-        change = percent(sizes[name] / 100)
-        yield f"One percent of {name} moves the throughput by {change}: near this edge no number is safe."
+    steep = [
+        (name, n) for name, n in found.elasticity.items() if n.value is not None and abs(n.value) > sensitive
+    ]
+    for name, number in steep:
+        size = abs(number.value or 0)
+        yield f"One percent of {name} moves the throughput by {percent(size / 100)}: near this edge no number is safe."
     if found.storage and found.storage["pages_without_frame"].value:
         needed = found.storage["storage_without_paging"]
         yield f"Without paging: {said(needed, GIB, 'GiB')} of real storage. The page rate is no measure of relief."
@@ -415,7 +426,11 @@ def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
         Every number that differs is put into the first system alone.
     """
     first, second = (
-        {(e.label, key): value.value for e in each.system.entries for key, value in e.values.items()}
+        {
+            (entry.label, key): value.value
+            for entry in each.system.entries
+            for key, value in entry.values.items()
+        }
         for each in (one, two)
     )
     unasked = {"model", "name", "source", "release", "like"}
@@ -434,8 +449,10 @@ def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
         effect = rate / before - 1 if rate is not None and before else None
         effect = 0.0 if effect is not None and math.isclose(effect, 0.0, abs_tol=1e-9) else effect
         declared = TABLES[table.partition("[")[0]].bare(key)
-        values = (of.get((table, key)) for of in (first, second))
-        old, new = (declared.worded(each) if declared and each is not None else "-" for each in values)
+        old, new = (
+            declared.worded(of[table, key]) if declared and (table, key) in of else "-"
+            for of in (first, second)
+        )
         rows.append((f"{table}.{key}", old, new, effect))
     return SystemComparison(one=one, two=two, inputs=tuple(rows))
 
@@ -444,7 +461,7 @@ def _bounds(
     headline: str, pairs: Sequence[tuple[str, Found]], unit: str, axes: style.Axes | None
 ) -> style.Axes:
     """Bounds as hollow points and the throughput as a full one with its interval, for one system or two."""
-    names = list(dict.fromkeys(name for _, each in pairs for name, _ in each.ranked()))
+    names = [n for n in dict.fromkeys(n for _, f in pairs for n, _ in f.ranked())]
     labels, several = ["throughput", *names], len(pairs) > 1
     most = pairs[0][1].throughput.value
     title = "" if several or most is None else f"{readable(most)} {unit}, most limited by {names[0]}"

@@ -14,7 +14,8 @@ from planner.devices.storage import FRAMES_PER_PGMBK
 from planner.queueing import usl
 from planner.results import Array
 from planner.system.description import Entry, System
-from planner.system.loop import CannotRunError, Cycle, Loads, Loop, PagingGroup, VolumeGroup, refuse
+from planner.system.loop import Loads, Loop
+from planner.system.stations import CannotRunError, Cycle, PagingGroup, VolumeGroup, refuse
 from planner.units import FRAME, GIB
 
 SLACK: Final = 1e-9  # a guest that just fits is not refused for the rounding of floating point
@@ -401,6 +402,7 @@ def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) 
         "queue_length": waiting / group.devices,
         "wait": wait,
         "response": wait + service,
+        "service": service,
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from planner.queueing import closed_network
 from planner.queueing._product_form import Network, StationGroup
-from planner.system.loop import pool_paces
+from planner.system.stations import pool_paces
 
 
 def pace_of(

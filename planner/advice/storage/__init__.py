@@ -8,7 +8,8 @@ from planner.advice.storage.frames import (
     guests_that_fit,
     resident_pages_that_fit,
 )
-from planner.advice.storage.limits import StorageBudget, StorageLimits, StorageUsage, storage_usage
+from planner.advice.storage.limits import StorageBudget, StorageLimits
+from planner.advice.storage.usage import StorageUsage, storage_usage
 
 __all__ = [
     "FrameBudget", "StorageBudget", "StorageFit", "StorageLimits", "StorageUsage", "frame_budget",

@@ -12,7 +12,7 @@ from planner.advice.storage import (
     guests_that_fit,
     resident_pages_that_fit,
 )
-from planner.advice.storage.limits import _span
+from planner.advice.storage.usage import _span
 from planner.errors import InfeasibleError
 from planner.units import GIB
 
