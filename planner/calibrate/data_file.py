@@ -58,7 +58,9 @@ def read_measurements(
     """Read runs, one a row, with all `needed` columns and one of each group in `one_of`; `what` is for messages."""
     known = None if others else ["run", *(each.file_key for each in headings)]
     found: list[Measurements] = []
-    for path in paths:
+    for k, path in enumerate(paths):
+        if path in paths[:k]:
+            raise InputError("measurements", f"{path} a second time", "each file once")
         table = read_csv(path, needed, what)
         if known is not None:
             table.refuse_others(known)
@@ -177,6 +179,9 @@ def read_observations(paths: Sequence[Path], kind: str, chosen: Chosen = EVERYTH
             "measurements", len(found),
             f"at most {MOST_RUNS} runs in one fit; `device`, `pool`, `start` with `end` or `interval` choose some",
         )  # fmt: skip
+    for k, run in enumerate(found):
+        if run in found[:k]:
+            raise InputError("measurements", f"{run.name} a second time", "each measurement once")
     return found
 
 

@@ -246,3 +246,17 @@ def test_a_run_that_stands_there_twice_is_refused(write: Write) -> None:
     with pytest.raises(ReportError, match=r"line 4.*a second time"):
         read_measurements([path], HEADINGS, ("cp_us",))
     assert len(read_measurements([write("cp_us,run", "12.5,a", "12.5,b")], HEADINGS, ("cp_us",))) == 2
+    with pytest.raises(InputError, match=r"a second time': expected each file once"):
+        read_measurements([path, path], HEADINGS, ("cp_us",))
+
+
+@pytest.mark.parametrize("kind", ["volume", "pool"])
+def test_a_run_of_volumes_that_stands_there_twice_is_refused(write: Write, kind: str) -> None:
+    """It is no further evidence: an error would shrink that no measurement made smaller."""
+    rows = ("0,755,1.3,1.84,a", "0,755,1.3,1.84,b")
+    assert len(read_observations([write("aliases,io_rate,service_ms,queued,run", *rows)], "volume")) == 2
+    with pytest.raises(InputError, match=r"'a a second time': expected each measurement once"):
+        read_observations([write("aliases,io_rate,service_ms,queued,run", *rows, rows[0])], "volume")
+    listing = data_path("hyperpav", f"{'522A' if kind == 'volume' else 'pool'}-0-aliases.listing")
+    with pytest.raises(InputError, match=r"a second time': expected each measurement once"):
+        read_observations([listing, listing], kind)
