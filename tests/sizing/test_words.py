@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from planner.sizing.gaps import (
     first_words,
     gaps,
     reasons,
+    without_rows,
     worst_code,
 )
 from planner.sizing.need import need, ordered, worst_by_need
@@ -503,3 +505,12 @@ def test_the_order_of_volumes_in_a_file_is_that_of_their_numbers() -> None:
     assert np.asarray(found.together).tolist() == [0.2, 0.3, 0.1]
     assert ordered(found) is found
     assert ordered(replace(run, together=0.5)).together == 0.5
+
+
+def test_half_of_the_volumes_are_too_few_to_answer_an_interval() -> None:
+    """Of eight volumes four have rows: half lack them; five and seven are most, eight are all."""
+    told = without_rows([8, 8, 4, 5, 8, 7, 8, 8, 8, 8], lambda k: datetime(2024, 1, 1 + k))
+    assert told == [
+        "1 of 10 intervals lack rows of half of the volumes or more, the first at 2024-01-03 00:00: not answered",
+        "2 of 10 intervals lack rows of some volumes, the first at 2024-01-04 00:00: taken as without I/O there",
+    ]
