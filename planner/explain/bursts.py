@@ -6,7 +6,21 @@ from collections.abc import Mapping
 
 import numpy as np
 import sympy
-from sympy import Eq, Function, Integral, Max, Piecewise, Rational, Sum, Symbol, binomial, erfinv, oo, sqrt
+from sympy import (
+    Eq,
+    Function,
+    Integer,
+    Integral,
+    Max,
+    Piecewise,
+    Rational,
+    Sum,
+    Symbol,
+    binomial,
+    erfinv,
+    oo,
+    sqrt,
+)
 
 from planner.errors import InputError
 from planner.explain.topic import MOST, PRECISION, TINY, Equation, Exact, Topic
@@ -27,6 +41,11 @@ def _rate(present: sympy.Expr) -> sympy.Expr:
     return present / (service * (1 + growth * Max(present - 1, 0)))
 
 
+def _stable(finite: sympy.Expr) -> sympy.Piecewise:
+    """A sum over all I/Os at the volume, whose weights fall above c only below saturation."""
+    return Piecewise((finite, ratio < 1), (oo, True))
+
+
 def _equations(exact: Exact) -> tuple[Equation, ...]:
     below = (n, 0, c)
     return (
@@ -41,21 +60,26 @@ def _equations(exact: Exact) -> tuple[Equation, ...]:
         ),
         Equation(most, _rate(c), "rate with all devices busy", "1/s"),
         Equation(ratio, stay + instants / most, "ratio of weights above c"),
-        Equation(over, weight(c) * ratio / (1 - ratio), "weight above c"),
-        Equation(excess, over / (1 - ratio), "I/Os waiting, times the weights"),
+        Equation(over, _stable(weight(c) * ratio / (1 - ratio)), "weight above c"),
+        Equation(excess, _stable(over / (1 - ratio)), "I/Os waiting, times the weights"),
         Equation(total, Sum(weight(n), below) + over, "sum of the weights"),
-        Equation(queue, excess / total, "queue length"),
+        Equation(queue, _stable(excess / total), "queue length"),
         Equation(wait, queue / rate, "wait time, by Little's law", "s"),
     )
 
 
 def _numerical(values: Mapping[str, float]) -> dict[str, float]:
     from planner.demand import chains
+    from planner.queueing import checks
 
+    for key in ("arrival_rate", "service_time", "batch"):
+        checks.positive(key, values[key])
+    checks.nonnegative("inflation", values["inflation"])
     devices = int(values["servers"])
     station = chains.DeviceStation(most=devices, inflation=values["inflation"], gap=np.zeros(1))
-    load = np.array([values["arrival_rate"] * values["service_time"]])
-    found = chains.batches(station, load, np.array([values["batch"]]), np.ones(1))
+    load = checks.nonnegative("offered_load", [values["arrival_rate"] * values["service_time"]], "erlang")
+    with np.errstate(over="ignore", invalid="ignore"):  # weights far beyond saturation
+        found = chains.batches(station, load, np.array([values["batch"]]), np.ones(1))
     queued = float(found.queue[devices - 1, 0])
     return {"L_q": queued, "W": queued / values["arrival_rate"]}
 
@@ -106,6 +130,8 @@ def _together_equations(exact: Exact) -> tuple[Equation, ...]:
     share, meaning = exact["together"], "I/Os beyond the aliases, the mean of (O - A)+"
     if MOST_TOGETHER < share < 1:
         raise InputError("together", float(share), f"0 to {float(MOST_TOGETHER):g}, or 1")
+    if exact["volumes"] * exact["burst"] <= exact["aliases"]:
+        return _in_steps(Equation(excess, Integer(0), "I/Os beyond the aliases: no burst goes beyond them"))
     summed = Integral(_excess(normal(start + slope * common)) * density(common), (common, -oo, oo))
     steps = {
         0: (Equation(excess, _excess(part), f"{meaning}, volumes independent"),),
@@ -117,6 +143,11 @@ def _together_equations(exact: Exact) -> tuple[Equation, ...]:
         Equation(slope, sqrt(together / (1 - together)), "weight of the common number beside a volume's own"),
         Equation(excess, summed, meaning, digits=10),
     ))  # fmt: skip
+    return _in_steps(*steps)
+
+
+def _in_steps(*steps: Equation) -> tuple[Equation, ...]:
+    """What leads to the I/Os beyond the aliases, between what holds however they come about."""
     return (
         Equation(in_use, volumes * part * burst, "aliases in use where there are enough, whatever r"),
         *steps,

@@ -6,11 +6,18 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import sympy
-from sympy import Integer, Min, Piecewise, Symbol, floor, oo, sqrt
+from sympy import Eq, Integer, Min, Piecewise, Symbol, floor, oo, sqrt
 
 from planner import queueing
 from planner.devices.channel_program import ChannelProgram
-from planner.devices.storage import FRAMES_PER_PGMBK, SEGMENTS_PER_PTRM_SPACE, ptrm_limit, real_storage_limit
+from planner.devices.storage import (
+    FRAMES_PER_PGMBK,
+    PAGES_PER_SEGMENT,
+    SEGMENTS_PER_PTRM_SPACE,
+    ptrm_limit,
+    real_storage_limit,
+)
+from planner.errors import InputError
 from planner.explain.topic import MOST, TINY, Equation, Exact, Topic
 from planner.library import read_model
 from planner.quantity import Quantity
@@ -29,6 +36,9 @@ MEANINGS = {
 
 
 def _program_equations(exact: Exact) -> tuple[Equation, ...]:
+    if exact["ssch_time"] == exact["slow_ccw_time"] == 0:
+        wanted = "one of them above zero: a saving is a share of what slow translation costs"
+        raise InputError("ssch_time, slow_ccw_time", 0, wanted, "s")
     programs = {31: starts, 64: 2 * (starts + wider)}
     costs = tuple(
         Equation(
@@ -114,7 +124,8 @@ STORAGE_LIMIT = Topic(
     title="How much virtual storage can be in use",
     inputs=(
         Quantity("real_storage", "real storage", "bytes", symbol=storage, low=TINY, default="256GB"),
-        Quantity("resident_pages", "resident pages of a segment, 1 to 256", symbol=pages, low=1, default="50"),
+        Quantity("resident_pages", "resident pages of a segment, 1 to 256", symbol=pages, low=1,
+                 high=PAGES_PER_SEGMENT, default="50"),
         Quantity("ptrm_spaces", "PTRM data spaces of 4 GB", symbol=spaces, whole=True, low=1, high=MOST, default="16"),
     ),
     equations=_limit_equations,
@@ -145,7 +156,10 @@ def _scaling(exact: Exact) -> tuple[Equation, ...]:
         Equation(share, throughput / (gamma * n), "share of what n that never wait would do"),
         Equation(
             peak,
-            Piecewise((sqrt((1 - alpha) / beta), beta > 0), (oo, True)),
+            # with more contention or coherency the second one is already too many
+            Piecewise(
+                (oo, Eq(beta, 0) & (alpha <= 1)), (1, alpha + beta >= 1), (sqrt((1 - alpha) / beta), True)
+            ),
             "concurrency beyond which throughput falls",
         ),
     )
@@ -170,7 +184,7 @@ USL = Topic(
     numerical=_scaled,
     assumptions=(
         "gamma, alpha and beta are fitted to measurements, see queueing.fit_usl",
-        "alpha above zero and beta zero is Amdahl's law: throughput never exceeds gamma/alpha",
+        "alpha above zero, at most 1, and beta zero is Amdahl's law: throughput never exceeds gamma/alpha",
         "both zero: linear scaling",
         "three parameters and few points: a fit says little outside its measurements",
     ),

@@ -103,6 +103,9 @@ MMC = Topic(
 
 CRUDER: Final = "allen_cunneen"
 LEAST_SPREAD: Final = sympy.Rational(1, 1000)  # one stage of service for each thousandth is evaluated exactly
+LEAST_LOAD: Final = sympy.Rational(
+    1, 10**20
+)  # of a server; the wait is a power of it, and takes as many digits
 ROUGH: Final = 0.1  # an error that is told without decimals
 
 spread = Symbol("v", nonnegative=True)
@@ -158,6 +161,9 @@ def law(exact: Exact) -> tuple[Equation, ...]:
     if servers == 1 or scv == 1 or not 0 < load < servers:
         meaning = "wait time (Pollaczek and Khinchine)" if servers == 1 else "wait time"
         return (Equation(wait, exponential * (1 + spread) / 2, meaning, "s"),)
+    if load < LEAST_LOAD * servers:
+        wanted = f"0, or a load of at least {float(LEAST_LOAD):g} a server: less is none all but in name"
+        raise InputError("arrival_rate", float(exact["arrival_rate"]), wanted, "1/s")
     if 0 < scv < LEAST_SPREAD:
         wanted = f"0, or at least {float(LEAST_SPREAD):g}: less is constant service all but in name"
         raise InputError("scv", float(scv), wanted)

@@ -37,8 +37,12 @@ def exactly(item: Quantity, given: str | float) -> Any:
     if not dimension:
         value = units.parse_count(str(given), argument=item.key)
         if not item.holds(value):
-            whole = f"a whole number from {item.low:g} to {item.high:g}"
-            raise InputError(item.key, value, whole if item.whole else f"a number of at least {item.low:g}")
+            inside = (
+                f"of at least {item.low:g}"
+                if math.isinf(item.high)
+                else f"from {item.low:g} to {item.high:g}"
+            )
+            raise InputError(item.key, value, f"a {'whole ' if item.whole else ''}number {inside}")
         return sympy.Integer(int(value)) if item.whole else _rational(value)
     if isinstance(given, str):
         return _rational(units.parse(given, dimension, argument=item.key, zero=item.low == 0))
@@ -138,18 +142,21 @@ def many_digits(expression: Any, wanted: int, most: int = 2000) -> Any:
         evaluate = sympy.lambdify((), expression, [known, "mpmath"])
         with workdps(digits):
             before, found = found, re(evaluate())
-            if before is not None and abs(found - before) <= abs(found) / 10**wanted:
+            settled = found or 2 * digits > most  # a zero may be what further digits show
+            if before is not None and settled and abs(found - before) <= abs(found) / 10**wanted:
                 return sympy.Float(found, wanted)
         digits *= 2
     raise InputError("the numbers", "of the formula", f"such as need no more than {most} digits under way")
 
 
-def _over_the_line(function: Callable[[Any], Any], _: Any, *, digits: int) -> Any:
+def _over_the_line(function: Callable[[Any], Any], line: Any, *, digits: int) -> Any:
     """Integral over all numbers of what falls as a normal density does: the trapezoidal rule, ever finer."""
     from mpmath import mp, mpf, sqrt
 
-    end, step = sqrt(2 * (digits + 3) * mp.ln10), mpf(1) / 2
-    total = mp.fsum(function(k * step) for k in range(-int(end / step), int(end / step) + 1))
+    step, end, total, small = mpf(1) / 2, mpf(0), mpf(1), (digits + 3) * mp.ln10
+    for _ in range(2):  # of a small integral more of the tails counts: the first sum says how much
+        end = sqrt(2 * (small - min(mp.log(total), 0)))
+        total = mp.fsum(function(k * step) for k in range(-int(end / step), int(end / step) + 1))
     while True:
         between = int(end / step + 0.5)
         more = mp.fsum(function((k + mpf(1) / 2) * step) for k in range(-between, between))

@@ -43,10 +43,10 @@ class Scalability(Result):
 
     @property
     def peak_concurrency(self) -> Array:
-        """Concurrency of the largest throughput, sqrt((1 - alpha) / beta); inf where it never falls."""
-        if self.beta == 0:
-            return np.asarray(np.inf)
-        return np.asarray(np.sqrt(np.maximum((1 - self.alpha) / self.beta, 1.0)))
+        """Concurrency of the largest throughput, sqrt((1 - alpha) / beta), 1 at least; inf where it never falls."""
+        if self.alpha + self.beta >= 1 and (self.beta > 0 or self.alpha > 1):
+            return np.asarray(1.0)
+        return np.asarray(np.sqrt((1 - self.alpha) / self.beta) if self.beta > 0 else np.inf)
 
     @property
     def peak_throughput(self) -> Array:

@@ -102,6 +102,12 @@ def test_a_sensitivity_is_the_answer_with_the_input_raised() -> None:
         ("erlang-c", {"offered_load": -1}, "offered_load"),
         ("mgc", {"scv": 1e-9}, "0, or at least 0.001"),
         ("usl", {"n": 0.5}, "a number of at least 1"),
+        ("together", {"share": 1}, r"share = 1\.0: expected a number from 1e-06 to 0\.999"),
+        ("together", {"share": 0}, r"share = 0\.0: expected a number from 1e-06 to 0\.999"),
+        ("storage-limit", {"resident_pages": 300}, "a number from 1 to 256"),
+        ("ccw", {"ssch_time": 0, "slow_ccw_time": "0ms"}, "one of them above zero: a saving is a share"),
+        ("mgc", {"arrival_rate": 1e-30}, "0, or a load of at least 1e-20 a server"),
+        ("bursts", {"batch": 1e300}, "numbers above zero, from 1e-150 to 1e150"),
         ("alias-pool", {"volumes": 6, "population": 8}, "at most 25 states"),
     ],
 )

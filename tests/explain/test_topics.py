@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -402,3 +403,72 @@ def test_saturation_is_an_answer() -> None:
     assert math.isinf(told.value("W"))
     assert math.isinf(told.numerical["W"])
     assert "saturated" in told.text()
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"arrival_rate": "2000/s"}, {"arrival_rate": "1000/s"}, {"arrival_rate": "1000/s", "batch": 1},
+        {"arrival_rate": "2100/s", "servers": 2, "inflation": 0.5}, {"arrival_rate": 1e12, "servers": 30},
+    ],
+)  # fmt: skip
+def test_bursts_beyond_what_the_devices_carry_are_saturated(numbers: dict[str, float | str]) -> None:
+    told = explain("bursts", **numbers)
+    assert math.isinf(told.value("W"))
+    assert math.isinf(told.numerical["W"])
+    assert told.result == "Wait time, by Little's law: W = saturated"
+    steps = {each["symbol"]: each for each in told.to_dict()["steps"]}
+    assert all(steps[name]["value"] == math.inf for name in ("T", "E", "G", "L_q", "W"))
+    assert "\u221e  otherwise" in told.text()
+
+
+@pytest.mark.parametrize("rate", ["995/s", "990.1/s", "999.999/s"])
+def test_one_percent_that_crosses_saturation_is_told_as_saturated(rate: str) -> None:
+    told = explain("bursts", arrival_rate=rate)
+    changes = dict(told.sensitivities)
+    assert told.value("W") == pytest.approx(told.numerical["W"], rel=1e-9)
+    for key in ("arrival_rate", "service_time"):
+        assert math.isinf(changes[f"1% more: {key}"])
+    assert 0 < changes["one more: servers"] < told.value("W") < changes["1% more: batch"] < math.inf
+    assert "1% more: arrival_rate  saturated" in told.text()
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "peak"),
+    [
+        (2, 0.0005, 1), (1.01, 0.0005, 1), (1, 0.0005, 1), (2, 0, 1), (0.5, 3, 1), (1, 0, math.inf), (0.1, 0, math.inf),
+        (0.01, 0.0099, 10), (0, 0, math.inf),
+    ],
+)  # fmt: skip
+def test_the_peak_is_where_the_law_is_largest(alpha: float, beta: float, peak: float) -> None:
+    told = explain("usl", alpha=alpha, beta=beta)
+    assert told.value("n_max") == pytest.approx(peak)
+    assert told.text()
+    fitted = replace(
+        queueing.fit_usl([1, 2, 4], [1, 2, 4]),
+        gamma=np.float64(53),
+        alpha=np.float64(alpha),
+        beta=np.float64(beta),
+    )
+    assert float(fitted.peak_concurrency) == pytest.approx(peak)
+    n = np.linspace(1, 40, 391)
+    rates = queueing.usl(n, 53, alpha, beta)
+    assert float(fitted.peak_throughput) >= rates.max() * (1 - 1e-12)
+    if math.isfinite(peak):
+        assert n[np.argmax(rates)] == pytest.approx(peak)
+
+
+def test_enough_aliases_for_every_burst_leave_nothing_beyond_them() -> None:
+    told = explain("together", volumes=2, burst=3, aliases=6)
+    assert told.value("E") == told.numerical["E"] == 0
+    assert told.value("U") == pytest.approx(told.numerical["U"])
+
+
+@pytest.mark.parametrize(("share", "together"), [(1e-6, 0.99), (1e-6, 0.5)])
+def test_rare_bursts_lie_in_the_tails_of_what_volumes_have_in_common(share: float, together: float) -> None:
+    """One volume whose own number is integrated away has its burst in its share of the time, however rare."""
+    topic = topic_named("together")
+    values = topic.evaluate(
+        topic.numbers({"volumes": 1, "burst": 3, "aliases": 1, "share": share, "together": together})
+    )
+    assert float(step(values, "E")) == pytest.approx(2 * share, rel=1e-9)
