@@ -254,7 +254,7 @@ class Fit(Calibration):
             return f"{self.population} requesters a volume (given)"
         others = [f"{n} ({percent(share)})" for n, share in self.populations.items() if share >= likely]
         doubt = " or more, not determined" if self.population_status == "not determined" else ""
-        probable = f" (likely: {', '.join(others)})" if len(others) > 1 or doubt else ""
+        probable = f" (likely: {', '.join(others)})" if len(others) > 1 else ""
         return f"About {self.population} requesters a volume{doubt}{probable}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -143,7 +143,12 @@ def test_the_headline_says_how_many_requesters_and_how_sure(fit: Fit, free_fit: 
     likely = {n: share for n, share in free_fit.populations.items() if share >= 0.05}
     assert ("(likely:" in free_fit.headline) == (len(likely) > 1)
     open_ = replace(free_fit, population_status="not determined")
-    assert " or more, not determined (likely: " in open_.headline
+    assert " or more, not determined" in open_.headline
+    assert ("(likely:" in open_.headline) == (len(likely) > 1)
+    alone = replace(open_, spread=None)  # one candidate is no choice
+    assert alone.headline.startswith(
+        f"About {alone.population} requesters a volume or more, not determined; service "
+    )
     for changed in ({"low": None}, {"high": None}, {"status": "fixed"}):
         other = {**fit.estimates, "service_time": replace(service, **changed)}  # type: ignore[arg-type]
         assert ", 90 %)" not in replace(fit, estimates=other).headline
