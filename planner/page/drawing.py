@@ -136,9 +136,8 @@ class Curve:
         if k < len(self.counts):
             three = [float(each[k]) for each in (self.low, self.values, self.high)]
             low, value, high = ends(three) if all(map(math.isfinite, three)) else map(_said, three)
-            said.append(
-                f"With the recommended {self.recommended} aliases {value}{per}, 90 % {low} to {high}."
-            )
+            aliases = counted(self.recommended, "alias", "aliases")
+            said.append(f"With the recommended {aliases} {value}{per}, 90 % {low} to {high}.")
         said += [
             f"Measured with {m}: {_said(self.values[int(np.searchsorted(self.counts, m))])}{per}."
             for m in self.measured

@@ -78,6 +78,7 @@ def test_the_words_hold_the_numbers_of_the_recommended_and_the_measured_count() 
     assert words.startswith("With the recommended 2 aliases 180/s, 90 % 160 to 200.")
     times = curve(values=np.full(4, 1.623), low=np.full(4, 1.35), high=np.full(4, 1.7)).words()
     assert times.startswith("With the recommended 2 aliases 1.62/s, 90 % 1.35 to 1.70.")
+    assert curve(recommended=1).words().startswith("With the recommended 1 alias ")
     assert "Measured with 0: 100/s." in words
 
 
