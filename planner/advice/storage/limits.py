@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -107,6 +108,11 @@ class StorageBudget:
         frames, ptrm = self.real_storage // FRAME, self.ptrm_spaces * storage.SEGMENTS_PER_PTRM_SPACE
         # frames // (2 + pages) <= ptrm from here on
         return max(1, frames // (ptrm + 1) + 1 - storage.FRAMES_PER_PGMBK)
+
+    def most_pages_under_ptrm(self) -> Fraction:
+        """Most resident pages at which PTRM data spaces are met no later than real storage: they are named at a tie."""
+        segments = self.ptrm_spaces * storage.SEGMENTS_PER_PTRM_SPACE
+        return Fraction(self.real_storage // FRAME, segments) - storage.FRAMES_PER_PGMBK
 
     def _notes(self, *, assumed: bool) -> list[str]:
         row, notes = self.release, []
@@ -219,12 +225,13 @@ class StorageLimits(Answer):
         return (*exceeded, self._about_ptrm(), *self.budget.notes)
 
     def _about_ptrm(self) -> str:
-        pages = self.min_resident_pages_before_ptrm
-        if pages is None:
+        if self.min_resident_pages_before_ptrm is None:
             return "PTRM data spaces are never met first on this system."
-        if pages > storage.PAGES_PER_SEGMENT:
+        most = self.budget.most_pages_under_ptrm()
+        if most >= storage.PAGES_PER_SEGMENT:
             return "PTRM data spaces are met first however many pages are resident."
-        return f"PTRM data spaces are met first below {pages} resident pages in each in-use segment."
+        told = given(math.floor(100 * most) / 100)  # up to there it holds
+        return f"PTRM data spaces are met first up to {told} resident pages in each in-use segment."
 
     def plot(self, axes: style.Axes | None = None) -> style.Axes:
         """Draw in-use virtual storage against resident pages per segment, every limit as a line."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,19 @@ def test_the_number_of_pages_is_the_smallest(frames: int, spaces: int, pages: in
     assert first == (smallest is not None and pages < smallest)
     assert limits.binding.segments == min(ptrm, *by_name.values())
     assert (limits.binding.kind == "hard") == (ptrm <= min(by_name.values()))
+    (told,) = (note for note in limits.notes if note.startswith("PTRM data spaces are "))
+    if limits.binding.kind == "hard":
+        assert "never" not in told
+        assert "however many" in told or pages <= float(re.findall(r"up to (\S+) resident", told)[0])
+    else:
+        assert "never" in told or pages > float(re.findall(r"up to (\S+) resident", told)[0])
+
+
+@pytest.mark.parametrize(("pages", "first"), [(5.9, True), (6, True), (6.1, False)])
+def test_at_a_tie_the_mark_and_the_last_line_agree(pages: float, first: bool) -> None:
+    limits = budget(resident_pages=pages).limits()
+    assert (limits.binding.name == "PTRM-data-spaces") == first
+    assert "met first up to 6 resident pages" in limits.text()
 
 
 @given(frames=st.integers(1, 2**31), pages=st.floats(1, 256))
