@@ -123,7 +123,9 @@ def observe(supply: PoolSupply) -> Observed:
 
 def _found(supply: PoolSupply, marks: Counts) -> Counts:
     """Free aliases that a try found: where none failed, one at least, whether or not a mark counts the one it took."""
-    return np.where((supply.tries > 0) & (supply.fails == 0), np.maximum(marks, 1), marks)
+    return np.where(
+        (supply.tries > 0) & (supply.fails == 0), np.minimum(np.maximum(marks, 1), supply.aliases), marks
+    )
 
 
 def _now(supply: PoolSupply) -> NDArray[np.bool_]:

@@ -105,6 +105,12 @@ def test_one_interval_and_one_restart_are_told_in_the_singular() -> None:
         assert any(said in note for note in answer.notes)
 
 
+def test_a_pool_without_aliases_found_none() -> None:
+    """A quiet control unit of z/OS whose aliases are not known: tries, no fail, none in use."""
+    quiet, busy = judge([counters([50] * 3, [0] * 3, [0] * 3, aliases=0), ENOUGH]).pools
+    assert (quiet.verdict, quiet.unused, busy.verdict) == ("enough", 0, "enough")
+
+
 def test_marks_that_contradict_the_fails_are_told() -> None:
     (answer,) = judge([replace(NOT_ENOUGH, fewest=np.full(30, 2))]).pools
     assert answer.verdict == "not enough"
