@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.advice.paging import (
-    LARGEST_COUNT,
+from planner.advice.paging import LARGEST_COUNT, paging_devices
+from planner.advice.paging_capacity import (
     PAGING_KINDS,
     Load,
     Question,
@@ -20,7 +20,6 @@ from planner.advice.paging import (
     kinds,
     outcome,
     paging_capacity,
-    paging_devices,
 )
 from planner.devices import PagingDevice
 from planner.errors import InfeasibleError, InputError

@@ -9,7 +9,8 @@ import pytest
 
 from planner.advice import channel_programs
 from planner.advice.disk import Setting, disk_rates
-from planner.advice.paging import Load, Question, paging_capacity, paging_devices
+from planner.advice.paging import paging_devices
+from planner.advice.paging_capacity import Load, Question, paging_capacity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
