@@ -103,9 +103,8 @@ MMC = Topic(
 
 CRUDER: Final = "allen_cunneen"
 LEAST_SPREAD: Final = sympy.Rational(1, 1000)  # one stage of service for each thousandth is evaluated exactly
-LEAST_LOAD: Final = sympy.Rational(
-    1, 10**20
-)  # of a server; the wait is a power of it, and takes as many digits
+# Of a server; the wait is a power of it, and takes as many digits.
+LEAST_LOAD: Final = sympy.Rational(1, 10**20)
 ROUGH: Final = 0.1  # an error that is told without decimals
 
 spread = Symbol("v", nonnegative=True)

@@ -37,11 +37,8 @@ def exactly(item: Quantity, given: str | float) -> Any:
     if not dimension:
         value = units.parse_count(str(given), argument=item.key)
         if not item.holds(value):
-            inside = (
-                f"of at least {item.low:g}"
-                if math.isinf(item.high)
-                else f"from {item.low:g} to {item.high:g}"
-            )
+            low, high = f"{item.low:g}", f"{item.high:g}"
+            inside = f"of at least {low}" if math.isinf(item.high) else f"from {low} to {high}"
             raise InputError(item.key, value, f"a {'whole ' if item.whole else ''}number {inside}")
         return sympy.Integer(int(value)) if item.whole else _rational(value)
     if isinstance(given, str):

@@ -252,7 +252,7 @@ def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: in
     whole = item_of(answer, ident, word(need.verdict))
     if answer.in_use != need.in_use:
         notes.append(
-            f"{answer.in_use} aliases were in use in the interval that decides, {need.in_use} are in the last."
+            f"Aliases in use: {answer.in_use} in the interval that decides, {need.in_use} in the last."
         )
         plain = replace(plain, notes=tuple(notes))
     return replace(

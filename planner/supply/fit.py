@@ -100,7 +100,8 @@ def observe(supply: PoolSupply) -> Observed:
     with_tries = each > 0
     agree = (supply.fails[plain] == 0) | (supply.fewest[plain] == 0)
     marked = with_tries & agree
-    busy = [supply.in_use - _found(supply, marks)[plain][marked] for marks in (supply.fewest, supply.most)]
+    fewest, most = (_found(supply, marks) for marks in (supply.fewest, supply.most))
+    busy = [supply.in_use - found[plain][marked] for found in (fewest, most)]
     counted = [_histogram(level[marked], found, level_tries.size, supply.in_use) for found in busy]
     if not supply.marked:
         counted[1] *= 0.0
@@ -113,19 +114,18 @@ def observe(supply: PoolSupply) -> Observed:
         level_intervals=np.bincount(level, minlength=level_tries.size).astype(float),
         most_found=counted[0],
         fewest_found=counted[1],
-        last_taken=int((with_tries & (supply.fewest[plain] == 0) & (supply.fails[plain] == 0)).sum()),
+        last_taken=int((fewest > supply.fewest)[plain].sum()),
         contradicting=int((with_tries & ~agree).sum()),
         dispersion=_dispersion(supply, now),
         length=float(np.median(supply.length[plain])) if plain.any() else float("nan"),
-        never_busy=_never_busy(supply, now),
+        never_busy=_never_busy(supply, fewest, now),
     )
 
 
 def _found(supply: PoolSupply, marks: Counts) -> Counts:
     """Free aliases that a try found: where none failed, one at least, whether or not a mark counts the one it took."""
-    return np.where(
-        (supply.tries > 0) & (supply.fails == 0), np.minimum(np.maximum(marks, 1), supply.aliases), marks
-    )
+    served = (supply.tries > 0) & (supply.fails == 0)
+    return np.maximum(marks, np.where(served, np.minimum(supply.aliases, 1), 0))
 
 
 def _now(supply: PoolSupply) -> NDArray[np.bool_]:
@@ -139,14 +139,14 @@ def _now(supply: PoolSupply) -> NDArray[np.bool_]:
     return now
 
 
-def _never_busy(supply: PoolSupply, now: NDArray[np.bool_]) -> int:
+def _never_busy(supply: PoolSupply, fewest: Counts, now: NDArray[np.bool_]) -> int:
     """One less than the fewest free aliases that a try found: with that many fewer it would still have found one."""
     asked = now & (supply.tries > 0)
     if not now.any():
         return 0
     if not asked.any():
         return supply.in_use
-    return max(int(_found(supply, supply.fewest)[asked].min()) - 1, 0)
+    return max(int(fewest[asked].min()) - 1, 0)
 
 
 def _load_levels(tries: Array, levels: int = 5) -> tuple[NDArray[np.int64], Array]:
