@@ -133,12 +133,23 @@ class PoolReadings:
         return np.asarray(values[np.arange(counts.size), first])
 
     def queued(self, aliases: ArrayLike, share: ArrayLike | None = None) -> Array:
-        """I/Os queued in the whole pool, (..., counts): quantiles of the draws, never more than without aliases."""
+        """I/Os queued in the whole pool, (..., counts): quantiles of the draws, never more than without aliases.
+
+        E[(O - A)+] is convex in A: between known counts no more than on a straight line.
+        """
         counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
         share = self.point if share is None else share
+        known = self._known
+        place = np.searchsorted(known, counts, side="right") - 1
+        values, ends = (self._at_most(each, share) for each in (counts, known))
+        after = np.minimum(place + 1, known.size - 1)
+        part = (counts - known[place]) / np.maximum(known[after] - known[place], 1)
+        return np.minimum(values, (1.0 - part) * ends[..., place] + part * ends[..., after])
+
+    def _at_most(self, counts: Indices, share: ArrayLike) -> Array:
+        """Quantiles of the queue, no longer than without aliases."""
         most = self.alone.sum()
-        values = self._quantile(self._ordered, counts, share)
-        return np.asarray(np.where(counts == 0, most, np.minimum(values, most)))
+        return np.where(counts == 0, most, np.minimum(self._quantile(self._ordered, counts, share), most))
 
     def predict(self, aliases: ArrayLike, share: ArrayLike | None = None) -> PredictedRows:
         """Figures of the whole pool, (..., counts).
@@ -153,7 +164,11 @@ class PoolReadings:
         after = np.append(before[..., 1:], np.zeros((*before.shape[:-1], 1)), axis=-1)
         gone = before[..., place] - np.maximum(queue, before[..., place] * kept)
         gone = np.clip(gone / np.maximum(before - after, 1e-300)[..., place], 0.0, 1.0)
-        left = before[..., -1:] / max(float(self.alone.sum()), 1e-300)
+        still = [
+            each.queued(each._known[-1:], share) / max(float(each.alone.sum()), 1e-300)
+            for each in (self, self.before or self)  # demand that has grown leaves no less
+        ]
+        left = np.maximum(*still)
 
         def risen(known: Array, enough: float) -> Array:
             rise = np.minimum(left * max(enough - known[0], 0.0), max(enough - known[-1], 0.0))
