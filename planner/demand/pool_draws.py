@@ -137,8 +137,10 @@ def curves_of(
     unknown = bool(np.isnan(row.together).any())
     every = [row.shares(share) for share in (shares if unknown else shares[-1:])]
     common = [(use, share, 1.0) for use in together.usual for share in every] if each else []
-    rare = together.rare if each and unknown and not row.joined else ()
-    weight = RARE_IN_USE if row.aliases else RARE
+    # Rare bursts of all volumes: with aliases in use as far as they may come together, what waits shows the rest.
+    possible = float(every[-1].mean()) if row.aliases else float(unknown and not row.joined)
+    weight = possible * (RARE_IN_USE if row.aliases else RARE)
+    rare = together.rare if each and possible else ()
     common += [(use, every[-1], weight / (1 - weight) * len(common) / len(rare)) for use in rare]
     cases = [(use.of(some), share) for some in each for use, share, _ in common]
     service = mean_service(row.rate.value, row.service.value)

@@ -172,6 +172,35 @@ def test_growth_asks_for_no_fewer() -> None:
     )
 
 
+IN_USE = (  # the burstiest way, and one that never idles
+    (np.full(4, 100.0), np.full(4, 2e-3), np.full(4, 0.1), 8),
+    (np.array([491.1, 462.1, 191.1, 206.2]), np.array([2.034, 0.57, 1.07, 1.56]) * 1e-3,
+     np.array([6.0, 0.293, 0.265, 0.104]), 3),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("rate", "service", "queued", "aliases"), IN_USE)
+def test_below_the_aliases_in_use_the_queue_is_convex(
+    rate: np.ndarray, service: np.ndarray, queued: np.ndarray, aliases: int
+) -> None:
+    """E[(O - A)+] is; each alias less costs rate, where rows were copies of each other."""
+    columns = Interval.around(rate, 0.05), Interval.around(service, 5e-6), Interval.around(queued, 0.005)
+    found = read_pool(*columns, aliases=aliases, law=LAW).predict(np.arange(aliases + 1))
+    chord = np.linspace(found.queue[0], found.queue[-1], aliases + 1)
+    assert (found.queue <= chord + 1e-9).all()
+    assert found.rate[-2] < found.rate[-1] and found.queue[-2] > found.queue[-1]
+
+
+def test_with_more_demand_services_are_no_shorter() -> None:
+    """Without aliases the grown pool would queue without bound, which said that nothing of the rise was left."""
+    rate, service, queued, aliases = IN_USE[0]
+    columns = Interval.around(rate, 0.05), Interval.around(service, 5e-6), Interval.around(queued, 0.005)
+    measured = read_pool(*columns, aliases=aliases, law=LAW)
+    grown = replace(read_pool(*columns, aliases=aliases, law=LAW, growth=1.0), before=measured)
+    one, other = (each.predict(np.arange(9, 20)) for each in (measured, grown))
+    assert (other.service >= one.service).all() and (other.rate > one.rate).all()
+
+
 @pytest.mark.long
 def test_a_second_count_narrows_what_the_draws_leave_open() -> None:
     """The queues of the latest row come back where it was measured; met and missed rows bound the count."""

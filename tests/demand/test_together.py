@@ -140,6 +140,14 @@ def test_declared_shares_rise(share: float, least: int) -> None:
     assert known >= unknown + least
 
 
+def test_what_rows_with_aliases_show_is_held_by_the_range_of_the_same_share_declared() -> None:
+    """Rare bursts of all volumes need fourfold; a declared share does not deny them."""
+    rate, service, queue = exact([60.4, 41.7]), exact([0.75e-3, 0.7e-3]), exact([0.0876, 0.0042])
+    rows = [PoolRow(rate, service, queue, 4, each) for each in (np.nan, 1.0)]
+    shown, (point, low, high) = (pool.point_and_range() for pool in read_pools(rows, law=LAW))
+    assert low <= point <= high and low <= shown[0] <= high
+
+
 @pytest.mark.long
 def test_volumes_that_are_declared_one_by_one_share_the_common_number_alone() -> None:
     rate, service, queue = exact([300.0] * 6), exact([1e-3] * 6), exact([0.15] * 6)
