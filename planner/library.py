@@ -18,7 +18,7 @@ from planner.errors import InputError, ReportError
 
 __all__ = ["Model", "data_path", "model_names", "read_model", "write_model"]
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 DEFAULT_MODEL: Final = "hyperpav"  # of alias questions
 
 Status = Literal["fitted", "fixed", "not determined", "at its bound"]
@@ -108,21 +108,6 @@ class FitQuality(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 Matrix = tuple[tuple[float, ...], ...]
 
 
-def _check_normal(
-    parameters: tuple[str, ...], vector: str, center: tuple[float, ...], name: str, matrix: Matrix
-) -> None:
-    """Refuse what describes no normal distribution of different parameters."""
-    width = len(parameters)
-    if len(set(parameters)) != width:
-        raise ValueError("Expected each of `parameters` once")
-    if len(center) != width or [len(row) for row in matrix] != [width] * width:
-        raise ValueError(f"Expected {width} numbers in `{vector}` and in each of {width} rows of `{name}`")
-    if not all(map(math.isfinite, (*center, *(value for row in matrix for value in row)))):
-        raise ValueError(f"Expected finite numbers in `{vector}` and `{name}`")
-    if not _is_covariance(matrix):
-        raise ValueError(f"Expected a covariance as `{name}`: symmetric and positive definite")
-
-
 def _is_covariance(matrix: Matrix, rounded: float = 1e-5) -> bool:
     """Whether the correlations have Cholesky's decomposition; `rounded`: matrices are written with six digits."""
     import numpy as np
@@ -141,28 +126,6 @@ def _is_covariance(matrix: Matrix, rounded: float = 1e-5) -> bool:
     return True
 
 
-class Alternative(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One number of requesters that the measurements allow, with the parameters that go with it.
-
-    `share` is the probability of `population`, `parameters` names the fitted ones, `log_mean` and
-    `log_covariance` describe their natural logarithms, in that order.
-    """
-
-    population: int
-    share: float
-    parameters: tuple[str, ...]
-    log_mean: tuple[float, ...]
-    log_covariance: tuple[tuple[float, ...], ...]
-
-    def __post_init__(self) -> None:
-        """Refuse what is no number of requesters, no probability or no distribution."""
-        if not 1 <= self.population <= LARGEST_POPULATION:
-            raise ValueError(f"Expected a `population` from 1 to {LARGEST_POPULATION}")
-        if not 0 <= self.share <= 1:
-            raise ValueError("Expected a `share` from 0 to 1")
-        _check_normal(self.parameters, "log_mean", self.log_mean, "log_covariance", self.log_covariance)
-
-
 class Uncertainty(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the measurements leave open of the fitted `parameters`: a normal distribution, cut off at their bounds.
 
@@ -174,8 +137,36 @@ class Uncertainty(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     covariance: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
-        """Refuse what is no distribution."""
-        _check_normal(self.parameters, "center", self.center, "covariance", self.covariance)
+        """Refuse what describes no normal distribution of different parameters."""
+        width = len(self.parameters)
+        if len(set(self.parameters)) != width:
+            raise ValueError("Expected each of `parameters` once")
+        if len(self.center) != width or [len(row) for row in self.covariance] != [width] * width:
+            raise ValueError(
+                f"Expected {width} numbers in `center` and in each of {width} rows of `covariance`"
+            )
+        if not all(map(math.isfinite, (*self.center, *(value for row in self.covariance for value in row)))):
+            raise ValueError("Expected finite numbers in `center` and `covariance`")
+        if not _is_covariance(self.covariance):
+            raise ValueError("Expected a covariance as `covariance`: symmetric and positive definite")
+
+
+class Alternative(Uncertainty, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One number of requesters that the measurements allow, with the parameters that go with it.
+
+    `share` is the probability of `population`.
+    """
+
+    population: int
+    share: float
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number of requesters, no probability or no distribution."""
+        if not 1 <= self.population <= LARGEST_POPULATION:
+            raise ValueError(f"Expected a `population` from 1 to {LARGEST_POPULATION}")
+        if not 0 <= self.share <= 1:
+            raise ValueError("Expected a `share` from 0 to 1")
+        super().__post_init__()
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -122,7 +122,7 @@ def test_what_does_not_fit_is_told_by_the_path_to_its_key(
 
 
 def test_bad_toml_is_told_by_line_and_column(file: Path) -> None:
-    file.write_text('schema_version = 1\nkind = "pool"\ntitle = Eight\n', encoding="utf-8")
+    file.write_text('schema_version = 2\nkind = "pool"\ntitle = Eight\n', encoding="utf-8")
     with pytest.raises(
         ReportError,
         match=r"line 3, column 9: expected TOML: Invalid value; `planner calibrate -o` writes model files$",
@@ -132,15 +132,15 @@ def test_bad_toml_is_told_by_line_and_column(file: Path) -> None:
 
 
 def test_a_file_of_a_newer_planner_says_so(file: Path) -> None:
-    file.write_text("schema_version = 2\nsomething_new = 1\n", encoding="utf-8")
-    with pytest.raises(ReportError, match="is 2, this planner reads up to 1: a newer planner"):
+    file.write_text("schema_version = 3\nsomething_new = 1\n", encoding="utf-8")
+    with pytest.raises(ReportError, match="is 3, this planner reads up to 2: a newer planner"):
         read_model(file)
 
 
-@pytest.mark.parametrize("line", ["", "schema_version = '1'", "schema_version = 0"])
+@pytest.mark.parametrize("line", ["", "schema_version = '2'", "schema_version = 1"])
 def test_a_file_without_a_version_is_no_model_file(file: Path, line: str) -> None:
     file.write_text(f"{line}\n", encoding="utf-8")
-    with pytest.raises(ReportError, match="expected `schema_version` = 1"):
+    with pytest.raises(ReportError, match="expected `schema_version` = 2"):
         read_model(file)
 
 

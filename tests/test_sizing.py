@@ -557,17 +557,17 @@ def test_what_a_calibration_leaves_open_widens_the_answer(tmp_path: Path) -> Non
 def test_the_axes_of_a_law_are_those_of_the_possible_parameters() -> None:
     """An identity: the axes rebuild the second moments of what `planner predict` draws."""
     law, known = Law.from_model("hyperpav"), calibrate.possible(read_model("hyperpav"), 64)
-    off = np.stack([np.log(known.sets[key] / known.best[key]) for key in ("inflation", "redrive_time")])
+    off = np.stack([known.sets[key] / known.best[key] - 1.0 for key in ("inflation", "redrive_time")])
     steps = np.array(law.axes)
     assert steps.T @ steps == pytest.approx(off @ off.T / off.shape[1], rel=1e-6)
 
 
 def test_what_is_known_exactly_has_no_axis(tmp_path: Path) -> None:
-    """Inflation alone is open, by a normal law of its logarithm: one axis along it, as long as its deviation."""
+    """Inflation alone is open, by a normal law: one axis along it, as long as its deviation."""
     model = read_model("hyperpav")
     known = Alternative(
         population=3, share=1.0, parameters=("inflation",),
-        log_mean=(math.log(model.parameters["inflation"].value),), log_covariance=((0.04,),),
+        center=(model.parameters["inflation"].value,), covariance=((0.04 * model.parameters["inflation"].value ** 2,),),
     )  # fmt: skip
     file = tmp_path / "known.toml"
     write_model(msgspec.structs.replace(model, alternatives=(known,), uncertainty=None), file)

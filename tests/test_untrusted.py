@@ -28,7 +28,7 @@ from planner.system import reading
 from tests.checkout import ROOT, setup_list
 
 SHIPPED = models_path("hyperpav").read_text(encoding="utf-8")
-COVARIANCE = SHIPPED[SHIPPED.index("log_covariance") :]
+COVARIANCE = SHIPPED[SHIPPED.index("covariance") :]
 BAD = {
     "an error below zero": ("model_error = 0.02", "model_error = -1", "`model_error` from 0 to 1"),
     "an error that is none": ("model_error = 0.02", "model_error = nan", "`model_error` from 0 to 1"),
@@ -40,7 +40,7 @@ BAD = {
     "a share below zero": ("share = 1.0", "share = -1.0", "`share` from 0 to 1"),
     "a share that is none": ("share = 1.0", "share = nan", "`share` from 0 to 1"),
     "shares of a half": ("share = 1.0", "share = 0.5", "add up to 1"),
-    "a mean that is none": ("    -6.66373,", "    nan,", "finite numbers"),
+    "a mean that is none": ("center = [\n    0.00", "center = [\n    nan, # 0.00", "finite numbers"),
     "an unknown parameter": ('    "think_time_s",\n', '    "other",\n', "`parameters.other`"),
     "a sigma below zero": ("sigma = 15.1028", "sigma = -1.0", "`sigma` of at least 0"),
     "a measurement that is none": ("measured = 942.0", "measured = nan", "`measured` and `predicted`"),
@@ -84,12 +84,13 @@ def test_a_covariance_that_rounding_left_indefinite_is_asked() -> None:
     alternatives = model.alternatives
     assert alternatives is not None
     (one,) = alternatives
-    singular = tuple(tuple(1e-3 * (1 + 4e-6 * (i != j)) for j in range(4)) for i in range(4))
+    size = [0.03 * each for each in one.center]
+    singular = tuple(tuple(a * b * (1 + 4e-6 * (a != b)) for b in size) for a in size)
     assert np.linalg.eigvalsh(np.array(singular)).min() < 0
     import msgspec
 
     changed = msgspec.structs.replace(
-        model, alternatives=(msgspec.structs.replace(one, log_covariance=singular),)
+        model, alternatives=(msgspec.structs.replace(one, covariance=singular),)
     )
     rate = whatif.predict(changed, {"aliases": 2.0, "volumes": 1.0}).values["io_rate"]
     assert rate.low[0] < rate.value[0] < rate.high[0]

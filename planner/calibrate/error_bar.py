@@ -38,7 +38,7 @@ class Component:
 
     population: int  # requesters of one volume
     weight: float  # probability
-    center: Array  # (free,) mean of the natural logarithms of the free parameters
+    center: Array  # (free,) mean of the free parameters, SI
     covariance: Array  # (free, free) of the same
 
 
@@ -76,8 +76,9 @@ def spread_of(solutions: Sequence[Solution], degrees: float, negligible: float =
     components = []
     for solution, (logs, weights) in zip(kept, drawn, strict=True):
         part = weights / weights.sum()
-        center = part @ logs
-        covariance = (logs - center).T @ ((logs - center) * part[:, None])
+        values = np.exp(logs)  # of which sums are known, of service time and gap for one
+        center = part @ values
+        covariance = (values - center).T @ ((values - center) * part[:, None])
         components.append(Component(population=solution.population, weight=float(weights.sum() / total),
                                     center=center, covariance=covariance))  # fmt: skip
     return Spread(
@@ -332,16 +333,13 @@ def _mixture(
 ) -> dict[str, Array]:
     """Sets of every number of requesters, as many as its share wants."""
     free = [known[key] for key in alternatives[0].parameters]
-    low, high = ([getattr(p, end) for p in free] for end in ("low", "high"))
     requesters, sets = [], []
     for each in alternatives:
         many = round(count * each.share)
         if many == 0:
             continue
-        normal = points(many, len(free)) if free else np.empty((many, 0))
-        root = _root(np.array(each.log_covariance).reshape(len(free), len(free)) + 1e-12 * np.eye(len(free)))
-        sets.append(np.clip(np.exp(np.array(each.log_mean) + normal @ root.T), low, high))
-        requesters.append(np.full(many, float(each.population)))
+        sets.append(cut_off(each, free, many) if free else np.empty((many, 0)))
+        requesters.append(np.full(len(sets[-1]), float(each.population)))
     if not sets:
         return {}
     columns = dict(zip([p.key for p in free], np.concatenate(sets).T, strict=True))

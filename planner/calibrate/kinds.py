@@ -106,8 +106,8 @@ def _alternatives(found: Fit) -> tuple[library.Alternative, ...] | None:
     return tuple(
         library.Alternative(
             population=each.population, share=rounded(each.weight), parameters=free,
-            log_mean=tuple(map(rounded, each.center.tolist())),
-            log_covariance=tuple(tuple(map(rounded, row)) for row in each.covariance.tolist()),
+            center=tuple(map(rounded, each.center.tolist())),
+            covariance=tuple(tuple(map(rounded, row)) for row in each.covariance.tolist()),
         )
         for each in found.spread.components
     )  # fmt: skip

@@ -497,7 +497,7 @@ def _axes(system: System, name: str, model: library.Model) -> Iterator[Direction
                 users.setdefault(parameter, []).append((entry.table, entry.name, key))
         if model.kind == "paging" and entry.origin.get("cp_system") == name and entry.table == "paging":
             users.setdefault(PER_PAGE, []).append((entry.table, entry.name, "cp_system"))
-    parameters, root, logs = _root(model)
+    parameters, root = _root(model)
     for column in range(root.shape[-1]):
         low: dict[Place, float] = {}
         high: dict[Place, float] = {}
@@ -507,21 +507,20 @@ def _axes(system: System, name: str, model: library.Model) -> Iterator[Direction
                 numbers = system.named(table, entry_name).numbers
                 value, scale = numbers[key], numbers["pages_per_transfer"] if parameter == PER_PAGE else 1.0
                 for ends, off in ((low, -step), (high, step)):
-                    end = value * float(np.exp(off)) if logs else value + off * scale
-                    ends[table, entry_name, key] = max(end, value * 0.01) - value
+                    ends[table, entry_name, key] = max(value + off * scale, value * 0.01) - value
         if any(low.values()):
             yield Direction(name=f"model {name}", low=low, high=high)
 
 
-def _root(model: library.Model) -> tuple[Sequence[str], Array, bool]:
-    """Parameters, a root of their covariance, and whether it is of their logarithms."""
-    if model.uncertainty is not None:
-        return model.uncertainty.parameters, _square_root(model.uncertainty.covariance), False
-    if model.alternatives:
-        best = max(model.alternatives, key=lambda each: each.share)
-        return best.parameters, _square_root(best.log_covariance), True
+def _root(model: library.Model) -> tuple[Sequence[str], Array]:
+    """Parameters, and a root of their covariance."""
+    known = model.uncertainty
+    if known is None and model.alternatives:
+        known = max(model.alternatives, key=lambda each: each.share)
+    if known is not None:
+        return known.parameters, _square_root(known.covariance)
     errors = {key: p.standard_error for key, p in model.parameters.items() if p.standard_error}
-    return list(errors), np.diag(list(errors.values())), False
+    return list(errors), np.diag(list(errors.values()))
 
 
 def _square_root(covariance: Sequence[Sequence[float]]) -> Array:

@@ -185,7 +185,7 @@ def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("schema_version = 1", "schema_version = 2", "a newer planner wrote the file"),
+        ("schema_version = 2", "schema_version = 3", "a newer planner wrote the file"),
         ("cpu_time_s", "cpu_time", "unknown parameter `cpu_time`; a model of kind processors has cpu_time_s"),
         ('status = "fitted"', 'status = "guessed"', "at `parameters.cpu_time_s.status`"),
         ('kind = "processors"', 'kind = "tape"', "expected one of volume, pool"),
