@@ -26,6 +26,7 @@ from planner.supply.fit import (
     fit,
     fit_volumes,
     observe,
+    since_change,
 )
 from planner.units import MOST_ALIASES, percent
 
@@ -251,7 +252,6 @@ def _judge(supply: PoolSupply, no_alias: float, run: Run | None, law: Law | None
     if verdict == TOO_MANY and _total(supply.borrowed):
         verdict = ENOUGH
     low, high = _interval(observed, fitted)
-    length = float(supply.length[supply.aliases == supply.in_use].sum()) if supply.time.size else 0.0
     known = verdict is not None
     busy = (fitted is not None) and math.isfinite(observed.length)
     rate = observed.mean_tries if busy else 0.0
@@ -263,7 +263,7 @@ def _judge(supply: PoolSupply, no_alias: float, run: Run | None, law: Law | None
         fail_high=high,
         tries=observed.tries,
         fails=observed.fails,
-        tries_rate=observed.tries / length if length > 0 else 0.0,
+        tries_rate=observed.tries / observed.seconds if observed.seconds > 0 else 0.0,
         aliases=supply.in_use,
         aliases_needed=needed[0] if known else None,
         needed_low=needed[1] if known else None,
@@ -340,17 +340,13 @@ def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> Ite
         return
     if observed.tries == 0:
         yield "no alias was asked for."
-    other = int((supply.aliases != supply.in_use).sum())
-    if other:
-        yield f"{other} of {supply.time.size} intervals had another number of aliases and are left out."
+    now = since_change(supply)
+    if other := int((~now).sum()):
+        yield f"{other} of {supply.time.size} intervals, up to the last change of aliases, are left out."
     if restarts := int(supply.restarted.sum()):
         yield f"the counters started again {counted(restarts, 'time')}; what they lost is unknown."
-    gaps = int((~supply.plain & ~supply.restarted).sum())
-    if gaps:
-        yield (
-            f"{counted(gaps, 'interval')} of another length than usual, or with a change of aliases, counted in the "
-            "share of fails only."
-        )
+    if gaps := int((now & ~supply.plain & ~supply.restarted).sum()):
+        yield f"{counted(gaps, 'interval')} of another length than usual counted in the share of fails only."
     mark = "MINCT" if supply.marked else "the fewest free"
     if observed.last_taken:
         yield (

@@ -56,7 +56,8 @@ class Observed:
     """The counters of one pool with its present aliases."""
 
     aliases: int  # aliases in use
-    tries: int  # counted with these aliases
+    seconds: float  # in which these were counted, since the last change of aliases
+    tries: int
     fails: int
     fail_error: float  # standard error of the share of fails, relative
     level_tries: Array  # (levels,) tries of an interval at each level of load
@@ -92,7 +93,7 @@ class Observed:
 
 def observe(supply: PoolSupply) -> Observed:
     """Gather what the fit needs."""
-    now = _now(supply)
+    now = since_change(supply)
     tries, fails = supply.tries[now].astype(float), supply.fails[now].astype(float)
     plain = supply.plain & now
     each = supply.tries[plain].astype(float)
@@ -107,6 +108,7 @@ def observe(supply: PoolSupply) -> Observed:
         counted[1] *= 0.0
     return Observed(
         aliases=supply.in_use,
+        seconds=float(supply.length[now].sum()),
         tries=int(tries.sum()),
         fails=int(fails.sum()),
         fail_error=_fail_error(tries, fails),
@@ -128,7 +130,7 @@ def _found(supply: PoolSupply, marks: Counts) -> Counts:
     return np.maximum(marks, np.where(served, np.minimum(supply.aliases, 1), 0))
 
 
-def _now(supply: PoolSupply) -> NDArray[np.bool_]:
+def since_change(supply: PoolSupply) -> NDArray[np.bool_]:
     """Intervals at the end of the file with the present number of aliases throughout."""
     same = (supply.aliases == supply.in_use)[::-1]
     since = len(same) if same.all() else int(np.argmin(same))

@@ -93,7 +93,17 @@ def test_intervals_with_other_aliases_are_left_out_and_told() -> None:
     (answer,) = judge([before]).pools
     assert answer.fails == 0
     assert answer.tries == 14_000
-    assert any("another number of aliases" in note for note in answer.notes)
+    assert any("16 of 30 intervals, up to the last change" in note for note in answer.notes)
+    assert not any("another length" in note for note in answer.notes)
+
+
+def test_tries_a_second_are_those_since_the_last_change() -> None:
+    """4 aliases, then 8, then 4 again, and 600 tries a minute all the time."""
+    there = np.repeat([4, 8, 4], 10)
+    pool = replace(
+        counters([600] * 30, [0] * 30, [2] * 30, 4), aliases=there, plain=np.diff(there, prepend=4) == 0
+    )
+    assert judge([pool]).pools[0].tries_rate == pytest.approx(10.0)
 
 
 def test_one_interval_and_one_restart_are_told_in_the_singular() -> None:
