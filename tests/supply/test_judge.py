@@ -65,6 +65,26 @@ def test_fewer_free_never_need_fewer() -> None:
     assert any("took the last alias" in note for note in answers[-1].notes)
 
 
+@pytest.mark.parametrize(("aliases", "tries", "records"), [(4, 5000, 30), (8, 5000, 30), (8, 40_000, 1)])
+def test_more_fails_never_need_fewer(aliases: int, tries: int, records: int) -> None:
+    """The same tries and water marks each time; where tries exist, one alias at least is needed."""
+    answers = []
+    for share in (0.0, 0.00003, 0.0001, 0.00048, 0.0005, 0.001, 0.003, 0.009):
+        total = round(share * tries * records)
+        fails = np.diff(np.arange(records + 1) * total // records).tolist()
+        answers += judge([counters([tries] * records, fails, [0] * records, aliases)]).pools
+    needed = [answer.aliases_needed or 0 for answer in answers]
+    assert needed == sorted(needed)
+    assert min(answer.needed_low or 0 for answer in answers) >= 1
+
+
+def test_a_load_that_the_counters_leave_open_is_not_told() -> None:
+    """Every try found all aliases free: whatever they hold one for, if it is short."""
+    (answer,) = judge([counters([50, 60, 70], [0] * 3, [8] * 3)]).pools
+    assert (answer.load, answer.holding_time, answer.peakedness) == (None, None, None)
+    assert any("how long an alias is held" in note for note in answer.notes)
+
+
 @pytest.mark.long
 def test_a_looser_target_needs_no_more() -> None:
     needed = [
@@ -145,6 +165,7 @@ def test_any_counters_get_an_answer(rows: list[tuple[int, float, int]]) -> None:
     assert (answer.verdict == "not enough") == (sum(fails) > 0.01 * sum(tries))
     needed = 256 if answer.aliases_needed is None else answer.aliases_needed
     assert (needed <= answer.aliases) == (answer.verdict != "not enough")
+    assert (answer.needed_low == 0) == (sum(tries) == 0)
     assert 0.0 <= answer.fail_low <= answer.fail_fraction <= answer.fail_high <= 1.0
 
 
