@@ -54,7 +54,6 @@ class Steps:
 
     counted: Counts  # (counters, records - 1) counted between a record and the next
     restarted: NDArray[np.bool_]  # (records - 1,) whether the counters began anew
-    wrapped: NDArray[np.bool_]  # (counters, records - 1) whether a counter passed 2**32
 
 
 class Backwards(Exception):  # noqa: N818 - becomes a ReportError where file and line are known
@@ -90,7 +89,7 @@ def steps(counters: Counts, elapsed: Array) -> Steps:
             counter = int(np.argmax(fell[:, step]))
             raise Backwards(counter, int(step) + 1, f"from {before[counter]} to {now[counter]}")
     counted = np.where(restarted, counters[:, 1:], np.where(wrapped, over, change))
-    return Steps(counted, restarted, np.asarray(wrapped & ~restarted))
+    return Steps(counted, restarted)
 
 
 def steps_of(
@@ -191,7 +190,6 @@ def _pool(
         problem = f"begins anew in {anew.size} of {length.size} intervals: expected counters that rise"
         raise table.error(int(rows[anew[0] + 1]), TRIES, problem)
     tries, fails = found.counted
-    _check_fails(table, rows, counters, found.wrapped[0])
     if (step := first_true(fails > tries)) is not None:
         problem = f"rose by {fails[step]}, {TRIES} by {tries[step]} only: expected no more fails than tries"
         raise table.error(int(rows[step + 1]), FAILS, problem)
@@ -210,15 +208,6 @@ def _check_marks(table: CsvTable, rows: Index, marks: Counts, aliases: Counts) -
         if (k := first_true(mark > there)) is not None:
             problem = f"{mark[k]} is above the number of aliases: expected at most {there[k]}"
             raise table.error(int(rows[k]), name, problem)
-
-
-def _check_fails(table: CsvTable, rows: Index, counters: Counts, wrapped: NDArray[np.bool_]) -> None:
-    """FAILS cannot stand above TRIES, unless TRIES has wrapped within the file."""
-    unwrapped = np.concatenate([[True], np.cumsum(wrapped) == 0])
-    if (k := first_true((counters[1] > counters[0]) & unwrapped)) is not None:
-        tries, fails = counters[:, k]
-        problem = f"{fails} is above {TRIES}, {tries}: expected no more fails than tries"
-        raise table.error(int(rows[k]), FAILS, problem)
 
 
 def found_free(aliases: pl.Expr) -> pl.Expr:

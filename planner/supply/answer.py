@@ -17,6 +17,7 @@ from planner.measurements import Run
 from planner.quantity import column
 from planner.render.text import counted, listed, sentence_case, word
 from planner.reports.supply import Counts, PoolSupply
+from planner.results import Array
 from planner.supply.fit import (
     FEWEST_FAILS,
     NORMAL_95,
@@ -26,14 +27,14 @@ from planner.supply.fit import (
     fit,
     fit_volumes,
     observe,
+    since_change,
 )
 from planner.units import MOST_ALIASES, percent
 
 NO_ALIAS: Final = 0.01  # share of tries that may find none free, where nothing is said
 ENOUGH, NOT_ENOUGH, TOO_MANY = "enough", "not enough", "too many"
-# Of the aliases to add or to spare: in 48 simulated pools with bursts (striped, page writes, batches), measured with .6
-# and 1.5 times their need, it lies .2 to 1.5 times as many above the count, and .7 below to .1 above it (90 % of them).
-MORE_NEEDED, FEWER_NEEDED = 1.5, 0.7
+# In simulated pools with bursts (striped, page writes, batches) with .6 of their need: up to 1.5 times as many to add.
+MORE_NEEDED = 1.5
 
 BLIND: Final = 0.9  # share of fails above which the counters hardly show how many are missing
 
@@ -251,8 +252,8 @@ def _judge(supply: PoolSupply, no_alias: float, run: Run | None, law: Law | None
     if verdict == TOO_MANY and _total(supply.borrowed):
         verdict = ENOUGH
     low, high = _interval(observed, fitted)
-    length = float(supply.length[supply.aliases == supply.in_use].sum()) if supply.time.size else 0.0
     known = verdict is not None
+    known_fit = fitted if fitted and fitted.determined else None
     busy = (fitted is not None) and math.isfinite(observed.length)
     rate = observed.mean_tries if busy else 0.0
     return PoolAnswer(
@@ -263,15 +264,15 @@ def _judge(supply: PoolSupply, no_alias: float, run: Run | None, law: Law | None
         fail_high=high,
         tries=observed.tries,
         fails=observed.fails,
-        tries_rate=observed.tries / length if length > 0 else 0.0,
+        tries_rate=observed.tries / observed.seconds if observed.seconds > 0 else 0.0,
         aliases=supply.in_use,
         aliases_needed=needed[0] if known else None,
         needed_low=needed[1] if known else None,
         needed_high=needed[2] if known else None,
         unused=observed.never_busy,
-        load=fitted.load if fitted else None,
-        holding_time=fitted.load * observed.length / rate if fitted and rate > 0 else None,
-        peakedness=fitted.peakedness if fitted else None,
+        load=known_fit.load if known_fit else None,
+        holding_time=known_fit.load * observed.length / rate if known_fit and rate > 0 else None,
+        peakedness=known_fit.peakedness if known_fit else None,
         notes=(
             *_notes(supply, observed, fitted),
             *_shared_notes(supply, no_alias),
@@ -286,25 +287,33 @@ def _needed(observed: Observed, fitted: Fitted | FittedVolumes | None, no_alias:
     enough = observed.fail_fraction <= no_alias
     if observed.tries == 0:
         return 0, 0, 0
+    some = min(1, observed.aliases)  # with none every try fails
     if fitted is None:  # no interval of the usual length: only what was counted
         found = observed.aliases if enough else None
-        return found, 0 if enough else observed.aliases + 1, found
+        return found, some if enough else observed.aliases + 1, found
     fails = fitted.fail_fractions(MOST_ALIASES)
-    if observed.fails >= FEWEST_FAILS:  # what is fitted passes through what was counted
-        passed = observed.fail_fraction / np.maximum(fails[:, observed.aliases], np.finfo(float).tiny)
-        fails = np.minimum(fails * passed[:, None], 1.0)
+    if observed.fails >= FEWEST_FAILS:
+        fails = _through(fails, observed)
     counts = np.where((fails <= no_alias).any(axis=1), np.argmax(fails <= no_alias, axis=1), MOST_ALIASES + 1)
-    least, most = (0, observed.aliases) if enough else (observed.aliases + 1, MOST_ALIASES + 1)
+    least, most = (some, observed.aliases) if enough else (observed.aliases + 1, MOST_ALIASES + 1)
     ends = [counts.min(), counts.max()]
     if isinstance(fitted, Fitted) and fitted.peakedness > 1.0:
-        # bursts: the farther from what was counted, the wider
-        away = abs(int(counts[0]) - observed.aliases)
-        fewer, more = (FEWER_NEEDED, 0.0) if enough else (0.0, MORE_NEEDED)
-        ends[0] = min(ends[0], counts[0] - np.ceil(fewer * away))
-        ends[1] = max(ends[1], counts[0] + np.ceil(more * away))
+        # bursts: the farther from what was counted, the wider; of many to spare never all
+        if enough:
+            ends[0] = min(ends[0], counts[0] ** 2 // max(observed.aliases, 1))
+        else:
+            ends[1] = max(ends[1], counts[0] + np.ceil(MORE_NEEDED * (counts[0] - observed.aliases)))
     bounded = np.clip([counts[0], *ends], least, most)
     first, low, high = (int(count) if count <= MOST_ALIASES else None for count in bounded)
     return first, low, high
+
+
+def _through(fails: Array, observed: Observed) -> Array:
+    """Shares of fails whose odds are scaled to those counted: every try fails with 0 aliases, as it must."""
+    counted = observed.fails / max(observed.tries - observed.fails, 1)
+    modeled = np.clip(fails[:, [observed.aliases]], 1e-300, 1.0 - 1e-12)
+    scaled = fails * (1.0 - modeled) * counted
+    return scaled / (scaled + (1.0 - fails) * modeled)
 
 
 def _verdict(observed: Observed, needed: Needed, no_alias: float, *, known: bool) -> str | None:
@@ -340,17 +349,13 @@ def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> Ite
         return
     if observed.tries == 0:
         yield "no alias was asked for."
-    other = int((supply.aliases != supply.in_use).sum())
-    if other:
-        yield f"{other} of {supply.time.size} intervals had another number of aliases and are left out."
+    now = since_change(supply)
+    if other := int((~now).sum()):
+        yield f"{other} of {supply.time.size} intervals, up to the last change of aliases, are left out."
     if restarts := int(supply.restarted.sum()):
         yield f"the counters started again {counted(restarts, 'time')}; what they lost is unknown."
-    gaps = int((~supply.plain & ~supply.restarted).sum())
-    if gaps:
-        yield (
-            f"{counted(gaps, 'interval')} of another length than usual, or with a change of aliases, counted in the "
-            "share of fails only."
-        )
+    if gaps := int((now & ~supply.plain & ~supply.restarted).sum()):
+        yield f"{counted(gaps, 'interval')} of another length than usual counted in the share of fails only."
     mark = "MINCT" if supply.marked else "the fewest free"
     if observed.last_taken:
         yield (
@@ -365,6 +370,8 @@ def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> Ite
         yield "nearly every try failed: how many aliases are missing is a guess; measure again with more."
     elif observed.tries and fitted is None:
         yield "no interval of the usual length; aliases needed cannot be estimated."
+    elif fitted and not fitted.determined:
+        yield "the counters do not tell how long an alias is held."
 
 
 def _total(counts: Counts | None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -26,17 +26,13 @@ FAIL_TRUST: Final = 0.02  # relative error of the share of fails
 DISPERSION_TRUST: Final = 0.1  # relative error of the dispersions
 MARKS_TRUST: Final = 60.0  # intervals that the water marks count as
 FLOOR: Final = 1e-4  # chance that a water mark is another than the model knows of
-FEWEST_FAILS: Final = 20  # below, the water marks say it better
+FEWEST_FAILS: Final = 20  # from here on what is fitted passes through what was counted
 TRIES_TRUST: Final = 0.03  # relative errors of what a pool of equal volumes says of tries and fails
 FAILS_TRUST: Final = 0.1
 WORST: Final = 25.0  # squared distance beyond which the volumes do not explain the counters
-# Steps of the search.
-LOWEST, HIGHEST = np.log([1e-3, 1e-2]), np.log([2e3, 20.0])  # load and peakedness
-LENGTHS: Final = np.array([0.01, 0.03, 0.1, 0.3, 1.0])
-STENCIL: Final = np.array(
-    [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]
-)
-SOFTEST: Final = 1e-9
+LEAST_PEAKEDNESS, MOST_PEAKEDNESS = 0.04, 20.0  # from and to which is sought
+LEAST_LOAD: Final = 1e-3  # erlang
+MOST_LOAD: Final = 1200.0  # with any peakedness few enough states
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +52,8 @@ class Observed:
     """The counters of one pool with its present aliases."""
 
     aliases: int  # aliases in use
-    tries: int  # counted with these aliases
+    seconds: float  # in which these were counted, since the last change of aliases
+    tries: int
     fails: int
     fail_error: float  # standard error of the share of fails, relative
     level_tries: Array  # (levels,) tries of an interval at each level of load
@@ -79,20 +76,10 @@ class Observed:
         """Tries of an interval, over all levels of load."""
         return float(self.level_tries @ self.level_intervals / self.level_intervals.sum())
 
-    def merged(self) -> Observed:
-        """All levels of load taken as one."""
-        return replace(
-            self,
-            level_tries=np.array([self.mean_tries]),
-            level_intervals=np.array([self.level_intervals.sum()]),
-            most_found=self.most_found.sum(axis=0, keepdims=True),
-            fewest_found=self.fewest_found.sum(axis=0, keepdims=True),
-        )
-
 
 def observe(supply: PoolSupply) -> Observed:
     """Gather what the fit needs."""
-    now = _now(supply)
+    now = since_change(supply)
     tries, fails = supply.tries[now].astype(float), supply.fails[now].astype(float)
     plain = supply.plain & now
     each = supply.tries[plain].astype(float)
@@ -107,6 +94,7 @@ def observe(supply: PoolSupply) -> Observed:
         counted[1] *= 0.0
     return Observed(
         aliases=supply.in_use,
+        seconds=float(supply.length[now].sum()),
         tries=int(tries.sum()),
         fails=int(fails.sum()),
         fail_error=_fail_error(tries, fails),
@@ -128,7 +116,7 @@ def _found(supply: PoolSupply, marks: Counts) -> Counts:
     return np.maximum(marks, np.where(served, np.minimum(supply.aliases, 1), 0))
 
 
-def _now(supply: PoolSupply) -> NDArray[np.bool_]:
+def since_change(supply: PoolSupply) -> NDArray[np.bool_]:
     """Intervals at the end of the file with the present number of aliases throughout."""
     same = (supply.aliases == supply.in_use)[::-1]
     since = len(same) if same.all() else int(np.argmin(same))
@@ -268,7 +256,8 @@ class Fitted:
     peakedness: float  # variance over mean of these requests
     shares: Array  # (levels,) share of the tries at each level of load
     factors: Array  # (levels,) load at each level over the mean
-    also: tuple[tuple[float, float], ...]
+    also: Array  # (points, 2) load and peakedness at the edge of what the counters allow, 95 %
+    determined: bool  # whether the counters deny the smallest load that was tried, with this peakedness
 
     def fail_fractions(self, most: int) -> Array:
         """Share of tries that would fail with 0, 1, ... aliases, for the fit and those at the edge."""
@@ -289,15 +278,36 @@ def fit(observed: Observed) -> Fitted | None:
         return None
     shares, factors = _levels(observed)
     misfit = partial(_misfit, observed)
-    best, least = _minimum(misfit, _start(observed))
-    edge = _edge(misfit, best, least)
+    peakedness = np.linspace(np.log(LEAST_PEAKEDNESS), np.log(MOST_PEAKEDNESS), 25)
+    most = min(max(10.0 * observed.aliases, 20.0), MOST_LOAD)  # where nine of ten tries fail
+    bounds = np.log(LEAST_LOAD), np.log(most)
+    loads = np.tile(np.linspace(*bounds, 112 + observed.aliases // 2), (25, 1))
+    loads, values = _valley(misfit, peakedness, loads, bounds)
+    for _ in range(2):  # closer and closer around what the counters allow
+        step, some = peakedness[1] - peakedness[0], peakedness[_near(values).any(axis=1)]
+        best = np.take_along_axis(loads, values.argmin(axis=1)[:, None], axis=1)[:, 0]
+        closer = np.linspace(max(some[0] - step, peakedness[0]), min(some[-1] + step, peakedness[-1]), 25)
+        loads = np.interp(closer, peakedness, best)[:, None] + np.linspace(-0.4, 0.4, 33)
+        peakedness = closer
+        loads, values = _valley(misfit, peakedness, np.clip(loads, *bounds), bounds)
+    row, column = np.unravel_index(np.argmin(values), values.shape)
+    near = _near(values)
+    ends = np.where(near, loads, np.inf).min(axis=1), np.where(near, loads, -np.inf).max(axis=1)
+    edge = np.concatenate([np.stack([end, peakedness], axis=1)[near.any(axis=1)] for end in ends])
     return Fitted(
-        load=float(np.exp(best[0])),
-        peakedness=float(np.exp(best[1])),
+        load=float(np.exp(loads[row, column])),
+        peakedness=float(np.exp(peakedness[row])),
         shares=shares,
         factors=factors,
-        also=tuple((float(load), float(z)) for load, z in np.exp(edge)),
+        also=np.exp(edge),
+        determined=bool(loads[row][near[row]].min() > loads[row].min()),
     )
+
+
+def _near(values: Array) -> NDArray[np.bool_]:
+    """Which misfits the counters allow, 95 %."""
+    near: NDArray[np.bool_] = values <= values.min() + CHI_SQUARE_95
+    return near
 
 
 def _levels(observed: Observed) -> tuple[Array, Array]:
@@ -319,7 +329,7 @@ def _misfit(observed: Observed, points: Array) -> Array:
         (observed.fewest_found, group.fewest_found(tries)),
     ):
         total -= 2.0 * trust * (found * np.log(np.maximum(law, 0.0) + FLOOR)).sum(axis=(1, 2))
-    if observed.fails >= FEWEST_FAILS:
+    if observed.fails:
         known = np.nan_to_num(observed.fail_error, nan=1.0 / np.sqrt(observed.fails))
         expected = np.log(np.maximum(group.fail_fraction @ shares, FLOOR * observed.fail_fraction))
         total += (expected - np.log(observed.fail_fraction)) ** 2 / (known**2 + FAIL_TRUST**2)
@@ -348,58 +358,22 @@ def _square(expected: Array, seen: float, error: float) -> Array:
     return off
 
 
-def _start(observed: Observed) -> Array:
-    """The best points of a grid, all levels of load taken as one, shape (points, 2)."""
-    load = np.linspace(np.log(3e-3), np.log(max(3.0 * observed.aliases, 5.0)), 48)
-    peakedness = np.linspace(np.log(0.04), np.log(4.0), 20)
-    grid = np.stack(np.meshgrid(load, peakedness, indexing="ij"), axis=-1).reshape(-1, 2)
-    merged = observed.merged()
-    # of the grid: the smaller the load, the fewer states a part needs
-    values = np.concatenate([_misfit(merged, part) for part in np.array_split(grid, 12)])
-    return grid[np.argsort(values, kind="stable")[:12]]
+def _valley(
+    misfit: _Misfit, peakedness: Array, loads: Array, bounds: tuple[float, float]
+) -> tuple[Array, Array]:
+    """Loads tried with each peakedness and their misfits, closer and closer around the best, both (peakedness, tried).
 
-
-def _minimum(
-    misfit: _Misfit, starts: Array, precision: float = 1e-3, finest: float = 0.005
-) -> tuple[Array, float]:
-    """The best point, from the best of several by steps along Newton's direction and along the softest one."""
-    values = misfit(starts)
-    best, least = starts[np.argmin(values)], float(values.min())
-    spacing = 0.1
-    for _ in range(40):
-        slope, curvature = _derivatives(misfit, best, least, spacing)
-        value, vector = np.linalg.eigh(curvature)
-        newton = -vector @ ((vector.T @ slope) / np.maximum(np.abs(value), SOFTEST))
-        newton *= min(1.0, 1.0 / max(float(np.linalg.norm(newton)), SOFTEST))
-        soft = np.array([*LENGTHS, *(-LENGTHS)])[:, None] * vector[:, 0]
-        steps = np.concatenate([LENGTHS[:, None] * newton, soft, spacing * STENCIL])
-        tried = np.clip(best + steps, LOWEST, HIGHEST)
-        values = misfit(tried)
-        gained = least - float(values.min())
-        if gained > 0.0:
-            best, least = tried[np.argmin(values)], float(values.min())
-        if gained < precision:
-            if spacing < finest:
-                break
-            spacing *= 0.3
-    return best, least
-
-
-def _derivatives(misfit: _Misfit, point: Array, least: float, spacing: float) -> tuple[Array, Array]:
-    """Slope and curvature of the misfit by differences."""
-    around = misfit(point + spacing * STENCIL) - least
-    slope = np.array([around[0] - around[1], around[2] - around[3]]) / (2.0 * spacing)
-    across = (around[4] + around[5] - around[6] - around[7]) / 4.0
-    curvature = np.array([[around[0] + around[1], across], [across, around[2] + around[3]]]) / spacing**2
-    return slope, curvature
-
-
-def _edge(misfit: _Misfit, best: Array, least: float) -> Array:
-    """Points around the best where the misfit is larger by 3.84, from its curvature; shape (directions, 2)."""
-    _, curvature = _derivatives(misfit, best, least, 0.02)
-    value, vector = np.linalg.eigh(curvature)
-    reach = np.minimum(np.sqrt(2.0 * CHI_SQUARE_95 / np.maximum(value, SOFTEST)), 1.0)
-    angle = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
-    circle = np.stack([np.cos(angle), np.sin(angle)])
-    around: Array = best + (vector @ (reach[:, None] * circle)).T
-    return around
+    What the counters allow is a valley, often long, narrow and bent: no curvature at its lowest point tells its ends.
+    """
+    reach = np.diff(loads, axis=1).max()
+    tried, found = [], []
+    for _ in range(5):
+        points = np.stack([loads, np.broadcast_to(peakedness[:, None], loads.shape)], axis=-1)
+        tried.append(loads)
+        # part by part: the smaller the peakedness, the fewer states it needs
+        parts = np.array_split(points, 6)
+        found.append(np.concatenate([misfit(part.reshape(-1, 2)).reshape(part.shape[:2]) for part in parts]))
+        best = np.take_along_axis(loads, found[-1].argmin(axis=1)[:, None], axis=1)
+        loads = np.clip(best + np.linspace(-reach, reach, 9), *bounds)
+        reach /= 4.0
+    return np.concatenate(tried, axis=1), np.concatenate(found, axis=1)

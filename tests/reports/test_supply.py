@@ -60,6 +60,10 @@ def test_fails_may_stand_above_tries_once_tries_has_wrapped(tmp_path: Path) -> N
     (pool,) = read(tmp_path, *rows)
     assert pool.tries.tolist() == [994, 1000]
     assert pool.fails.tolist() == [100, 100]
+    after = ("0,3,994,900200,0,8,8", "60,3,1994,900300,0,8,8", "120,3,2994,900400,0,8,8")
+    (pool,) = read(tmp_path, *after)  # it wrapped before the file begins
+    assert pool.tries.tolist() == [1000, 1000]
+    assert pool.fails.tolist() == [100, 100]
 
 
 def test_restart_counts_what_was_counted_since(tmp_path: Path) -> None:
@@ -116,7 +120,9 @@ BAD = {
         tuple(f"{60 * k},3,{n},0,1,8,8" for k, n in enumerate((50, 100, 40, 90, 30, 70))),
         HEADER, "begins anew in 2 of 5", 4, 7,
     ),
-    "fails above tries": (("0,3,1000,0,1,8,8", "60,3,2000,2001,1,8,8"), HEADER, "is above IODHPP_HPPTRIES", 3, 11),
+    "more fails than tries since a restart": (
+        ("0,3,5000,400,0,8,8", "60,3,6000,500,0,8,8", "120,3,100,300,0,8,8"), HEADER, "rose by 300", 4, 11,
+    ),
     "more fails than tries": (("0,3,1000,0,1,8,8", "60,3,1010,11,1,8,8"), HEADER, "rose by 11", 3, 11),
     "MINCT above aliases": (("0,3,10,0,1,8,8", "60,3,20,0,9,9,8"), HEADER, "above the number of aliases", 3, 11),
     "MAXCT above aliases": (("0,3,10,0,1,8,8", "60,3,20,0,7,9,8"), HEADER, "IODHPP_HPPMAXCT 9", 3, 13),
@@ -179,7 +185,7 @@ def test_a_counter_that_falls_has_wrapped_where_it_is_no_more_than_ten_times_as_
     """1,000 in a minute, then past 2**32 in the next: 9,000 are a wrap, 12,000 are not."""
     before = COUNTER_SIZE - 5_000
     found = steps(np.array([[before - 1_000, before, 4_000]]), np.full(2, 60.0))
-    assert found.counted[0].tolist() == [1_000, 9_000] and found.wrapped[0].tolist() == [False, True]
+    assert found.counted[0].tolist() == [1_000, 9_000] and not found.restarted.any()
     with pytest.raises(Backwards):  # nor did it begin anew: 7,000 since then are more than it ever counted
         steps(np.array([[before - 1_000, before, 7_000]]), np.full(2, 60.0))
 

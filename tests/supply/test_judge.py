@@ -65,6 +65,26 @@ def test_fewer_free_never_need_fewer() -> None:
     assert any("took the last alias" in note for note in answers[-1].notes)
 
 
+@pytest.mark.parametrize(("aliases", "tries", "records"), [(4, 5000, 30), (8, 5000, 30), (8, 40_000, 1)])
+def test_more_fails_never_need_fewer(aliases: int, tries: int, records: int) -> None:
+    """The same tries and water marks each time; where tries exist, one alias at least is needed."""
+    answers = []
+    for share in (0.0, 0.00003, 0.0001, 0.00048, 0.0005, 0.001, 0.003, 0.009):
+        total = round(share * tries * records)
+        fails = np.diff(np.arange(records + 1) * total // records).tolist()
+        answers += judge([counters([tries] * records, fails, [0] * records, aliases)]).pools
+    needed = [answer.aliases_needed or 0 for answer in answers]
+    assert needed == sorted(needed)
+    assert min(answer.needed_low or 0 for answer in answers) >= 1
+
+
+def test_a_load_that_the_counters_leave_open_is_not_told() -> None:
+    """Every try found all aliases free: whatever they hold one for, if it is short."""
+    (answer,) = judge([counters([50, 60, 70], [0] * 3, [8] * 3)]).pools
+    assert (answer.load, answer.holding_time, answer.peakedness) == (None, None, None)
+    assert any("how long an alias is held" in note for note in answer.notes)
+
+
 @pytest.mark.long
 def test_a_looser_target_needs_no_more() -> None:
     needed = [
@@ -93,7 +113,17 @@ def test_intervals_with_other_aliases_are_left_out_and_told() -> None:
     (answer,) = judge([before]).pools
     assert answer.fails == 0
     assert answer.tries == 14_000
-    assert any("another number of aliases" in note for note in answer.notes)
+    assert any("16 of 30 intervals, up to the last change" in note for note in answer.notes)
+    assert not any("another length" in note for note in answer.notes)
+
+
+def test_tries_a_second_are_those_since_the_last_change() -> None:
+    """4 aliases, then 8, then 4 again, and 600 tries a minute all the time."""
+    there = np.repeat([4, 8, 4], 10)
+    pool = replace(
+        counters([600] * 30, [0] * 30, [2] * 30, 4), aliases=there, plain=np.diff(there, prepend=4) == 0
+    )
+    assert judge([pool]).pools[0].tries_rate == pytest.approx(10.0)
 
 
 def test_one_interval_and_one_restart_are_told_in_the_singular() -> None:
@@ -135,6 +165,7 @@ def test_any_counters_get_an_answer(rows: list[tuple[int, float, int]]) -> None:
     assert (answer.verdict == "not enough") == (sum(fails) > 0.01 * sum(tries))
     needed = 256 if answer.aliases_needed is None else answer.aliases_needed
     assert (needed <= answer.aliases) == (answer.verdict != "not enough")
+    assert (answer.needed_low == 0) == (sum(tries) == 0)
     assert 0.0 <= answer.fail_low <= answer.fail_fraction <= answer.fail_high <= 1.0
 
 
