@@ -144,12 +144,13 @@ class PoolReadings:
         values, ends = (self._at_most(each, share) for each in (counts, known))
         after = np.minimum(place + 1, known.size - 1)
         part = (counts - known[place]) / np.maximum(known[after] - known[place], 1)
-        return np.minimum(values, (1.0 - part) * ends[..., place] + part * ends[..., after])
+        return np.asarray(np.minimum(values, (1.0 - part) * ends[..., place] + part * ends[..., after]))
 
     def _at_most(self, counts: Indices, share: ArrayLike) -> Array:
         """Quantiles of the queue, no longer than without aliases."""
         most = self.alone.sum()
-        return np.where(counts == 0, most, np.minimum(self._quantile(self._ordered, counts, share), most))
+        found = np.minimum(self._quantile(self._ordered, counts, share), most)
+        return np.asarray(np.where(counts == 0, most, found))
 
     def predict(self, aliases: ArrayLike, share: ArrayLike | None = None) -> PredictedRows:
         """Figures of the whole pool, (..., counts).
