@@ -165,19 +165,17 @@ class PoolReadings:
         after = np.append(before[..., 1:], np.zeros((*before.shape[:-1], 1)), axis=-1)
         gone = before[..., place] - np.maximum(queue, before[..., place] * kept)
         gone = np.clip(gone / np.maximum(before - after, 1e-300)[..., place], 0.0, 1.0)
-        still = [
-            each.queued(each._known[-1:], share) / max(float(each.alone.sum()), 1e-300)
-            for each in (self, self.before or self)  # demand that has grown leaves no less
-        ]
-        left = np.maximum(*still)
+        waiting = before[..., -1:]
 
-        def risen(known: Array, enough: float) -> Array:
-            rise = np.minimum(left * max(enough - known[0], 0.0), max(enough - known[-1], 0.0))
+        def risen(known: Array, enough: float, each_queued: float) -> Array:
+            rise = np.minimum(waiting * max(each_queued, 0.0), max(enough - known[-1], 0.0))
             ends = np.append(np.broadcast_to(known[1:], after[..., 1:].shape), known[-1] + rise, axis=-1)
             return np.asarray(known[place] + gone * (ends[..., place] - known[place]))
 
         rates, times = self._at_known
-        rate, service = risen(rates, float(self.rate.sum())), risen(times, services(self)[1])
+        cost, slower = self._each_queued
+        rate = risen(rates, float(self.rate.sum()), cost)
+        service = risen(times, services(self)[1], slower)
         if self.fails is None:
             return PredictedRows(rate=rate, queue=queue, service=service)
         fails, tries = (
@@ -203,13 +201,22 @@ class PoolReadings:
         """How many times as high the rate is as before the demand grew; as the demand itself where `before` is None."""
         if self.before is None:
             return float(np.average(1.0 + self.readings.growth, weights=self.readings.rows.rate))
+        cost, _ = self._each_queued
         now, then = (
-            np.interp(
-                each.queued(count)[0], [0.0, each.alone.sum()], [each.rate.sum(), each.alone_rate.sum()]
-            )
+            max(each.rate.sum() - cost * each.queued(count)[0], each.alone_rate.sum())
             for each in (self, self.before)
         )
         return float(now / then)
+
+    @property
+    def _each_queued(self) -> tuple[float, float]:
+        """By how much each I/O queued lowers the rate [1/s] and the service time [s], of the demand as measured.
+
+        N requesters of cycle Z + S have the rate (N - Q) / (Z + S): more of them lose as much by each that waits.
+        """
+        of = self.before or self
+        (slow, fast), queue = services(of), max(float(of.alone.sum()), 1e-300)
+        return float(of.rate.sum() - of.alone_rate.sum()) / queue, (fast - slow) / queue
 
     def volume_queues(self, aliases: ArrayLike) -> Array:
         """I/Os queued at each volume, (volumes, counts): all in proportion to what they ask beyond their base."""

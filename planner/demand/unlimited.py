@@ -16,7 +16,7 @@ from planner.demand.readings import Readings
 from planner.demand.rowwise import Indices
 from planner.results import Array
 
-LEVELS: Final = 160  # I/Os present of one volume
+LEVELS: Final = 160  # I/Os present of one volume, and its queue where that grows without bound
 STRONG: Final = 4.0  # load while on from which phases are left out: unlimited servers would not hold them
 LEAST_WEIGHT: Final = 1e-3
 
@@ -100,7 +100,7 @@ def asked(readings: Readings) -> AliasUse:
     return AliasUse(
         volumes=readings.volumes, volume=volume, kind=readings.layout.kind[column],
         weight=readings.weight[volume, column], usage=usage, ends=ends / readings.service_time[volume, column],
-        busy=busy, rate=flow / readings.service_time[volume, column], alone=np.where(np.isfinite(queue), queue, 0.0),
+        busy=busy, rate=flow / readings.service_time[volume, column], alone=np.where(np.isfinite(queue), queue, LEVELS),
         alone_rate=alone.rate[volume, column, 0],
     )  # fmt: skip
 
