@@ -245,6 +245,32 @@ def test_supply_counters_stand_beside(frame: pl.DataFrame) -> None:
     assert need.rules["in_use_plus_queue"] is not None
 
 
+@pytest.mark.parametrize(
+    ("day", "fails", "verdict", "change"), [(2, 0, "too many", 4), (2, 400, "short", 14), (3, 0, "short", 14)]
+)
+def test_supply_counters_decide_where_they_differ(day: int, fails: int, verdict: str, change: int) -> None:
+    """Counters without a fail in the interval that decides: not short; counters of another day decide nothing."""
+    begin = datetime(2026, 3, 2, 10)
+    devices = pl.DataFrame({"start": [begin] * 4, "interval_s": [3600] * 4, "pool": ["0"] * 4, "aliases": [8] * 4,
+                            "device": ["0100", "0101", "0102", "0103"], "io_rate": [100.0] * 4,
+                            "service_ms": [2.0] * 4, "queued": [0.1] * 4})  # fmt: skip
+    rows = [{"system": None, "pool": "0", "start": begin.replace(day=day, minute=minute), "interval": 60.0,
+             "time": 60.0 * (minute + 1), "tries": 2000, "fails": fails, "fewest_free": 0 if fails else 4,
+             "most_free": 8, "aliases": 8, "restarted": False, "plain": True} for minute in range(60)]  # fmt: skip
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    answer = site([devices, schema.frame(schema.SUPPLY, columns, 60)])
+    (need,) = answer.pools
+    assert need.needed == 22
+    assert (need.verdict, need.to_add + need.to_gain, answer.exit_code) == (
+        verdict,
+        change,
+        int(verdict == "short"),
+    )
+    decided = need.counters is not None
+    assert decided == ("by its supply counters" in answer.headline) == (verdict == "too many")
+    assert "too many" not in answer.headline + " ".join(answer.notes)
+
+
 @pytest.mark.long
 def test_track_record_compares_equal_loads() -> None:
     """A pool of Poisson arrivals that gets aliases: its response is told, and measured as the law has it."""
