@@ -349,9 +349,12 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
         title="Pools", limits=LIMITS, verdict="verdict", items=places, named_by="pool", sortable=True,
     )  # fmt: skip
     states = states_of(answer.pools)
+    decided = {need.name for need in answer.pools if need.counters is not None}
     growth = []
     for share, each in steps:
         later = states_of(each.pools if isinstance(each, Subsystem) else ())
+        if not share:  # what counters decide of now is no question of the model
+            later = {name: state for name, state in later.items() if name not in decided}
         then = states | {name: state._replace(in_use=states[name].in_use) for name, state in later.items()}
         growth.append(_counted(share, what_to_do(then, share), then))
     left_out = len(answer.pools) - len(shown)

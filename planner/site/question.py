@@ -19,6 +19,7 @@ from planner.measurements.choose import POOL, VOLUME, Group
 from planner.measurements.over_time import RunsOverTime, over_time, pool_supplies
 from planner.measurements.read import Data
 from planner.measurements.run import BY_CHANCE, Run, joined_note
+from planner.render.text import SHORT, UNKNOWN, word
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.pool_need import (
     VERDICTS,
@@ -37,7 +38,8 @@ from planner.sizing.gaps import floor_words, more_since, unanswered
 from planner.sizing.many_volumes import NO_POOL_NAMED
 from planner.sizing.need import Need, need, worst_by_need
 from planner.sizing.wording import NO_EFFECT
-from planner.supply import judge
+from planner.supply import PoolAnswer, judge
+from planner.supply.answer import NO_ALIAS
 from planner.units import percent
 
 QUEUE_UNKNOWN: Final = (
@@ -94,7 +96,7 @@ def _counted(
     pool, busy = asked.pool, asked.busy
     needed, problems = asked.needed(needs), asked.problems(needs)
     working = [k for k, case in asked.cases.items() if case]
-    told, most_used = supplied(counters, pool.group.system, pool.group.name)
+    told, most_used, judged = supplied(counters, pool.group.system, pool.group.name)
     shown = NeedSeries(
         start=pool.start, seconds=pool.seconds, needed=needed, in_use=pool.in_use.astype(np.float64),
         io_rate=pool.io_rate, response=pool.response, queued=pool.queued, busy=busy,
@@ -113,7 +115,7 @@ def _counted(
     if not known.any() or (busy.any() and not known[busy].any()) or (problems and not solved):
         first = next(iter(problems.values()), "no interval with all of its numbers")
         return replace(found, problem=first)
-    return _decided(part, asked, needs, found)
+    return _by_counters(_decided(part, asked, needs, found), judged)
 
 
 def _notes(
@@ -179,10 +181,34 @@ def rules(
     }
 
 
+def _by_counters(found: PoolNeed, judged: PoolAnswer | None) -> PoolNeed:
+    """Keep the counters to decide by, if they cover the interval that decides with the aliases in use."""
+    if judged is None or judged.verdict is None or judged.aliases != found.in_use:
+        return found
+    supply, series = judged.supply, found.series
+    if supply.start is None or found.decided_start is None:
+        return found
+    (seconds,) = series.seconds[series.start == np.datetime64(found.decided_start, "us")][:1]
+    first = supply.start.replace(tzinfo=None)
+    since = supply.time - supply.length / 2 - (found.decided_start - first).total_seconds()
+    there = (since >= 0) & (since < seconds) & (supply.aliases == found.in_use)
+    failed = supply.fails[there].sum() > NO_ALIAS * supply.tries[there].sum()
+    unlike = failed and word(judged.verdict) != SHORT  # a bad hour of many good ones
+    return found if supply.length[there].sum() < seconds / 2 or unlike else replace(found, counters=judged)
+
+
 def _ranged(found: PoolNeed, decided: Need) -> PoolNeed:
     """Put the range of the interval that decides beside the count."""
     beside = decided.apart if decided.count is not None else (f"no range: {decided.problem}",)
-    return replace(found, needed_low=decided.low, needed_high=decided.high, notes=(*found.notes, *beside))
+    found = replace(found, needed_low=decided.low, needed_high=decided.high, notes=(*found.notes, *beside))
+    counters, found = found.counters, replace(found, counters=None)
+    if counters is None or found.count.verdict in (UNKNOWN, word(counters.verdict)):
+        return found
+    return replace(
+        found,
+        counters=counters,
+        notes=(*found.notes, f"supply counters decide, not the count ({found.supply})"),
+    )
 
 
 def combine(
@@ -204,23 +230,24 @@ def _order(found: PoolNeed) -> tuple[int, int, str, str]:
     return VERDICTS.index(found.verdict), -(found.to_add or found.to_gain), found.system, found.pool
 
 
-def supplied(frame: pl.DataFrame | None, system: str, pool: str) -> tuple[str, int | None]:
-    """What the counters of one pool say; and the most aliases in use."""
+def supplied(frame: pl.DataFrame | None, system: str, pool: str) -> tuple[str, int | None, PoolAnswer | None]:
+    """What the counters of one pool say; the most aliases in use; the answer that they give."""
     if frame is None:
-        return "", None
+        return "", None, None
     rows = frame.filter((pl.col("pool") == pool) & (pl.col("system").fill_null("") == system))
     tries, fails = (int(rows[name].fill_null(0).sum()) for name in ("tries", "fails"))
     if not rows.height or not tries:
-        return "", None
+        return "", None, None
     used = pl.coalesce(
         pl.col("most_used").cast(pl.Int64),
         pl.col("aliases").cast(pl.Int64) - pl.col("fewest_free").cast(pl.Int64),
     )
     most = rows.filter(pl.col("tries") > 0).select(used.max()).item()
     words = f"{percent(fails / tries)} without"
+    found = None
     with suppress(PlannerError):
         (found,) = judge(pool_supplies(rows, Path("supply"))).pools
         if found.verdict is not None:
             needed = "" if found.aliases_needed is None else f", {found.aliases_needed} needed"
-            words = f"{found.verdict.replace('not enough', 'short')}: {words}{needed}"
-    return words, most
+            words = f"{word(found.verdict)}: {words}{needed}"
+    return words, most, found

@@ -89,7 +89,7 @@ class SiteAnswer(Answer):
             first = short[0]
             parts.append(
                 f"{counted(len(short), 'is', 'are')} short of {missing} in all, "
-                f"{first.name} most ({first.needed} needed, {first.in_use} in use)"
+                f"{first.name} most ({first.in_use + first.to_add} needed, {first.in_use} in use)"
             )
         if many:
             spare = sum(each.to_gain for each in many)
@@ -187,7 +187,8 @@ class SiteAnswer(Answer):
         if short:
             first = short[0]
             when = f" (most on {first.busiest_hour}:00)" if first.busiest_hour else ""
-            do = f"Next: {first.name} from {first.in_use} to {counted(first.needed or 0, 'alias', 'aliases')}{when}"
+            count = counted(first.in_use + first.to_add, "alias", "aliases")
+            do = f"Next: {first.name} from {first.in_use} to {count}{when}"
             return f"{do}; `--since DATE` compares the prediction with what happened."
         if many:
             some = f"Next: {many[0].name} can spare {counted(many[0].to_gain, 'device number')}"
@@ -208,6 +209,7 @@ def _alone(need: PoolNeed, meet: float) -> str:
     if need.needed is None:
         return f"{need.name}: no answer; {need.problem}."
     ends = "" if need.needed_low is None else f" ({need.needed_low} to {need.needed_high})"
+    by = "" if need.counters is None else " by its supply counters"
     verdicts = {
         SHORT: f"short by {need.to_add}",
         TOO_MANY: f"at least {need.to_gain} to spare",
@@ -218,7 +220,7 @@ def _alone(need: PoolNeed, meet: float) -> str:
     count = counted(need.needed, "alias", "aliases")
     return (
         f"{need.name} needs {count}{ends} in {percent(meet, 5)} of the busy time, "
-        f"{need.needed_worst} in the worst interval{worst}; {need.in_use} in use: {verdicts[need.verdict]}."
+        f"{need.needed_worst} in the worst interval{worst}; {need.in_use} in use: {verdicts[need.verdict]}{by}."
     )
 
 

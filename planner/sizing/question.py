@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from planner import units
 from planner.demand import Law, Target
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.library import DEFAULT_MODEL
 from planner.measurements import (
@@ -36,7 +36,7 @@ from planner.measurements.formats import is_folder
 from planner.measurements.observed import LEAST_OPEN, NO_QUEUE
 from planner.measurements.read import Measured
 from planner.measurements.read import membership as members_of
-from planner.measurements.systems import of_pool, pool_names, without_pooled
+from planner.measurements.systems import PoolRun, of_pool, pool_names, without_pooled
 from planner.render.text import counted, sentence_case
 from planner.reports.membership import LinuxDevices, Membership, share_together
 from planner.reports.schema import VOLUME, Missing
@@ -572,11 +572,13 @@ def _pools(
     pools: dict[str, MeasuredPool] = {}
     measured: dict[str, list[tuple[str, Run | None, int]]] = {}  # with the number of volumes that have rows
     said: dict[str, None] = {}
+    lost: dict[str, ReportError] = {}
     of_name = asked if name is None else replace(asked, every=of_pool(asked.every, name))
     every = of_name.with_io(bases)
     for rows, unnamed in zip(every, pool_names(every, bases, asked.exclude), strict=True):
-        found, told = pool_runs(rows, bases, shared, asked.exclude, unnamed)
+        found, told, refused = _pools_of(rows, bases, shared, asked.exclude, unnamed)
         said |= dict.fromkeys(told)
+        lost = refused | lost
         for each in found:
             volumes, run = each.volumes, each.run
             if membership is not None:  # members that the listing does not show are devices without I/O
@@ -586,6 +588,9 @@ def _pools(
             pools[each.name] = MeasuredPool(name=each.name, volumes=volumes, aliases=each.aliases, runs=())
             declared = None if run is None else asked.declared(run)
             measured.setdefault(each.name, []).append((asked.source(rows), declared, each.volumes))
+    for pool, why in lost.items():
+        if pool not in pools:  # nothing is left of it
+            raise why
     if name is not None:
         InputError.unless_one_of("pool", name, list(pools))
     wanted: dict[str, list[tuple[str, Run]]] = {}
@@ -615,6 +620,33 @@ def _pools(
             done=done,
         )
     return replace(answer, gaps={name: each for name, each in short.items() if each})
+
+
+def _pools_of(
+    rows: Rows, bases: Devices | None, shared: Devices | None, exclude: Devices | None, unnamed: str | None
+) -> tuple[list[PoolRun], list[str], dict[str, ReportError]]:
+    """Pools of an interval, notes, and why some are left out: what is wrong with one of a table is not with others."""
+    names = rows.words["pool"]
+    if (
+        bases is not None
+        or exclude is not None
+        or any(each is None for each in names)
+        or not rows.of_kind(VOLUME).all()
+    ):
+        return *pool_runs(rows, bases, shared, exclude, unnamed), {}
+    found: list[PoolRun] = []
+    notes: list[str] = []
+    lost: dict[str, ReportError] = {}
+    for name in dict.fromkeys(names):
+        try:
+            some, told = pool_runs(rows[np.flatnonzero(names == name)], None, shared, None, unnamed)
+        except ReportError as problem:
+            lost[str(name)] = problem
+            notes.append(f"{problem}; this interval is left out.")
+        else:
+            found += some
+            notes += told
+    return found, notes, lost
 
 
 def _with_rows(

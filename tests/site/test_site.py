@@ -245,6 +245,32 @@ def test_supply_counters_stand_beside(frame: pl.DataFrame) -> None:
     assert need.rules["in_use_plus_queue"] is not None
 
 
+@pytest.mark.parametrize(
+    ("day", "fails", "verdict", "change"), [(2, 0, "too many", 4), (2, 400, "short", 14), (3, 0, "short", 14)]
+)
+def test_supply_counters_decide_where_they_differ(day: int, fails: int, verdict: str, change: int) -> None:
+    """Counters without a fail in the interval that decides: not short; counters of another day decide nothing."""
+    begin = datetime(2026, 3, 2, 10)
+    devices = pl.DataFrame({"start": [begin] * 4, "interval_s": [3600] * 4, "pool": ["0"] * 4, "aliases": [8] * 4,
+                            "device": ["0100", "0101", "0102", "0103"], "io_rate": [100.0] * 4,
+                            "service_ms": [2.0] * 4, "queued": [0.1] * 4})  # fmt: skip
+    rows = [{"system": None, "pool": "0", "start": begin.replace(day=day, minute=minute), "interval": 60.0,
+             "time": 60.0 * (minute + 1), "tries": 2000, "fails": fails, "fewest_free": 0 if fails else 4,
+             "most_free": 8, "aliases": 8, "restarted": False, "plain": True} for minute in range(60)]  # fmt: skip
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    answer = site([devices, schema.frame(schema.SUPPLY, columns, 60)])
+    (need,) = answer.pools
+    assert need.needed == 22
+    assert (need.verdict, need.to_add + need.to_gain, answer.exit_code) == (
+        verdict,
+        change,
+        int(verdict == "short"),
+    )
+    decided = need.counters is not None
+    assert decided == ("by its supply counters" in answer.headline) == (verdict == "too many")
+    assert "too many" not in answer.headline + " ".join(answer.notes)
+
+
 @pytest.mark.long
 def test_track_record_compares_equal_loads() -> None:
     """A pool of Poisson arrivals that gets aliases: its response is told, and measured as the law has it."""
@@ -354,7 +380,7 @@ def test_targets_stand_beside_the_counts(tmp_path: Path, capsys: pytest.CaptureF
         ([example], (f"Target: {wait}.", f"({tries})")),
         ([example, twice], (f"needed: {wait}, in", f"counters: {tries}")),
     ):
-        assert main(["site", *map(str, files), "--workers", "1"]) == 1
+        assert main(["site", *map(str, files), "--workers", "1"]) == 0  # counters decide
         out = " ".join(capsys.readouterr().out.split())
         assert all(each in out for each in said)
     assert main(["aliases", "supply", str(example)]) == 0
@@ -363,3 +389,24 @@ def test_targets_stand_beside_the_counts(tmp_path: Path, capsys: pytest.CaptureF
     )
     assert main(["site", "--help"]) == 0
     assert "It is a check: it ends with 1 where any is short" in " ".join(capsys.readouterr().out.split())
+
+
+def test_interval_that_contradicts_itself_is_left_out(tmp_path: Path) -> None:
+    """Rows of 7 and 8 aliases in one interval: named, and answered from the others by both commands."""
+    rows = ["start,interval_s,pool,aliases,device,io_rate,service_ms,queued"]
+    rows += [
+        f"2026-03-02T{hour}:00:00,3600,{pool},{7 if (hour, pool, k) == (11, 'A', 0) else 8},{pool}{k:03X},{rate},2,0.1"
+        for hour, rate in ((10, 100), (11, 100), (12, 90))
+        for pool in "AB"
+        for k in range(4)
+    ]
+    path = tmp_path / "b.csv"
+    path.write_text("\n".join(rows))
+    whole, alone = site(path, pool="A"), planner.aliases(path, kind="pool", pool="A")
+    assert isinstance(alone, planner.sizing.AliasAnswer)
+    assert whole.pools[0].needed_worst == alone.recommended
+    for each in (whole, alone, planner.aliases(path, kind="pool")):
+        assert "line 11: 8 aliases of pool A are not 7 as in line 10" in " ".join(each.notes)
+    path.write_text("\n".join([*rows[:1], *rows[9:17]]))
+    with pytest.raises(ReportError, match="8 aliases of pool A are not 7"):
+        planner.aliases(path, kind="pool")
