@@ -557,7 +557,7 @@ def test_what_a_calibration_leaves_open_widens_the_answer(tmp_path: Path) -> Non
 def test_the_axes_of_a_law_are_those_of_the_possible_parameters() -> None:
     """An identity: the axes rebuild the second moments of what `planner predict` draws."""
     law, known = Law.from_model("hyperpav"), calibrate.possible(read_model("hyperpav"), 64)
-    off = np.stack([known.sets[key] / known.best[key] - 1.0 for key in ("inflation", "redrive_time")])
+    off = np.stack([np.log(known.sets[key] / known.best[key]) for key in ("inflation", "redrive_time")])
     steps = np.array(law.axes)
     assert steps.T @ steps == pytest.approx(off @ off.T / off.shape[1], rel=1e-6)
 

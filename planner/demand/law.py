@@ -17,7 +17,7 @@ from planner.library import DEFAULT_MODEL, Model, origin, read_model
 KINDS_WITH_ALIASES: Final = ("volume", "pool")
 NO_MODEL: Final = "none"
 WITHOUT: Final = "By no model (--model none): no inflation, no gap; rates with more aliases are upper bounds."
-LEAST_STEP: Final = 1e-6  # a share: what is known so well needs no axis
+LEAST_STEP: Final = 1e-6  # in logarithms: what is known so well needs no axis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Law:
     * `inflation`: relative growth of the service time with each further I/O in service on the volume.
     * `redrive_time`: gap before a device starts an I/O that had to wait [s].
     * `model_error`: relative error of a rate where the law is asked what it was not fitted to.
-    * `axes`: what else the calibration allows: steps of one standard deviation in inflation and gap, as shares of them,
+    * `axes`: what else the calibration allows: steps of one standard deviation in the logarithms of inflation and gap,
       each independent of the others; empty where nothing else is known.
     * `words`: which model it is, of what devices and when they were measured, for whoever reads an answer.
     """
@@ -59,9 +59,8 @@ class Law:
         )  # fmt: skip
 
     def moved(self, axis: tuple[float, float], steps: float) -> tuple[float, float]:
-        """Go along one of the `axes`, to nothing at most."""
-        inflation, gap = (max(1.0 + each * steps, 0.0) for each in axis)
-        return self.inflation * inflation, self.redrive_time * gap
+        """Go along one of the `axes`."""
+        return self.inflation * math.exp(axis[0] * steps), self.redrive_time * math.exp(axis[1] * steps)
 
 
 def _words(model: Model, given: Path | str) -> str:
@@ -78,7 +77,7 @@ def _axes(model: Model) -> tuple[tuple[float, float], ...]:
     """Principal axes, about the estimates, of the parameter sets that `planner predict` takes its intervals of."""
     known = possible(model, 64)
     pairs = [(key, known.sets[key], known.best[key]) for key in (INFLATION.key, REDRIVE_TIME.key)]
-    off = np.stack([column / best - 1.0 if best > 0 else 0 * column for _, column, best in pairs])
+    off = np.stack([np.log(column / best) if best > 0 else 0 * column for _, column, best in pairs])
     sizes, directions = np.linalg.eigh(off @ off.T / off.shape[1])
     steps = np.sqrt(np.maximum(sizes, 0.0)) * directions
     return tuple((float(x), float(y)) for x, y in steps.T if math.hypot(x, y) > LEAST_STEP)
