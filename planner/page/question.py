@@ -24,6 +24,7 @@ from planner.page.parts import MOST_ITEMS, part_of, states_of
 from planner.page.verdict import first_words, period, what_to_do
 from planner.page.volumes import Volumes, volumes_of
 from planner.parallel import Failed, run
+from planner.render.text import UNKNOWN, word
 from planner.reports.membership import share_together
 from planner.site.growth.dates import FEWEST_DAYS
 from planner.site.parts import gaps_of, is_shared
@@ -39,7 +40,7 @@ from planner.sizing import (
     subsystem,
 )
 from planner.sizing.question import Progress, silent
-from planner.supply import judge
+from planner.supply import SupplyAnswer, judge
 from planner.units import percent
 
 if TYPE_CHECKING:
@@ -187,7 +188,8 @@ def report(
         from planner.measurements.over_time import read_supplies
 
         pools = read_supplies(asked.source, system=system, start=start, end=end)
-        found.append(Answered(answer=judge(pools, no_alias=no_alias)))
+        judged = judge(pools, no_alias=no_alias)
+        found.append(Answered(answer=judged, remarks=_against(judged, [each.answer for each in found])))
     if not found:
         raise InputError(
             "source", ", ".join(str(path) for path in sources), f"volumes or supply counters; found {there.what}"
@@ -389,6 +391,23 @@ def _further(answer: Subsystem | SiteAnswer, asked: PageQuestion) -> Answered:
             every = [grown.get(pool.name, pool) for pool in answer.pools]
         later.append((share, Subsystem(pools=tuple(every), target=asked.target, growth=share)))
     return Answered(answer=answer, full=full, grown=later, remarks=_remarks(len(later), asked.growth, failed))
+
+
+def _against(counters: SupplyAnswer, answers: Sequence[Answer]) -> tuple[str, ...]:
+    """Pools of which supply counters say otherwise than one measurement of averages."""
+    counts = {
+        pool.name.removeprefix("pool "): pool.count.verdict
+        for each in answers
+        for pool in (
+            each.pools if isinstance(each, Subsystem) else [each] if isinstance(each, AliasAnswer) else []
+        )
+    }
+    return tuple(
+        f"Pool {pool.supply.pool}: {word(pool.verdict)} by its supply counters, {counts[pool.supply.pool]} by "
+        "the averages. The counters decide: they see bursts."
+        for pool in counters.pools
+        if pool.verdict and counts.get(pool.supply.pool, UNKNOWN) not in (UNKNOWN, word(pool.verdict))
+    )
 
 
 def _remarks(answered: int, growth: Sequence[float], failed: Sequence[Failed]) -> tuple[str, ...]:

@@ -210,6 +210,8 @@ def _alone(need: PoolNeed, meet: float) -> str:
         return f"{need.name}: no answer; {need.problem}."
     ends = "" if need.needed_low is None else f" ({need.needed_low} to {need.needed_high})"
     by = "" if need.counters is None else " by its supply counters"
+    if need.counters is not None and need.counters.aliases_needed is not None:
+        by = f"{by} ({need.counters.aliases_needed} needed)"
     verdicts = {
         SHORT: f"short by {need.to_add}",
         TOO_MANY: f"at least {need.to_gain} to spare",

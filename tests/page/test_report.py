@@ -341,3 +341,15 @@ def test_volumes_in_a_pool_and_in_none_stand_on_one_page(tmp_path: Path) -> None
     path.write_text(HEADINGS + minute("A", 0, "P", 2) + minute("B", 0, "P", 2) + minute("C", 0))
     (answer,) = embedded(report([path], growth=(), workers=1).html)["answers"]  # type: ignore[misc]
     assert {(row["kind"], row["pool"]) for row in answer["pools"]} == {("pool", "P"), ("volume", "C")}
+
+
+def test_counters_that_say_otherwise_than_the_averages_decide(tmp_path: Path) -> None:
+    """One page held that a pool is short of 14 and has 4 to spare."""
+    devices, counters = tmp_path / "devices.csv", tmp_path / "counters.csv"
+    rows = [f"2026-03-02T10:00:00,3600,0,8,010{k},100,2,0.10" for k in range(4)]
+    devices.write_text("\n".join(["start,interval_s,pool,aliases,device,io_rate,service_ms,queued", *rows]))
+    head = "time,pool,IODHPP_HPPTRIES,IODHPP_HPPFAILS,IODHPP_HPPMINCT,IODHPP_HPPMAXCT,aliases"
+    rows = [f"2026-03-02T10:{k:02}:00,0,{2000 * k},0,{4 if k else 8},8,8" for k in range(30)]
+    counters.write_text("\n".join([head, *rows]))
+    page = report([devices, counters]).html
+    assert "Pool 0: spare by its supply counters, short by the averages. The counters decide" in page
