@@ -198,15 +198,19 @@ class PoolReadings:
         return np.array([self.alone_rate.sum(), *rates]), np.array([services(self)[0], *times])
 
     def _grown(self, count: int) -> float:
-        """How many times as high the rate is as before the demand grew; as the demand itself where `before` is None."""
+        """How many times as high the rate is as before the demand grew: not fewer than 1, nor more than the demand is.
+
+        As the demand itself where `before` is None.
+        """
+        most = float(np.average(1.0 + self.readings.growth, weights=self.readings.rows.rate))
         if self.before is None:
-            return float(np.average(1.0 + self.readings.growth, weights=self.readings.rows.rate))
+            return most
         cost, _ = self._each_queued
         now, then = (
             max(each.rate.sum() - cost * each.queued(count)[0], each.alone_rate.sum())
             for each in (self, self.before)
         )
-        return float(now / then)
+        return float(np.clip(now / then, min(most, 1.0), max(most, 1.0)))
 
     @property
     def _each_queued(self) -> tuple[float, float]:
