@@ -256,7 +256,8 @@ def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: in
         )
         plain = replace(plain, notes=tuple(notes))
     return replace(
-        plain, figures=(*whole.figures, *plain.figures), grids=whole.grids, decides=whole.decides,
+        plain, figures=(*whole.figures, *plain.figures), grids=whole.grids,
+        decides=whole.decides if need.counters is None else "Supply counters decide.",
         notes=(f"The interval that decides: {whole.headline}", *plain.notes, *whole.notes),
     )  # fmt: skip
 

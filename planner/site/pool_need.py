@@ -15,14 +15,14 @@ from planner.measurements import Run
 from planner.measurements.choose import SAME_LENGTH
 from planner.measurements.over_time import RunsOverTime
 from planner.quantity import column
-from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted, word
+from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted
 from planner.results import Array
 from planner.site.series import HOUR, WEEKDAYS, began, busy_hours, daily_medians, jump_note
 from planner.sizing.comparison import Count
 from planner.sizing.gaps import below_floor, least_volumes, without_rows
 from planner.sizing.need import Need
 from planner.supply import PoolAnswer
-from planner.units import MOST_ALIASES, readable
+from planner.units import readable
 
 TOO_MANY: Final = "too many"
 VERDICTS: Final = (SHORT, UNKNOWN, TOO_MANY, ENOUGH)  # in the order of the answer
@@ -125,7 +125,7 @@ class PoolNeed:
     shares: dict[str, float] = field(default_factory=dict)  # of a control unit of several systems
     rules: dict[str, int | None] = field(default_factory=dict)  # what the rules of the field would have said
     supply: str = ""  # what the supply counters say, in a few words; empty where there are none
-    counters: PoolAnswer | None = None  # where they decide, since they differ from the count
+    counters: PoolAnswer | None = None  # where they decide: what is needed is theirs
     notes: tuple[str, ...] = ()  # gaps, members without rows, and the like
     problem: str | None = None  # why there is no answer
     series: NeedSeries = field(default_factory=NeedSeries.none)  # over time
@@ -138,13 +138,8 @@ class PoolNeed:
 
     @property
     def count(self) -> Count:
-        """The count beside what is in use, or that of the counters where they decide."""
-        if (by := self.counters) is not None:
-            verdict = word(by.verdict)
-            needed = MOST_ALIASES if by.aliases_needed is None else by.aliases_needed
-            high = {SHORT: by.needed_high or MOST_ALIASES, SPARE: needed}.get(verdict, self.in_use)
-            return Count(needed, by.needed_low, high, self.in_use)
-        small = self.run is not None and below_floor(self.run)
+        """The count beside what is in use."""
+        small = self.counters is None and self.run is not None and below_floor(self.run)
         return Count(self.needed, self.needed_low, self.needed_high, self.in_use, small)
 
     @property

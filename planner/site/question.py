@@ -19,7 +19,7 @@ from planner.measurements.choose import POOL, VOLUME, Group
 from planner.measurements.over_time import RunsOverTime, over_time, pool_supplies
 from planner.measurements.read import Data
 from planner.measurements.run import BY_CHANCE, Run, joined_note
-from planner.render.text import SHORT, UNKNOWN, word
+from planner.render.text import SHORT, SPARE, UNKNOWN, word
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.pool_need import (
     VERDICTS,
@@ -40,7 +40,7 @@ from planner.sizing.need import Need, need, worst_by_need
 from planner.sizing.wording import NO_EFFECT
 from planner.supply import PoolAnswer, judge
 from planner.supply.answer import NO_ALIAS
-from planner.units import percent
+from planner.units import MOST_ALIASES, percent
 
 QUEUE_UNKNOWN: Final = (
     "no queue measured: arrivals are taken as open, and the range holds no bursts; "
@@ -202,13 +202,18 @@ def _ranged(found: PoolNeed, decided: Need) -> PoolNeed:
     beside = decided.apart if decided.count is not None else (f"no range: {decided.problem}",)
     found = replace(found, needed_low=decided.low, needed_high=decided.high, notes=(*found.notes, *beside))
     counters, found = found.counters, replace(found, counters=None)
-    if counters is None or found.count.verdict in (UNKNOWN, word(counters.verdict)):
+    if counters is None or found.count.verdict == UNKNOWN:
         return found
+    needed = MOST_ALIASES if counters.aliases_needed is None else counters.aliases_needed
+    # The verdict is theirs as well: enough are those that the counters leave in use.
+    ends = {SHORT: counters.needed_high or MOST_ALIASES, SPARE: needed}
+    high = ends.get(word(counters.verdict), found.in_use)
+    by_count = f"{found.needed} ({found.needed_low} to {found.needed_high})"
+    note = f"supply counters decide ({found.supply}); the averages would say {by_count}"
     return replace(
-        found,
-        counters=counters,
-        notes=(*found.notes, f"supply counters decide, not the count ({found.supply})"),
-    )
+        found, counters=counters, needed=needed, needed_low=counters.needed_low, needed_high=high,
+        notes=(*found.notes, note),
+    )  # fmt: skip
 
 
 def combine(

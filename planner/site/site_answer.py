@@ -209,9 +209,6 @@ def _alone(need: PoolNeed, meet: float) -> str:
     if need.needed is None:
         return f"{need.name}: no answer; {need.problem}."
     ends = "" if need.needed_low is None else f" ({need.needed_low} to {need.needed_high})"
-    by = "" if need.counters is None else " by its supply counters"
-    if need.counters is not None and need.counters.aliases_needed is not None:
-        by = f"{by} ({need.counters.aliases_needed} needed)"
     verdicts = {
         SHORT: f"short by {need.to_add}",
         TOO_MANY: f"at least {need.to_gain} to spare",
@@ -220,9 +217,13 @@ def _alone(need: PoolNeed, meet: float) -> str:
     }
     worst = "" if need.worst_start is None else f", {need.worst_start:%Y-%m-%d %H:%M}"
     count = counted(need.needed, "alias", "aliases")
+    busy = f"in {percent(meet, 5)} of the busy time"
+    if need.counters is not None:
+        busy = "by its supply counters"
+        worst = f" by averages{worst}"
     return (
-        f"{need.name} needs {count}{ends} in {percent(meet, 5)} of the busy time, "
-        f"{need.needed_worst} in the worst interval{worst}; {need.in_use} in use: {verdicts[need.verdict]}{by}."
+        f"{need.name} needs {count}{ends} {busy}, {need.needed_worst} in the worst interval{worst}; "
+        f"{need.in_use} in use: {verdicts[need.verdict]}."
     )
 
 

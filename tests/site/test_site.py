@@ -22,7 +22,7 @@ from planner.errors import ConvergenceError, InputError, ReportError
 from planner.measurements import Run
 from planner.measurements.choose import POOL, Group, rows_of
 from planner.measurements.collect import collect
-from planner.measurements.over_time import over_time
+from planner.measurements.over_time import over_time, pool_supplies
 from planner.render.text import ENOUGH, SHORT
 from planner.reports import schema
 from planner.site.parts import parts_of
@@ -31,6 +31,7 @@ from planner.site.question import combine, need_of, site
 from planner.site.track import track_record
 from planner.sizing import need as sizing_need
 from planner.sizing.need import Need, aliases
+from planner.supply import judge
 from tests.checkout import ROOT
 from tests.site.large_site import pool_rows, site_rows
 
@@ -246,10 +247,13 @@ def test_supply_counters_stand_beside(frame: pl.DataFrame) -> None:
 
 
 @pytest.mark.parametrize(
-    ("day", "fails", "verdict", "change"), [(2, 0, "too many", 4), (2, 400, "short", 14), (3, 0, "short", 14)]
+    ("day", "fails", "verdict", "decided"),
+    [(2, 0, "too many", True), (2, 400, "short", True), (3, 0, "short", False)],
 )
-def test_supply_counters_decide_where_they_differ(day: int, fails: int, verdict: str, change: int) -> None:
-    """Counters without a fail in the interval that decides: not short; counters of another day decide nothing."""
+def test_supply_counters_of_the_interval_that_decides_decide(
+    day: int, fails: int, verdict: str, decided: bool
+) -> None:
+    """What is needed, added and given back is theirs, as `aliases supply` says; those of another day decide nothing."""
     begin = datetime(2026, 3, 2, 10)
     devices = pl.DataFrame({"start": [begin] * 4, "interval_s": [3600] * 4, "pool": ["0"] * 4, "aliases": [8] * 4,
                             "device": ["0100", "0101", "0102", "0103"], "io_rate": [100.0] * 4,
@@ -260,14 +264,12 @@ def test_supply_counters_decide_where_they_differ(day: int, fails: int, verdict:
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     answer = site([devices, schema.frame(schema.SUPPLY, columns, 60)])
     (need,) = answer.pools
-    assert need.needed == 22
-    assert (need.verdict, need.to_add + need.to_gain, answer.exit_code) == (
-        verdict,
-        change,
-        int(verdict == "short"),
-    )
-    decided = need.counters is not None
-    assert decided == ("by its supply counters" in answer.headline) == (verdict == "too many")
+    (alone,) = judge(pool_supplies(schema.frame(schema.SUPPLY, columns, 60), Path("supply"))).pools
+    assert need.needed_worst == 22
+    assert need.needed == (alone.aliases_needed if decided else 22)
+    assert need.to_add + need.to_gain == abs(need.needed - 8)
+    assert (need.verdict, answer.exit_code) == (verdict, int(verdict == "short"))
+    assert decided == (need.counters is not None) == ("by its supply counters" in answer.headline)
     assert "too many" not in answer.headline + " ".join(answer.notes)
 
 
