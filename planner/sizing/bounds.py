@@ -68,11 +68,12 @@ def counts_at_ends(read: Readings, chosen: NDArray[np.int64], law: Law, target: 
 
 def band(
     values: Array, chosen: Array, moved: Array, law: Law, strain: float, in_use: int, known: Mapping[int, Interval], *,
-    rising: bool = False,
+    rising: bool = False, before: Array | None = None,
 ) -> Interval:  # fmt: skip
     """Smallest and largest value over the readings, widened by all that calibration and error of the law allow.
 
-    The value under each of the possible laws counts from the count in use, where the demand was read. Between the ends
+    The value under each of the possible laws counts from the count in use, where the demand was read: of demand that
+    has grown since, `before` is what each law moved there, in logarithms, (moved,). Between the ends
     of each axis the logarithm is a parabola. At a count that was measured stands what its digits leave open. Where a
     queue may grow without bound there is no upper end. A rate (`rising`) does not fall with more aliases, nor do its
     ends.
@@ -81,7 +82,7 @@ def band(
     base = np.log(np.where(bounded, chosen, 1.0))
     at = min(in_use, base.size - 1)
     shifts = np.log(np.where(bounded, moved, 1.0)) - base
-    shifts -= shifts[:, at, None]
+    shifts -= shifts[:, at, None] if before is None else before[:, None]
     steps = points(256, max(len(moved) // 2, 1))  # laws that stand for all that are possible
     found = np.zeros((len(steps), base.size))
     for k, (up, down) in enumerate(zip(shifts[::2], shifts[1::2], strict=True)):

@@ -185,10 +185,30 @@ class SizedPool(Sized):
     @cached_property
     def moved(self) -> list[GrownDemand]:
         """The preferred demand at both ends of what calibration and error of the model allow."""
-        pool, found = self.preferred.main, []
-        if self.has_think_times:
-            found = moved_think_times(pool, NORMAL_90 * self.law.model_error * self.here.volume_responses[0])
+        return self._moved(self.preferred.main, self.here if self.has_think_times else None)
+
+    def _moved(self, pool: Pool, here: Performance | None) -> list[GrownDemand]:
+        found = []
+        if here is not None:
+            found = moved_think_times(pool, NORMAL_90 * self.law.model_error * here.volume_responses[0])
         return [GrownDemand(pools=(each,)) for each in (*found, *moved_laws(pool, self.law))]
+
+    @cached_property
+    def moved_before(self) -> dict[str, Array]:
+        """What they move of rate and response of the demand as measured, in logarithms; none without an answer."""
+        demand = GrownDemand.of(self.candidates[0], self.run, 0.0)
+        here = self._solved(demand, self.aliases_now)
+        moved = self._moved(demand.main, here if self.has_think_times else None)
+        rows = [
+            each for each in solved(moved, [self.aliases_now] * len(moved)) if isinstance(each, Performance)
+        ]
+        if len(rows) < len(moved):
+            return {}
+        names = ("io_rate", "response_time")
+        return {
+            name: np.log(np.array([getattr(each, name)[0] for each in rows]) / getattr(here, name)[0])
+            for name in names
+        }
 
     @property
     def alternatives(self) -> list[GrownDemand]:
@@ -262,7 +282,8 @@ class SizedPool(Sized):
             ends = np.array([between(of(each), plain, few) for each in moved]).reshape(len(moved), last + 1)
             with np.errstate(invalid="ignore"):
                 ends = ends * np.where(np.isfinite(chosen / plain), chosen / plain, 1.0)
-            found.append(self.band_of(name, values, chosen, ends))
+            before = self.moved_before.get(name) if self.growth and moved else None
+            found.append(self.band_of(name, values, chosen, ends, before))
         return found[0], found[1]
 
     def each_alone(self) -> int | None:

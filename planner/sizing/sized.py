@@ -101,11 +101,14 @@ class Sized(ABC):
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """I/O rate [1/s] and response time [s] of each row, with their 90 % ends."""
 
-    def band_of(self, name: str, values: Array, chosen: Array, moved: Array) -> Interval:
+    def band_of(
+        self, name: str, values: Array, chosen: Array, moved: Array, before: Array | None = None
+    ) -> Interval:
         """`planner.sizing.bounds.band` of I/O rate or response time, through what was measured of it."""
         rising = name == "io_rate"
         known = self.measured_rates if rising else self.measured_responses
-        return band(values, chosen, moved, self.law, self.residual, self.run.aliases, known, rising=rising)
+        law, strain, in_use = self.law, self.residual, self.run.aliases
+        return band(values, chosen, moved, law, strain, in_use, known, rising=rising, before=before)
 
     @abstractmethod
     def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:

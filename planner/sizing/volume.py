@@ -153,16 +153,29 @@ class SizedVolume(Sized):
         """Over the candidates that count, widened by the errors of the model."""
         many = rows.aliases.size
         solved, keep = self.read.predict(np.arange(many)), counting(self.read)
-        ends = ends_of(self.read, self.counts.chosen, self.law)
-        moved = [each.read.predict(np.arange(many)) for each in ends]
+        rates, responses = self._moved(self.read, np.arange(many))
+        before: tuple[Array | None, Array | None] = None, None
+        if self.growth:
+            here = self.aliases_now.astype(np.int64)
+            now = self.measured.predict(here)
+            before_rates, before_responses = (each[:, 0] for each in self._moved(self.measured, here))
+            before = (
+                np.log(before_rates / now.rate[0, self.chosen, 0]),
+                np.log(before_responses / now.response[0, self.chosen, 0]),
+            )
+        return (
+            self.band_of("io_rate", solved.rate[0, keep], rows.io_rate, rates, before[0]),
+            self.band_of("response_time", solved.response[0, keep], rows.response_time, responses, before[1]),
+        )
+
+    def _moved(self, read: Readings, counts: NDArray[np.int64]) -> tuple[Array, Array]:
+        """Rates and responses of the chosen candidate at the ends of what the model leaves open, (ends, counts)."""
+        moved = [each.read.predict(counts) for each in ends_of(read, self.counts.chosen, self.law)]
         rates, responses = (
-            np.array([each[0, self.chosen] for each in some]).reshape(-1, many)
+            np.array([each[0, self.chosen] for each in some]).reshape(-1, counts.size)
             for some in ([each.rate for each in moved], [each.response for each in moved])
         )
-        return (
-            self.band_of("io_rate", solved.rate[0, keep], rows.io_rate, rates),
-            self.band_of("response_time", solved.response[0, keep], rows.response_time, responses),
-        )
+        return rates, responses
 
     def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
         """The chosen candidate first, then the others that count for the range, the likeliest first."""

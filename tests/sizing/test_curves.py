@@ -6,11 +6,13 @@ import math
 from collections.abc import Container
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
+import planner
 from planner import queueing
 from planner.demand import Law, Target, read_volumes
 from planner.devices import Performance, Pool, VolumeClass
@@ -313,6 +315,26 @@ def test_each_volume_has_what_its_class_has_and_a_pool_is_put_together_again() -
     assert (again.inflation, again.service_time) == (0.1, pytest.approx(2e-3))
     for before, after in zip((population, think, rate, service), each_volume(again), strict=True):
         assert np.array_equal(before, after, equal_nan=True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"rate": 300.0, "service": 1.3e-3, "queue": 0.2},
+        {"rate": 700.0, "service": 1.3e-3, "response": 1.8e-3, "queue": 0.35, "volumes": 8, "in_use": 4},
+    ],
+)
+def test_after_growth_no_end_of_a_response_is_far_below_its_service_time(numbers: dict[str, Any]) -> None:
+    """Ends counted from the row in use, whose wait grows without bound: 20 to 40 % of the service time, then a jump."""
+    ends = []
+    for growth in (0.0, 1e-5, 0.3, 0.4 if "volumes" in numbers else 1.3):
+        found = planner.aliases(**numbers, growth=growth)
+        assert isinstance(found, planner.sizing.AliasAnswer)
+        at = found.recommended
+        ends.append(found.response.low[at] / found.rows.service_time[at])
+    assert min(ends) > 0.75
+    assert ends[0] == pytest.approx(ends[1], rel=0.02)
 
 
 @pytest.mark.parametrize("growth", [0.0, 0.25, 0.5, 1.0])
