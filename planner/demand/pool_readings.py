@@ -110,9 +110,13 @@ class PoolReadings:
         """None, and counts that were measured."""
         return np.unique([0, self.in_use, *dict(self.others)])
 
+    def _last_known(self, counts: Indices) -> Indices:
+        """Places of the next smaller known counts, or of the same."""
+        return np.searchsorted(self._known, counts, side="right") - 1
+
     def _not_carried(self, counts: Indices, wanted: Array | float) -> tuple[Indices, Array]:
         """Places of the next smaller known counts, and the share of the queues there that so many cannot carry."""
-        place = np.searchsorted(self._known, counts, side="right") - 1
+        place = self._last_known(counts)
         measured = self._known[place]
         return place, np.clip((wanted - counts) / np.maximum(wanted - measured, 1e-300), 0.0, 1.0)
 
@@ -139,8 +143,7 @@ class PoolReadings:
         """
         counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
         share = self.point if share is None else share
-        known = self._known
-        place = np.searchsorted(known, counts, side="right") - 1
+        known, place = self._known, self._last_known(counts)
         values, ends = (self._at_most(each, share) for each in (counts, known))
         after = np.minimum(place + 1, known.size - 1)
         part = (counts - known[place]) / np.maximum(known[after] - known[place], 1)
@@ -159,9 +162,10 @@ class PoolReadings:
         whole rise that still waited there, and to no more than what enough aliases would bring.
         """
         counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
+        share = self.point if share is None else share
         queue = self.queued(counts, share)
         place, kept = self._not_carried(counts, np.average(self.wanted, weights=self.likely))
-        before = self.queued(self._known, share)
+        before = self._at_most(self._known, share)  # as `queued`: these are the ends of its lines
         after = np.append(before[..., 1:], np.zeros((*before.shape[:-1], 1)), axis=-1)
         gone = before[..., place] - np.maximum(queue, before[..., place] * kept)
         gone = np.clip(gone / np.maximum(before - after, 1e-300)[..., place], 0.0, 1.0)
@@ -178,10 +182,7 @@ class PoolReadings:
         service = risen(times, services(self)[1], slower)
         if self.fails is None:
             return PredictedRows(rate=rate, queue=queue, service=service)
-        fails, tries = (
-            self._quantile(self._ordered_fails, each, self.point if share is None else share)
-            for each in (counts, 0 * counts)
-        )
+        fails, tries = (self._quantile(self._ordered_fails, each, share) for each in (counts, 0 * counts))
         fails = np.minimum(fails, tries)
         without = np.where(
             counts == 0, 1.0, np.divide(fails, tries, out=np.zeros_like(fails), where=tries > 0)

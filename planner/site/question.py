@@ -80,9 +80,16 @@ def need_of(part: SitePart) -> list[PoolNeed]:
     cases = [case for each in asked for case in each.cases.values()]
     needs = iter(need(cases, part.law, part.target, ranges=False))
     counters = supply_of_part(part)
-    counted = [_counted(part, each, [next(needs) for _ in each.cases], counters) for each in asked]
+    supplies = [supplied(counters, each.pool.group.system, each.pool.group.name) for each in asked]
+    counted = [
+        _counted(part, each, [next(needs) for _ in each.cases], told, most_used)
+        for each, (told, most_used, _) in zip(asked, supplies, strict=True)
+    ]
     ranged = iter(need([(found.run,) for found in counted if found.run is not None], part.law, part.target))
-    return pools + [found if found.run is None else _ranged(found, next(ranged)) for found in counted]
+    return pools + [
+        found if found.run is None else _by_counters(_ranged(found, next(ranged)), judged)
+        for found, (*_, judged) in zip(counted, supplies, strict=True)
+    ]
 
 
 def _kind(group: Group) -> str:
@@ -90,13 +97,12 @@ def _kind(group: Group) -> str:
 
 
 def _counted(
-    part: SitePart, asked: PoolCases, needs: Sequence[Need], counters: pl.DataFrame | None
+    part: SitePart, asked: PoolCases, needs: Sequence[Need], told: str, most_used: int | None
 ) -> PoolNeed:
     """What the counts of all intervals come to; with the run of the interval that stands for them."""
     pool, busy = asked.pool, asked.busy
     needed, problems = asked.needed(needs), asked.problems(needs)
     working = [k for k, case in asked.cases.items() if case]
-    told, most_used, judged = supplied(counters, pool.group.system, pool.group.name)
     shown = NeedSeries(
         start=pool.start, seconds=pool.seconds, needed=needed, in_use=pool.in_use.astype(np.float64),
         io_rate=pool.io_rate, response=pool.response, queued=pool.queued, busy=busy,
@@ -115,7 +121,7 @@ def _counted(
     if not known.any() or (busy.any() and not known[busy].any()) or (problems and not solved):
         first = next(iter(problems.values()), "no interval with all of its numbers")
         return replace(found, problem=first)
-    return _by_counters(_decided(part, asked, needs, found), judged)
+    return _decided(part, asked, needs, found)
 
 
 def _notes(
@@ -181,39 +187,42 @@ def rules(
     }
 
 
+def _ranged(found: PoolNeed, decided: Need) -> PoolNeed:
+    """Put the range of the interval that decides beside the count."""
+    beside = decided.apart if decided.count is not None else (f"no range: {decided.problem}",)
+    return replace(found, needed_low=decided.low, needed_high=decided.high, notes=(*found.notes, *beside))
+
+
 def _by_counters(found: PoolNeed, judged: PoolAnswer | None) -> PoolNeed:
-    """Keep the counters to decide by, if they cover the interval that decides with the aliases in use."""
-    if judged is None or judged.verdict is None or judged.aliases != found.in_use:
+    """What the counters need in place of the count, where they cover the interval that decides."""
+    if judged is None or found.count.verdict == UNKNOWN or not _covered(found, judged):
         return found
+    needed = MOST_ALIASES if judged.aliases_needed is None else judged.aliases_needed
+    # The verdict is theirs as well: enough are those that the counters leave in use.
+    ends = {SHORT: judged.needed_high or MOST_ALIASES, SPARE: needed}
+    high = ends.get(word(judged.verdict), found.in_use)
+    by_count = f"{found.needed} ({found.needed_low} to {found.needed_high})"
+    note = f"supply counters decide ({found.supply}); the averages would say {by_count}"
+    return replace(
+        found, counters=judged, needed=needed, needed_low=judged.needed_low, needed_high=high,
+        notes=(*found.notes, note),
+    )  # fmt: skip
+
+
+def _covered(found: PoolNeed, judged: PoolAnswer) -> bool:
+    """Whether counters cover the interval that decides, with the aliases in use, and do not say better of it."""
     supply, series = judged.supply, found.series
+    if judged.verdict is None or judged.aliases != found.in_use:
+        return False
     if supply.start is None or found.decided_start is None:
-        return found
+        return False
     (seconds,) = series.seconds[series.start == np.datetime64(found.decided_start, "us")][:1]
     first = supply.start.replace(tzinfo=None)
     since = supply.time - supply.length / 2 - (found.decided_start - first).total_seconds()
     there = (since >= 0) & (since < seconds) & (supply.aliases == found.in_use)
     failed = supply.fails[there].sum() > NO_ALIAS * supply.tries[there].sum()
     unlike = failed and word(judged.verdict) != SHORT  # a bad hour of many good ones
-    return found if supply.length[there].sum() < seconds / 2 or unlike else replace(found, counters=judged)
-
-
-def _ranged(found: PoolNeed, decided: Need) -> PoolNeed:
-    """Put the range of the interval that decides beside the count."""
-    beside = decided.apart if decided.count is not None else (f"no range: {decided.problem}",)
-    found = replace(found, needed_low=decided.low, needed_high=decided.high, notes=(*found.notes, *beside))
-    counters, found = found.counters, replace(found, counters=None)
-    if counters is None or found.count.verdict == UNKNOWN:
-        return found
-    needed = MOST_ALIASES if counters.aliases_needed is None else counters.aliases_needed
-    # The verdict is theirs as well: enough are those that the counters leave in use.
-    ends = {SHORT: counters.needed_high or MOST_ALIASES, SPARE: needed}
-    high = ends.get(word(counters.verdict), found.in_use)
-    by_count = f"{found.needed} ({found.needed_low} to {found.needed_high})"
-    note = f"supply counters decide ({found.supply}); the averages would say {by_count}"
-    return replace(
-        found, counters=counters, needed=needed, needed_low=counters.needed_low, needed_high=high,
-        notes=(*found.notes, note),
-    )  # fmt: skip
+    return bool(supply.length[there].sum() >= seconds / 2 and not unlike)
 
 
 def combine(

@@ -89,7 +89,7 @@ class SiteAnswer(Answer):
             first = short[0]
             parts.append(
                 f"{counted(len(short), 'is', 'are')} short of {missing} in all, "
-                f"{first.name} most ({first.in_use + first.to_add} needed, {first.in_use} in use)"
+                f"{first.name} most ({first.needed} needed, {first.in_use} in use)"
             )
         if many:
             spare = sum(each.to_gain for each in many)
@@ -187,8 +187,7 @@ class SiteAnswer(Answer):
         if short:
             first = short[0]
             when = f" (most on {first.busiest_hour}:00)" if first.busiest_hour else ""
-            count = counted(first.in_use + first.to_add, "alias", "aliases")
-            do = f"Next: {first.name} from {first.in_use} to {count}{when}"
+            do = f"Next: {first.name} from {first.in_use} to {counted(first.needed or 0, 'alias', 'aliases')}{when}"
             return f"{do}; `--since DATE` compares the prediction with what happened."
         if many:
             some = f"Next: {many[0].name} can spare {counted(many[0].to_gain, 'device number')}"

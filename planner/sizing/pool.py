@@ -195,7 +195,7 @@ class SizedPool(Sized):
 
     @cached_property
     def moved_before(self) -> dict[str, Array]:
-        """What they move of rate and response of the demand as measured, in logarithms; none without an answer."""
+        """By all of `moved`; none where one of them has no answer."""
         demand = GrownDemand.of(self.candidates[0], self.run, 0.0)
         here = self._solved(demand, self.aliases_now)
         moved = self._moved(demand.main, here if self.has_think_times else None)
@@ -282,8 +282,7 @@ class SizedPool(Sized):
             ends = np.array([between(of(each), plain, few) for each in moved]).reshape(len(moved), last + 1)
             with np.errstate(invalid="ignore"):
                 ends = ends * np.where(np.isfinite(chosen / plain), chosen / plain, 1.0)
-            before = self.moved_before.get(name) if self.growth and moved else None
-            found.append(self.band_of(name, values, chosen, ends, before))
+            found.append(self.band_of(name, values, chosen, ends))
         return found[0], found[1]
 
     def each_alone(self) -> int | None:

@@ -101,12 +101,16 @@ class Sized(ABC):
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """I/O rate [1/s] and response time [s] of each row, with their 90 % ends."""
 
-    def band_of(
-        self, name: str, values: Array, chosen: Array, moved: Array, before: Array | None = None
-    ) -> Interval:
+    @property
+    def moved_before(self) -> dict[str, Array]:
+        """Of demand that has grown: what each law moved of a figure as measured, in logarithms; none if unknown."""
+        return {}
+
+    def band_of(self, name: str, values: Array, chosen: Array, moved: Array) -> Interval:
         """`planner.sizing.bounds.band` of I/O rate or response time, through what was measured of it."""
         rising = name == "io_rate"
         known = self.measured_rates if rising else self.measured_responses
+        before = self.moved_before.get(name) if self.growth and len(moved) else None
         law, strain, in_use = self.law, self.residual, self.run.aliases
         return band(values, chosen, moved, law, strain, in_use, known, rising=rising, before=before)
 

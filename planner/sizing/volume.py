@@ -151,31 +151,31 @@ class SizedVolume(Sized):
 
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Over the candidates that count, widened by the errors of the model."""
-        many = rows.aliases.size
-        solved, keep = self.read.predict(np.arange(many)), counting(self.read)
-        rates, responses = self._moved(self.read, np.arange(many))
-        before: tuple[Array | None, Array | None] = None, None
-        if self.growth:
-            here = self.aliases_now.astype(np.int64)
-            now = self.measured.predict(here)
-            before_rates, before_responses = (each[:, 0] for each in self._moved(self.measured, here))
-            before = (
-                np.log(before_rates / now.rate[0, self.chosen, 0]),
-                np.log(before_responses / now.response[0, self.chosen, 0]),
-            )
+        every = np.arange(rows.aliases.size)
+        solved, keep, moved = self.read.predict(every), counting(self.read), self._moved(self.read, every)
         return (
-            self.band_of("io_rate", solved.rate[0, keep], rows.io_rate, rates, before[0]),
-            self.band_of("response_time", solved.response[0, keep], rows.response_time, responses, before[1]),
+            self.band_of("io_rate", solved.rate[0, keep], rows.io_rate, moved["io_rate"]),
+            self.band_of(
+                "response_time", solved.response[0, keep], rows.response_time, moved["response_time"]
+            ),
         )
 
-    def _moved(self, read: Readings, counts: NDArray[np.int64]) -> tuple[Array, Array]:
+    @cached_property
+    def moved_before(self) -> dict[str, Array]:
+        """By all ends of what the model leaves open."""
+        here, k = self.aliases_now.astype(np.int64), self.chosen
+        moved, now = self._moved(self.measured, here), self.measured.predict(here)
+        chosen = {"io_rate": now.rate[0, k, 0], "response_time": now.response[0, k, 0]}
+        return {name: np.log(moved[name][:, 0] / each) for name, each in chosen.items()}
+
+    def _moved(self, read: Readings, counts: NDArray[np.int64]) -> dict[str, Array]:
         """Rates and responses of the chosen candidate at the ends of what the model leaves open, (ends, counts)."""
         moved = [each.read.predict(counts) for each in ends_of(read, self.counts.chosen, self.law)]
-        rates, responses = (
-            np.array([each[0, self.chosen] for each in some]).reshape(-1, counts.size)
-            for some in ([each.rate for each in moved], [each.response for each in moved])
-        )
-        return rates, responses
+        both = {"io_rate": [each.rate for each in moved], "response_time": [each.response for each in moved]}
+        return {
+            name: np.array([each[0, self.chosen] for each in some]).reshape(-1, counts.size)
+            for name, some in both.items()
+        }
 
     def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
         """The chosen candidate first, then the others that count for the range, the likeliest first."""
