@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from planner.calibrate import Fit
 
 ALWAYS: Final = 0.99  # share of the time from which on requesters are as good as always active
-MOST_REQUESTERS: Final = 16  # of whom the tries are told
+MOST_REQUESTERS: Final = 16  # whose tries the chain of a pool has
 NO_QUEUE: Final = 1e-12  # I/Os queued, below which one alias more changes nothing
 NOTHING: Final = 1e-7  # I/Os queued, from which on no try fails
 CLASSIC: Final = 32  # aliases of one volume up to which a count is sought
@@ -52,17 +52,11 @@ class SizedVolume(Sized):
 
     def __init__(
         self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, measured: Readings, read: Readings,
-        counts: Counts, of_tries: Counts | None, fitted_: bool, left_out: tuple[str, ...],
+        counts: Counts, fitted_: bool, left_out: tuple[str, ...],
     ) -> None:  # fmt: skip
         super().__init__(runs, law, target, growth)
         self.measured, self.read, self.fitted, self.left_out = measured, read, fitted_, left_out
         self.counts = _fewest_requesters(self.run, read, counts)
-        self.by_chain = _told(
-            _steady_class(read, self.chosen)
-        )  # a pool's chain has the tries of steady demand
-        if of_tries is not None and not (self.by_chain and target.wait_percentile is None):
-            chosen = self.counts.chosen if self.by_chain else of_tries.chosen
-            self.counts = replace(of_tries, chosen=chosen)
         self.solved: Performance | None = None  # the curve from 0 on, where it was solved with other volumes
         self.saturated = bool(self.counts.saturated[0])
         self.residual = _residual(read)
@@ -88,8 +82,10 @@ class SizedVolume(Sized):
     def with_tries(self, rows: Performance) -> Performance:
         """Steady demand also says how often an alias is asked for; any other where the target takes it."""
         part = _steady_class(self.read, self.chosen)
-        if part is None or not self.by_chain:
-            return rows if self.target.of_waits else self._with_shares(rows)
+        if part is None and self.target.of_waits:
+            return rows
+        if part is None or not _by_chain(part):
+            return self._with_shares(rows)
         read, k = self.read, self.chosen
         volume = Volume(
             demand=part, service_time=float(read.service_time[0, k]), inflation=read.law.inflation,
@@ -134,8 +130,6 @@ class SizedVolume(Sized):
 
     def others(self) -> list[int]:
         """All candidates that count for the range, and what the calibration leaves open."""
-        if self.target.no_alias is not None and self.by_chain:
-            return []
         ends = self._fitting
         if not self.fitted:
             ends += [int(self.counts.low[0]), int(self.counts.high[0])]
@@ -209,12 +203,8 @@ def size_volumes(
 ) -> list[SizedVolume | PlannerError]:
     """Read many volumes, those of one row all together; one that cannot be read says why in its place."""
     alone = [k for k, runs in enumerate(cases) if len({run.aliases for run in runs}) == 1]
-    waits = replace(target, no_alias=None, wait_percentile=None)
     found: list[SizedVolume | PlannerError] = []
-    read: dict[int, tuple[Readings, Readings, Counts, Counts | None, bool, tuple[str, ...]]] = {}
-
-    def counted(every: Readings) -> tuple[Counts, Counts | None]:
-        return point_and_range(every, waits), None if target.of_waits else point_and_range(every, target)
+    read: dict[int, tuple[Readings, Readings, Counts, bool, tuple[str, ...]]] = {}
 
     every: Readings | None = None
     if alone:
@@ -223,16 +213,16 @@ def size_volumes(
         measured = read_volumes(rate, service, spaced(queued), aliases=[run.aliases for run in runs], law=law)
         shares = np.array([growth[k] for k in alone])
         every = measured.grown(shares) if shares.any() else measured
-        counts, tried = counted(every)
+        counts = point_and_range(every, target)
         for place, k in enumerate(alone):
             one = np.array([place])
-            read[k] = measured.of(one), every.of(one), counts.of(one), tried and tried.of(one), False, ()
+            read[k] = measured.of(one), every.of(one), counts.of(one), False, ()
     for k, case in enumerate(cases):
         try:
             if k not in read:
                 measured, is_fit, left_out = _read_several(case, law)
                 later = measured.grown(growth[k]) if growth[k] else measured
-                read[k] = measured, later, *counted(later), is_fit, left_out
+                read[k] = measured, later, point_and_range(later, target), is_fit, left_out
             found.append(SizedVolume(case, law, target, growth[k], *read[k]))
         except PlannerError as problem:
             found.append(problem)
@@ -353,11 +343,10 @@ def _residual(read: Readings) -> float:
     return least if math.isfinite(least) else 0.0
 
 
-def _told(part: VolumeClass | None) -> bool:
-    """Whether the chain of a pool says how often such demand asks for an alias."""
-    if part is None or math.isnan(part.population):
-        return part is not None
-    return part.population.is_integer() and part.population <= MOST_REQUESTERS
+def _by_chain(part: VolumeClass) -> bool:
+    """Whether the chain of a pool says how often such demand asks for an alias; else the balance of its devices."""
+    open_ = math.isnan(part.population)
+    return open_ or (part.population.is_integer() and part.population <= MOST_REQUESTERS)
 
 
 def _open_station(

@@ -222,6 +222,33 @@ def test_the_count_meets_the_target_and_one_less_does_not(volumes: int | None, i
         assert str(answer.target) in answer.text().replace("\n", " ") or "of the" in str(answer.target)
 
 
+@pytest.mark.parametrize("share", ["1%", "10%"])
+@pytest.mark.parametrize(("people", "think"), [(3, 1.0), (4, 1.5), (5, 3.0), (7, 2.5)])
+def test_the_range_of_a_share_holds_the_count_of_every_demand(people: int, think: float, share: str) -> None:
+    """One volume that requesters keep busy: what a row of it leaves open counts by the share, not by the wait."""
+    law = Law.from_model("hyperpav")
+    part = VolumeClass(population=people, think_time=think * 1e-3)
+    truth = Volume(
+        demand=part, service_time=1.3e-3, inflation=law.inflation,
+        redrive_time=law.redrive_time,
+    )  # fmt: skip
+    rows = truth.solve(np.arange(float(people)))
+    needed = int(np.argmax(rows.no_alias <= float(share[:-1]) / 100))
+    answer = planner.aliases(
+        rate=float(rows.io_rate[0]), service=1.3e-3, queue=float(rows.queued[0]), no_alias=share
+    )
+    assert answer.range[0] <= needed <= answer.range[1]
+    by_reading = [
+        each.count for each in answer.readings if each.population == people and each.kind == "closed"
+    ]
+    assert not by_reading or by_reading == [needed]
+    later = planner.aliases(
+        rate=float(rows.io_rate[0]), service=1.3e-3, queue=float(rows.queued[0]), no_alias=share, growth=1e-6
+    )
+    assert later.rows.io_rate[:people] == pytest.approx(answer.rows.io_rate[:people], rel=1e-3)
+    assert (later.recommended, later.range) == (answer.recommended, answer.range)
+
+
 @pytest.mark.parametrize(
     "given", ["95%", "95:2ms", "95%:2", "0%:2ms", "100%:2ms", "95%:-1ms", "95%:2ms:3", "", (0.95,), (2.0, 1.0)]
 )  # fmt: skip
