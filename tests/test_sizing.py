@@ -24,7 +24,7 @@ from planner.library import Alternative, data_path, read_model, write_model
 from planner.measurements import Run, from_numbers, intervals, pool_runs, read, volume_runs
 from planner.sizing import pool as pool_module
 from planner.sizing.answer import SAME
-from planner.sizing.bounds import MOST, Correction, band
+from planner.sizing.bounds import MOST, Correction, band, through
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
 from planner.sizing.need import MOST_BUSY, need, size
@@ -278,11 +278,11 @@ def measured_at(aliases: int, rate: float, service: float, queue: float, digits:
 CURVE = rows_of([100.0, 140.0, 150.0], [1e-3, 1.1e-3, 1.2e-3], [3.0, 1.0, 0.2])
 
 
-def corrected(*runs: Run, rows: Performance = CURVE, exact: bool = True) -> Performance:
+def corrected(*runs: Run, rows: Performance = CURVE, growth: float = 0.0) -> Performance:
     """The curve through what was measured; beyond its end the model has the last row."""
     used = sorted({run.aliases for run in runs})
     there = replace(rows.some(np.minimum(used, 2)), aliases=np.array(used, dtype=float))
-    return Correction.of(there, runs, exact=exact).applied(rows)
+    return Correction.of(there, runs, growth).applied(rows)
 
 
 def test_a_curve_goes_through_the_measured_row_and_keeps_its_slope() -> None:
@@ -316,10 +316,10 @@ def test_more_aliases_never_lower_the_rate_nor_lengthen_the_queue() -> None:
         queued=np.array([1.0, 2.0, 0.5, 0.4, 0.9]),
     )  # fmt: skip
     there = rough.some([2])
-    for exact in (True, False):
-        found = Correction.of(there, [measured_at(2, 75.0, 1.3e-3, 0.6)], exact=exact).applied(rough)
+    for growth in (0.0, 0.2):
+        found = Correction.of(there, [measured_at(2, 75.0, 1.3e-3, 0.6)], growth).applied(rough)
         assert (np.diff(found.io_rate) >= 0.0).all() and (np.diff(found.queued) <= 0.0).all()
-    found = Correction.of(there, [measured_at(2, 75.0, 1.3e-3, 0.6)], exact=True).applied(rough)
+    found = Correction.of(there, [measured_at(2, 75.0, 1.3e-3, 0.6)], 0.0).applied(rough)
     assert (found.io_rate[2], found.service_time[2], found.queued[2]) == (75.0, 1.3e-3, 0.6)
 
 
@@ -677,11 +677,14 @@ def test_what_was_not_measured_or_is_not_shown_does_not_touch_a_band() -> None:
     values, moved = chosen[None] * [[1.0], [1.1]], chosen[None] * [[1.05], [0.95]]
     law = replace(LAW, axes=((0.2, 0.0),))
     nothing = Interval(math.nan, math.nan, math.nan)
-    plain = band(values, chosen, moved, law, 0.0, 0, {})
+
+    def plain() -> Interval:
+        return band(values, chosen, moved, law, 0.0, 0, None)
+
     for known in ({3: Interval(9.0, 9.5, 10.0)}, {1: nothing}):
-        for one, other in zip(plain, band(values, chosen, moved, law, 0.0, 0, known), strict=True):
+        for one, other in zip(plain(), through(plain(), known, 0.0), strict=True):
             assert one.tolist() == other.tolist()
-    held = band(values, chosen, moved, law, 0.0, 0, {2: Interval(4.1, 4.2, 4.3)})
+    held = through(plain(), {2: Interval(4.1, 4.2, 4.3)}, 0.0)
     assert [each[2] for each in held] == [4.1, 4.2, 4.3]
 
 

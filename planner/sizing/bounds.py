@@ -67,22 +67,19 @@ def counts_at_ends(read: Readings, chosen: NDArray[np.int64], law: Law, target: 
 
 
 def band(
-    values: Array, chosen: Array, moved: Array, law: Law, strain: float, in_use: int, known: Mapping[int, Interval], *,
-    rising: bool = False, before: Array | None = None,
-) -> Interval:  # fmt: skip
+    values: Array, chosen: Array, moved: Array, law: Law, strain: float, in_use: int, before: Array | None
+) -> Interval:
     """Smallest and largest value over the readings, widened by all that calibration and error of the law allow.
 
     The value under each of the possible laws counts from the count in use, where the demand was read: of demand that
     has grown since, `before` is what each law moved there, in logarithms, (moved,). Between the ends
-    of each axis the logarithm is a parabola. At a count that was measured stands what its digits leave open. Where a
-    queue may grow without bound there is no upper end. A rate (`rising`) does not fall with more aliases, nor do its
-    ends.
+    of each axis the logarithm is a parabola. Where a queue may grow without bound there is no upper end.
     """
     bounded = np.isfinite(values).all(axis=0) & np.isfinite(moved).all(axis=0) & np.isfinite(chosen)
     base = np.log(np.where(bounded, chosen, 1.0))
     at = min(in_use, base.size - 1)
     shifts = np.log(np.where(bounded, moved, 1.0)) - base
-    shifts -= shifts[:, at, None] if before is None else before[:, None]
+    shifts -= shifts[:, at, None] if before is None else np.where(np.isfinite(before), before, 0.0)[:, None]
     steps = points(256, max(len(moved) // 2, 1))  # laws that stand for all that are possible
     found = np.zeros((len(steps), base.size))
     for k, (up, down) in enumerate(zip(shifts[::2], shifts[1::2], strict=True)):
@@ -92,15 +89,31 @@ def band(
     low, high = central(smeared(found, error))
     least = np.minimum(values.min(axis=0), chosen) * np.exp(np.minimum(low, 0.0))
     most = np.where(bounded, np.maximum(values.max(axis=0), chosen) * np.exp(np.maximum(high, 0.0)), np.inf)
-    return through(Interval(least, chosen.copy(), most), known, rising=rising)
+    return Interval(least, chosen.copy(), most)
 
 
-def through(band: Interval, known: Mapping[int, Interval], *, rising: bool = False) -> Interval:
-    """A band through what was measured at some counts; `rising` ends do not fall with more aliases."""
+def through(
+    band: Interval, known: Mapping[int, Interval], growth: float, *, rising: bool = False
+) -> Interval:
+    """A band through what was measured at some counts: what its digits leave open stands there.
+
+    Of demand that has grown since, a rate (`rising`) lies between the measured one and as much more as the demand is;
+    a response is no shorter, and at least as open as the digits are. The ends of a rate do not fall with more aliases.
+    """
     least, value, most = band
+    small, large = min(1.0, 1.0 + growth), max(1.0, 1.0 + growth)
     for count, interval in known.items():
-        if count < value.size and not math.isnan(interval.value):
+        if count >= value.size or math.isnan(interval.value):
+            continue
+        low, middle, high = interval
+        if not growth:
             least[count], value[count], most[count] = interval
+        elif rising:
+            least[count], most[count] = max(least[count], small * low), min(most[count], large * high)
+        else:
+            down, up = (value[count] * end / middle for end in (low, high))
+            least[count] = max(min(least[count], down), low if growth > 0 else -np.inf)
+            most[count] = min(max(most[count], up), np.inf if growth > 0 else high)
     if rising:
         least = np.maximum.accumulate(least)
         most = np.minimum.accumulate(most[::-1])[::-1]
@@ -121,7 +134,8 @@ def spaced(queued: Interval) -> Interval:
 
 
 MOST: Final = float(np.log(3.0))
-"""Largest correction, either way, in logarithms: a model that is further off does not fit, which the answer says."""
+"""Largest correction of rows not measured, either way, in logarithms: a model further off does not fit, which the
+answer says."""
 NOISE: Final = 1e-6  # I/Os queued
 
 
@@ -131,8 +145,9 @@ class Correction:
 
     Between two measured counts the logarithms are interpolated, and a queue moves no further than what the model
     misses of them; beyond them the nearest logarithm holds. `digits` are what the digits of the queue leave open [1];
-    queues are nan where they were not measured, `queue_models` are the model's. With `exact` the measured rows
-    themselves stand; the demand has grown where not. Between and beyond them no more than `bases` and aliases are busy.
+    queues are nan where they were not measured, `queue_models` are the model's. Without `growth` the measured rows
+    themselves stand; more demand lengthens queues and service times there, and raises rates by no more than its share.
+    Between and beyond them no more than `bases` and aliases are busy.
     """
 
     bases: int
@@ -145,10 +160,10 @@ class Correction:
     service_missed: Array
     queue_missed: Array
     queue_models: Array
-    exact: bool
+    growth: float
 
     @classmethod
-    def of(cls, model: Performance, runs: Sequence[Run], *, exact: bool) -> Self:
+    def of(cls, model: Performance, runs: Sequence[Run], growth: float) -> Self:
         """From the model at the measured counts, rising; of several measurements of one count the latest stands."""
         latest = {run.aliases: run for run in runs}
         measured = [latest[count] for count in sorted(latest)]
@@ -172,35 +187,48 @@ class Correction:
             bases=runs[-1].bases, counts=np.array(sorted(latest), dtype=np.float64), rates=rates, services=services,
             queues=queues, digits=digits, rate_missed=_bounded(rate), service_missed=_bounded(service),
             queue_missed=np.where(np.isposinf(model.queued), 0.0, _bounded(queue)),
-            queue_models=np.where(np.isposinf(model.queued), queues, model.queued), exact=exact,
+            queue_models=np.where(np.isposinf(model.queued), queues, model.queued), growth=growth,
         )  # fmt: skip
 
     def applied(self, rows: Performance) -> Performance:
         """Carry a curve, its counts rising, through what was measured."""
         counts = rows.aliases
-        rate = rows.io_rate * np.exp(np.interp(counts, self.counts, self.rate_missed))
-        service = rows.service_time * np.exp(np.interp(counts, self.counts, self.service_missed))
+        place = np.minimum(np.searchsorted(self.counts, counts), self.counts.size - 1)
+        there = self.counts[place] == counts
+
+        def factor(at: Array, missed: Array) -> Array:
+            found = np.interp(counts, at, np.clip(missed, -MOST, MOST))
+            return np.exp(np.where(np.isin(counts, at), np.interp(counts, at, missed), found))
+
+        rate = rows.io_rate * factor(self.counts, self.rate_missed)
+        service = rows.service_time * factor(self.counts, self.service_missed)
         rate = np.minimum(rate, (self.bases + counts) / service)
         queued = rows.queued
         known = np.isfinite(self.queues)
         if known.any():
             at = self.counts[known]
             digits = np.interp(counts, at, self.digits[known])
-            factor = np.exp(np.interp(counts, at, self.queue_missed[known]))
-            moved = np.maximum((queued + digits) * factor - digits, 0.0)
+            moved = np.maximum((queued + digits) * factor(at, self.queue_missed[known]) - digits, 0.0)
             # What the digits hide ends with the queue, of which the last millionth is noise.
-            moved = np.where(queued > NOISE, np.minimum(moved, np.exp(MOST) * queued), 0.0)
+            longest = np.where(
+                np.isin(counts, at), np.inf, np.exp(MOST) * np.where(queued > NOISE, queued, 0.0)
+            )
+            moved = np.minimum(moved, longest)
             if at.size > 1:  # between two measurements the model is off by no more than it is there
                 off = np.interp(counts, at, self.queues[known] - self.queue_models[known])
                 with np.errstate(invalid="ignore"):
                     inside = (counts > at[0]) & (counts < at[-1]) & (np.abs(off) < np.abs(moved - queued))
                 moved = np.where(inside, np.maximum(queued + off, 0.0), moved)
             queued = np.where(np.isfinite(queued), moved, queued)
-            queued = -self._held(-queued, counts, at, -self.queues[known])
-        rate = self._held(rate, counts, self.counts, self.rates)
-        if self.exact:
-            place = np.minimum(np.searchsorted(self.counts, counts), self.counts.size - 1)
-            service = np.where(self.counts[place] == counts, self.services[place], service)
+            ends = -self.queues[known]
+            nothing = np.full_like(ends, np.inf)
+            least, most = -nothing if self.growth > 0 else ends, nothing if self.growth < 0 else ends
+            queued = -self._held(-queued, counts, at, least, most)
+        small, large = min(1.0, 1.0 + self.growth), max(1.0, 1.0 + self.growth)
+        rate = self._held(rate, counts, self.counts, small * self.rates, large * self.rates)
+        measured = self.services[place]
+        bound = np.maximum if self.growth > 0 else np.minimum
+        service = np.where(there, bound(service, measured) if self.growth else measured, service)
         with np.errstate(invalid="ignore"):
             moved = (service + queued / rate) / rows.response_time
             responses = rows.volume_responses * np.where(np.isfinite(moved), moved, 1.0)[:, None]
@@ -209,15 +237,15 @@ class Correction:
             volume_rates=rows.volume_rates * (rate / rows.io_rate)[:, None], volume_responses=responses,
         )  # fmt: skip
 
-    def _held(self, values: Array, counts: Array, at: Array, measured: Array) -> Array:
-        """Values that rise with the count, between what was measured, which stands itself."""
-        if not self.exact:
-            return np.asarray(np.maximum.accumulate(values))
+    def _held(self, values: Array, counts: Array, at: Array, least: Array, most: Array) -> Array:
+        """Values that rise with the count, held between the ends at what was measured."""
         below = np.searchsorted(at, counts, side="right") - 1  # the last measured count up to each
         above = np.searchsorted(at, counts, side="left")  # the first one from each on
-        low = np.where(below >= 0, measured[np.maximum(below, 0)], -np.inf)
-        high = np.where(above < at.size, measured[np.minimum(above, at.size - 1)], np.inf)
+        low = np.where(below >= 0, least[np.maximum(below, 0)], -np.inf)
+        high = np.where(above < at.size, most[np.minimum(above, at.size - 1)], np.inf)
         found = np.clip(values, low, np.maximum(low, high))
+        if self.growth:
+            return np.asarray(np.maximum.accumulate(found))
         for part in range(-1, at.size):
             inside = (below == part) & (above == part + 1)
             found[inside] = np.maximum.accumulate(found[inside])
@@ -225,4 +253,4 @@ class Correction:
 
 
 def _bounded(missed: Array) -> Array:
-    return np.where(np.isnan(missed), 0.0, np.clip(missed, -MOST, MOST))
+    return np.clip(np.nan_to_num(missed), -50.0, 50.0)

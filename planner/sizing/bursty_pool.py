@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
+from typing import Final
 
 import numpy as np
 
@@ -18,11 +19,13 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
-from planner.sizing.bounds import NORMAL_90, spaced, through
+from planner.sizing.bounds import NORMAL_90, spaced
 from planner.sizing.comparison import Gain
 from planner.sizing.sized import Known, Sized, curve, with_fails
 from planner.sizing.volumes import alike
 from planner.sizing.wording import of_bursty_pool
+
+UNLIKELY: Final = 0.05  # weight of candidates whose queue has no end, up to which ends are the others'
 
 
 class SizedDraws(Sized):
@@ -82,11 +85,9 @@ class SizedDraws(Sized):
         queue than was measured, in proportion to what comes back.
         """
         pool, read = self.pool, self.pool.readings
-        many = read.predict([16]).rate[..., 0]  # aliases of one volume with which hardly anything of it waits
-        known = np.isfinite(many) & (read.weight > 0)
-        weight, rates = np.where(known, read.weight, 0.0), np.where(known, many, 0.0)
-        mean = (weight * rates).sum(axis=1)
-        half = NORMAL_90 * math.sqrt(float((weight * (rates - mean[:, None]) ** 2).sum()))
+        # without aliases, and with so many of one volume that hardly anything of it waits
+        each = read.predict([0, 16])
+        half = NORMAL_90 * _deviation(each.rate[..., 1], read.weight)
         counts, before = rows.aliases, max(float(rows.queued[0]), 1e-300)
         served = np.clip(1.0 - rows.queued / before, 0.0, 1.0)
         used = min(int(self.aliases_now[0]), counts.size - 1)
@@ -94,10 +95,17 @@ class SizedDraws(Sized):
         least, most = np.maximum(rows.io_rate - half * served, 0.0), rows.io_rate + half * served
         most[:used] = np.maximum(most[:used], rows.io_rate[used])  # arrivals may be open
         worse, better = (pool.queued(counts, share) for share in (HIGHEST, LOWEST))
-        slow, fast = rows.service_time + worse / rows.io_rate, rows.service_time + better / rows.io_rate
+        if used:  # with fewer the queue rises at least as it does there, being convex, and may have no end
+            back = (used - counts[:used]) / used
+            now, after = better[used], pool.queued(used + 1, LOWEST)[0]
+            better[:used] = np.minimum(better[:used], now + used * back * (now - after))
+            worse[:used] += back * NORMAL_90 * _deviation(each.queue[..., 0], read.weight)
+        lowest = np.where(counts < used, least, rows.io_rate)
+        late = np.divide(worse, lowest, out=np.full(counts.shape, math.inf), where=lowest > 0.0)
+        slow, fast = rows.service_time + late, rows.service_time + better / rows.io_rate
         return (
-            through(Interval(least, rows.io_rate.copy(), most), self.measured_rates, rising=True),
-            through(Interval(fast, rows.response_time.copy(), slow), self.measured_responses),
+            self.through_measured(Interval(least, rows.io_rate.copy(), most), "io_rate"),
+            self.through_measured(Interval(fast, rows.response_time.copy(), slow), "response_time"),
         )
 
     def each_alone(self) -> int | None:
@@ -204,3 +212,13 @@ def _rows(pool: PoolReadings, counts: Array) -> Performance:
     rows = curve(counts, found.rate, found.service, queue, pool.readings.volumes)
     without, fails = (np.broadcast_to(each, counts.shape) for each in (found.no_alias, found.waits))
     return with_fails(rows, without, fails)
+
+
+def _deviation(values: Array, weight: Array) -> float:
+    """Standard deviation of the sum over the volumes, (volumes, candidates); inf where it may have no end."""
+    if float(weight[np.isposinf(values)].sum()) > UNLIKELY:
+        return math.inf
+    known = np.isfinite(values) & (weight > 0)
+    weight, values = np.where(known, weight, 0.0), np.where(known, values, 0.0)
+    mean = (weight * values).sum(axis=1, keepdims=True)
+    return math.sqrt(float((weight * (values - mean) ** 2).sum()))

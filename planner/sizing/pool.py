@@ -280,9 +280,7 @@ class SizedPool(Sized):
             chosen, plain = of(rows), of(model)
             values = np.array([chosen, *(between(of(each), chosen, few) for each in others)])
             ends = np.array([between(of(each), plain, few) for each in moved]).reshape(len(moved), last + 1)
-            with np.errstate(invalid="ignore"):
-                ends = ends * np.where(np.isfinite(chosen / plain), chosen / plain, 1.0)
-            found.append(self.band_of(name, values, chosen, ends))
+            found.append(self.band_of(name, values, chosen, plain, ends))
         return found[0], found[1]
 
     def each_alone(self) -> int | None:
@@ -328,7 +326,7 @@ def count_together(sized: Sequence[SizedPool]) -> None:
         if isinstance(rows, Performance):
             if not each.growth:
                 each.here = rows
-            each.correction = Correction.of(rows, each.runs, exact=not each.growth)
+            each.correction = Correction.of(rows, each.runs, each.growth)
             ready.append(each)
 
     def solve(places: Sequence[int], counts: Sequence[Array]) -> list[Performance | PlannerError]:

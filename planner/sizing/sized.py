@@ -21,7 +21,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
-from planner.sizing.bounds import Correction, band, holding
+from planner.sizing.bounds import Correction, band, holding, through
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of
 from planner.sizing.wording import remarks
@@ -106,13 +106,22 @@ class Sized(ABC):
         """Of demand that has grown: what each law moved of a figure as measured, in logarithms; none if unknown."""
         return {}
 
-    def band_of(self, name: str, values: Array, chosen: Array, moved: Array) -> Interval:
-        """`planner.sizing.bounds.band` of I/O rate or response time, through what was measured of it."""
-        rising = name == "io_rate"
-        known = self.measured_rates if rising else self.measured_responses
+    def band_of(self, name: str, values: Array, chosen: Array, plain: Array, moved: Array) -> Interval:
+        """`bounds.band` of I/O rates or response times; `chosen` are `plain` corrected, as `moved` are to be."""
+        with np.errstate(invalid="ignore"):
+            moved = moved * np.where(np.isfinite(chosen / plain), chosen / plain, 1.0)
         before = self.moved_before.get(name) if self.growth and len(moved) else None
-        law, strain, in_use = self.law, self.residual, self.run.aliases
-        return band(values, chosen, moved, law, strain, in_use, known, rising=rising, before=before)
+        found = band(values, chosen, moved, self.law, self.residual, self.run.aliases, before)
+        return self.through_measured(found, name)
+
+    def through_measured(self, found: Interval, name: str) -> Interval:
+        """A band of I/O rates or response times through what was measured of them, with its digits."""
+        if name == "io_rate":
+            rates = {run.aliases: run.total_rate for run in self.runs}
+            return through(found, rates, self.growth, rising=True)
+        queued = [run for run in self.runs if run.queue_known]
+        times = {run.aliases: run.mean_service + run.total_queue / run.total_rate for run in queued}
+        return through(found, times, self.growth)
 
     @abstractmethod
     def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
@@ -149,23 +158,12 @@ class Sized(ABC):
         """What the volumes get from a count."""
         return ()
 
-    @property
-    def measured_rates(self) -> dict[int, Interval]:
-        """I/O rate of all volumes at each measured count [1/s]; none where the demand has grown since."""
-        return {} if self.growth else {run.aliases: run.total_rate for run in self.runs}
-
-    @property
-    def measured_responses(self) -> dict[int, Interval]:
-        """The same of service and queue over rate, with their digits, where a queue was measured [s]."""
-        known = [] if self.growth else [run for run in self.runs if run.queue_known]
-        return {run.aliases: run.mean_service + run.total_queue / run.total_rate for run in known}
-
     @cached_property
     def correction(self) -> Correction:
         """What the model misses of the measurements."""
         counts = np.array(sorted({run.aliases for run in self.runs}), dtype=np.float64)
         model = self.model_before(np.minimum(counts, float(max(self.run.most_aliases, 0))))
-        return Correction.of(model, self.runs, exact=not self.growth)
+        return Correction.of(model, self.runs, self.growth)
 
     def bounds(self, shortest: Any, longest: Any) -> tuple[int, int]:
         """Count that misses the target with the shortest queue, -1 if none, and one that meets it with the longest."""

@@ -146,11 +146,13 @@ class SizedVolume(Sized):
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Over the candidates that count, widened by the errors of the model."""
         every = np.arange(rows.aliases.size)
-        solved, keep, moved = self.read.predict(every), counting(self.read), self._moved(self.read, every)
+        solved, keep, k = self.read.predict(every), counting(self.read), self.chosen
+        moved = self._moved(self.read, every)
+        rate, response = solved.rate[0], solved.response[0]
         return (
-            self.band_of("io_rate", solved.rate[0, keep], rows.io_rate, moved["io_rate"]),
+            self.band_of("io_rate", rate[keep], rows.io_rate, rate[k], moved["io_rate"]),
             self.band_of(
-                "response_time", solved.response[0, keep], rows.response_time, moved["response_time"]
+                "response_time", response[keep], rows.response_time, response[k], moved["response_time"]
             ),
         )
 

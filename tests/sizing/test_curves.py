@@ -64,7 +64,7 @@ def volume(rate: float = 700.0, service: float = 1.3e-3, queued: float = 0.8, al
 
 
 def flat(values: list[list[float]], chosen: list[float], moved: list[list[float]], **how: object) -> Interval:
-    given = {"law": EXACT, "strain": 0.0, "in_use": 0, "known": {}, **how}
+    given = {"law": EXACT, "strain": 0.0, "in_use": 0, "before": None, **how}
     shape = (-1, len(chosen))
     return band(np.array(values).reshape(shape), np.array(chosen), np.array(moved).reshape(shape), **given)  # type: ignore[arg-type]
 
@@ -125,6 +125,21 @@ def test_where_a_queue_may_grow_without_bound_there_is_no_upper_end() -> None:
         assert found.high[1] == pytest.approx(5.0)
 
 
+@pytest.mark.parametrize("growth", [-0.3, -1e-9, 1e-9, 0.2])
+def test_grown_demand_is_held_by_what_was_measured(growth: float) -> None:
+    """A rate grows by no more than the demand, a response does not shrink; digits stay open as they were."""
+    middle = np.array([100.0, 110.0])
+    measured = {0: Interval(99.0, 100.0, 102.0)}
+    wide, narrow = (Interval(middle * (1 - by), middle.copy(), middle * (1 + by)) for by in (0.5, 1e-3))
+    rate = through(wide, measured, growth, rising=True)
+    assert rate.low[0] == pytest.approx(99.0 * min(1.0, 1 + growth))
+    assert rate.high[0] == pytest.approx(102.0 * max(1.0, 1 + growth))
+    for found in (through(wide, measured, growth), through(narrow, measured, growth)):
+        assert found.low[0] >= 99.0 if growth > 0 else found.low[0] <= 99.0
+        assert found.high[0] >= 102.0 if growth > 0 else found.high[0] <= 102.0
+    assert (found.low[1], found.high[1]) == pytest.approx((110 * 0.999, 110 * 1.001))  # not measured
+
+
 def test_a_band_goes_through_what_was_measured_and_rates_do_not_fall() -> None:
     given = Interval(
         np.array([90.0, 80.0, 70.0]), np.array([95.0, 96.0, 97.0]), np.array([120.0, 99.0, 130.0])
@@ -133,15 +148,15 @@ def test_a_band_goes_through_what_was_measured_and_rates_do_not_fall() -> None:
     def copied() -> Interval:
         return Interval(*(each.copy() for each in given))
 
-    found = through(copied(), {1: Interval(94.0, 95.0, 96.0), 7: Interval(1.0, 1.0, 1.0)})
+    found = through(copied(), {1: Interval(94.0, 95.0, 96.0), 7: Interval(1.0, 1.0, 1.0)}, 0.0)
     assert (found.low.tolist(), found.high.tolist()) == ([90.0, 94.0, 70.0], [120.0, 96.0, 130.0])
     assert found.value.tolist() == [95.0, 95.0, 97.0]
-    found = through(copied(), {1: Interval(94.0, 96.0, 97.0)}, rising=True)
+    found = through(copied(), {1: Interval(94.0, 96.0, 97.0)}, 0.0, rising=True)
     assert found.low.tolist() == [90.0, 94.0, 94.0]
     assert found.high.tolist() == [97.0, 97.0, 130.0]
-    unknown = through(copied(), {1: Interval(math.nan, math.nan, math.nan)})
+    unknown = through(copied(), {1: Interval(math.nan, math.nan, math.nan)}, 0.0)
     assert unknown.low.tolist() == given.low.tolist()
-    outside = through(Interval(np.array([5.0]), np.array([4.0]), np.array([3.0])), {})
+    outside = through(Interval(np.array([5.0]), np.array([4.0]), np.array([3.0])), {}, 0.0)
     assert (outside.low[0], outside.value[0], outside.high[0]) == (4.0, 4.0, 4.0)
     held = holding(
         Interval(np.array([1.0, 2.0]), np.array([2.0, 3.0]), np.array([3.0, 4.0])), np.array([0.5, 5.0])
@@ -193,8 +208,8 @@ def test_a_curve_that_the_model_meets_stays_as_it_is(at: int) -> None:
     curve = rows_of([100.0, 140.0, 150.0], [1e-3, 1.1e-3, 1.2e-3], [3.0, 1.0, 0.2])
     there = curve.some([at])
     run = volume(float(there.io_rate[0]), float(there.service_time[0]), float(there.queued[0]), at)
-    for exact in (True, False):
-        found = Correction.of(there, [run], exact=exact).applied(curve)
+    for growth in (0.0, 0.2):
+        found = Correction.of(there, [run], growth).applied(curve)
         for name in ("io_rate", "service_time", "queued", "volume_rates", "volume_responses"):
             assert getattr(found, name) == pytest.approx(getattr(curve, name))
 
@@ -204,26 +219,30 @@ def test_a_correction_holds_beyond_what_was_measured_and_lies_between_within() -
     curve = rows_of([100.0] * 5, [1e-3] * 5, [0.5] * 5)
     runs = [volume(110.0, 0.95e-3, 0.5, 1), volume(120.0, 1.05e-3, 0.5, 3)]
     model = curve.some([1, 3])
-    found = Correction.of(model, runs, exact=True).applied(curve)
+    found = Correction.of(model, runs, 0.0).applied(curve)
     middle = math.sqrt(110 * 120)
     assert found.io_rate.tolist() == pytest.approx([110.0, 110.0, middle, 120.0, 120.0])
     assert found.service_time.tolist() == pytest.approx(
         [0.95e-3, 0.95e-3, 1e-3 * math.sqrt(0.95 * 1.05), 1.05e-3, 1.05e-3]
     )
     assert found.queued.tolist() == pytest.approx([0.5] * 5)
-    assert Correction.of(model, runs[::-1], exact=True).counts.tolist() == [1.0, 3.0]
+    assert Correction.of(model, runs[::-1], 0.0).counts.tolist() == [1.0, 3.0]
     assert found.volume_rates[:, 0].tolist() == pytest.approx(found.io_rate.tolist())
     assert found.volume_responses[:, 0].tolist() == pytest.approx(found.response_time.tolist())
-    grown_ = Correction.of(model, runs, exact=False).applied(curve)
+    grown_ = Correction.of(model, runs, 0.2).applied(curve)
     assert grown_.io_rate.tolist() == pytest.approx(found.io_rate.tolist())
-    wide = Correction.of(model, [volume(1.0, 1.0, 0.5, 1), runs[1]], exact=False)
-    assert wide.rate_missed[0] == pytest.approx(-MOST)
-    assert wide.service_missed[0] == pytest.approx(MOST)
+    wide = Correction.of(model, [volume(0.5, 1.0, 4.5, 1), runs[1]], 0.2).applied(curve)
+    assert (wide.service_time[1], wide.queued[1]) == pytest.approx((1.0, 4.5))
+    assert 0.5 <= wide.io_rate[1] <= 0.5 * 1.2
+    assert wide.service_time[0] == pytest.approx(
+        1e-3 * math.exp(MOST)
+    )  # where nothing was measured no further
+    assert wide.queued[0] == pytest.approx(4.5)  # nor shorter than with more
 
 
 def test_a_queue_without_bound_is_not_corrected() -> None:
     curve = rows_of([100.0, 120.0], [1e-3, 1e-3], [math.inf, 0.4])
-    found = Correction.of(curve.some([0]), [volume(100.0, 1e-3, 3.0, 0)], exact=True)
+    found = Correction.of(curve.some([0]), [volume(100.0, 1e-3, 3.0, 0)], 0.0)
     assert (found.queue_missed.tolist(), found.queue_models.tolist()) == ([0.0], [3.0])
     assert found.applied(curve).queued[1] == pytest.approx(0.4)
 
