@@ -342,15 +342,18 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
     """Every pool over its days: a row each; behind it need over time, hours of the week, and its whole answer."""
     shown = [need for need in answer.pools if need.series.start.size][:MOST_ITEMS]
     places = {need.name: f"{ident}-i{k}" for k, need in enumerate(shown)}
+    decided = {need.name for need in answer.pools if need.counters is not None}
+    of_averages = (
+        " Where supply counters decide, shares of the time and the growth slider are of the averages."
+    )
     rows = grid(
         tabled(answer.pools, NEEDS).filled(ALWAYS), f"{ident}-pools",
         f"One row a pool, those that are short first. needed: {answer.target} in {percent(answer.meet, 5)} of the busy "
         "time; from, to: its range; worst, 99 %, 95 %: in the worst interval, in these shares of the busy time; short: "
-        "share of the busy intervals that need more than was in use.",
+        "share of the busy intervals that need more than was in use." + of_averages * bool(decided),
         title="Pools", limits=LIMITS, verdict="verdict", items=places, named_by="pool", sortable=True,
     )  # fmt: skip
     states = states_of(answer.pools)
-    decided = {need.name for need in answer.pools if need.counters is not None}
     growth = []
     for share, each in steps:
         later = states_of(each.pools if isinstance(each, Subsystem) else ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from planner.measurements import Run
 from planner.measurements.choose import POOL, Group, rows_of
 from planner.measurements.collect import collect
 from planner.measurements.over_time import over_time, pool_supplies
+from planner.page.parts import part_of
 from planner.render.text import ENOUGH, SHORT
 from planner.reports import schema
 from planner.site.parts import parts_of
@@ -271,6 +272,8 @@ def test_supply_counters_of_the_interval_that_decides_decide(
     assert (need.verdict, answer.exit_code) == (verdict, int(verdict == "short"))
     assert decided == (need.counters is not None) == ("by its supply counters" in answer.headline)
     assert "too many" not in answer.headline + " ".join(answer.notes)
+    page = "".join(map(str, astuple(part_of(answer, "p"))))
+    assert decided == ("Where supply counters decide, shares of the time and the growth slider" in page)
 
 
 @pytest.mark.long
