@@ -38,7 +38,7 @@ QUESTIONS: Final = (ALIASES, VOLUMES)
 FIGURES: Final = (
     Quantity(key="io_rate", label="I/O rate", unit="1/s", decimals=1, open_above=True),
     Quantity(key="service", label="service", unit="ms"),
-    Quantity(key="wait", label="wait", unit="ms", error_of="response", open_above=True),
+    Quantity(key="wait", label="wait", unit="ms", error_of="response of waits", open_above=True),
     Quantity(key="response", label="response", unit="ms", open_above=True),
     Quantity(key="queued", label="queued", error_of="present", open_above=True),
     Quantity(key="no_alias", label="no alias", unit="share", decimals=3, high=1.0),
@@ -119,7 +119,11 @@ class Pool:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Figures, and I/Os `present`; `no_alias` is nan where a volume is solved for many sets at once."""
+        """Figures; `no_alias` is nan where a volume is solved for many sets at once.
+
+        The error of the law in a wait is a part of the response time, in a queue of the I/Os present: both are here, 0
+        where no I/O waits, as with a device for every requester.
+        """
         sets = len(values["service_time"])
         keys = ("io_rate", "service", "queued", "no_alias")
         found = {key: np.full((sets, len(scenarios)), np.nan) for key in keys}
@@ -137,7 +141,14 @@ class Pool:
                 found[key][:, places] = numbers
         wait = found["queued"] / found["io_rate"]
         response = found["service"] + wait
-        return {**found, "wait": wait, "response": response, "present": response * found["io_rate"]}
+        open_ = np.where(wait > 0.0, response, 0.0)
+        waits = {
+            "wait": wait,
+            "response": response,
+            "response of waits": open_,
+            "present": open_ * found["io_rate"],
+        }
+        return {**found, **waits}
 
     @property
     def bases(self) -> int:

@@ -386,8 +386,8 @@ def _over_channel(model: Model, asked: Sequence[Scenario]) -> list[str]:
 def _half(best: float, low: float, high: float, decimals: int | None) -> str:
     if np.isposinf(high) and np.isfinite(best):
         return "or more"
-    known = np.isfinite(high) and np.isfinite(low)
-    return render.format_value((high - low) / 2 if known else None, units.rounded(best, decimals)[1])
+    half = (high - low) / 2 if np.isfinite(high) and np.isfinite(low) else None
+    return render.format_value(half, units.rounded(best or half or 0.0, decimals)[1])
 
 
 def _around(question: Quantity, value: float, measured: tuple[float, float] | None) -> list[Value]:

@@ -16,6 +16,7 @@ from planner import calibrate, whatif
 from planner.devices import KINDS, ChannelProgram, DiskPath, PagingDevice, Processors
 from planner.errors import InputError, ReportError
 from planner.library import read_model
+from planner.whatif.predict import _half
 
 VOLUME = read_model("hyperpav-volume-runs")
 POOL = read_model("hyperpav")
@@ -384,3 +385,14 @@ def test_requests_that_were_set_have_no_error() -> None:
     )
     assert there.low[0] == there.value[0] == there.high[0] == 2
     assert thinking.low[0] < thinking.value[0] < thinking.high[0]
+
+
+def test_with_a_device_for_every_requester_nothing_waits_and_the_text_shows_what_the_numbers_say() -> None:
+    """The error of the law is none of a wait that cannot be; where the best value is 0, half an interval is not."""
+    enough = whatif.predict(POOL, {"aliases": 16.0, "volumes": 8.0})
+    for key in ("wait", "queued", "no_alias"):
+        assert [float(end[0]) for end in enough.values[key]] == [0.0, 0.0, 0.0]
+    fewer = whatif.predict(POOL, {"aliases": 15.0, "volumes": 8.0})
+    assert fewer.values["queued"].high[0] > fewer.values["queued"].value[0] > 0.0
+    halves = _half(0.0, 0.0, 0.7, None), _half(0.0, 0.0, 0.0, None)
+    assert halves == ("0.35", "0")
