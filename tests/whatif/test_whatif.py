@@ -395,4 +395,4 @@ def test_with_a_device_for_every_requester_nothing_waits_and_the_text_shows_what
     fewer = whatif.predict(POOL, {"aliases": 15.0, "volumes": 8.0})
     assert fewer.values["queued"].high[0] > fewer.values["queued"].value[0] > 0.0
     halves = _half(0.0, 0.0, 0.7, None), _half(0.0, 0.0, 0.0, None)
-    assert halves == ("0.35", "0")
+    assert halves == ("0.350", "0")
