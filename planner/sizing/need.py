@@ -120,7 +120,7 @@ def size(
     found: list[Sized | PlannerError | None] = [None] * len(asked)
     by_law: dict[Law, list[int]] = {}
     for place, (_, case) in enumerate(asked):
-        by_law.setdefault(_with_time_for_gap(law, case), []).append(place)
+        by_law.setdefault(with_time_for_gap(law, case), []).append(place)
     for own, places in by_law.items():
         of = [asked[place][0] for place in places]
         some = _size(
@@ -136,7 +136,7 @@ def size(
     return found[: len(cases)]
 
 
-def _with_time_for_gap(law: Law, case: Case) -> Law:
+def with_time_for_gap(law: Law, case: Case) -> Law:
     """The law with a gap that the devices of a measurement have time for: in a long queue each I/O takes it.
 
     It is cut in steps of a tenth, so that intervals of fast devices have few laws, and are answered together.

@@ -245,16 +245,17 @@ class _Maker:
         return values.reshape(-1, len(self.sets.systems), self.sets.width)[:, self.k]
 
     def interval(
-        self, values: Array, basis: str, *, law: bool, most: float = math.inf, opens: str = ""
+        self, values: Array, basis: str, *, law: bool | Array, most: float = math.inf, opens: str = ""
     ) -> Number:
         """Square sum of what each direction adds and takes away, and of the error of the law, up to a bound.
 
-        `opens` is the end that has no number where the system cannot run at an end of a direction: "low", "high", both.
+        That error is a part of the figure, or of what `law` holds. `opens` is the end that has no number where the
+        system cannot run at an end of a direction: "low", "high", both.
         """
         if basis == "outside":
             return OUTSIDE
-        rows, error = self.rows(values)[0], self.error if law else 0.0
-        best = float(rows[0])
+        rows, best = self.rows(values)[0], float(self.rows(values)[0, 0])
+        size = law * best if isinstance(law, bool) else float(self.rows(law)[0, 0])
         if not math.isfinite(best):
             return Number(best, best, best, basis)
         change = np.where(np.isnan(rows[1:]), best, rows[1:]) - best
@@ -265,7 +266,9 @@ class _Maker:
         if basis == "arithmetic":  # a sum of ends: nothing is known of how roundings go together
             more, less = ends.sum(-1).tolist()
         else:
-            more, less = (math.hypot(math.sqrt(float((side**2).sum())), error * abs(best)) for side in ends)
+            more, less = (
+                math.hypot(math.sqrt(float((side**2).sum())), self.error * abs(size)) for side in ends
+            )
         return Number(max(best - less, 0.0), best, max(min(best + more, most), best), basis)
 
     def shares(self) -> dict[str, float]:
@@ -341,13 +344,17 @@ class _Maker:
     def _station(self, name: str, row: Mapping[str, Array], known: str) -> dict[str, Number]:
         """One device: transfers up to what it carries, and what waits for it."""
         paging = name in {group.name for group in self.system.of("paging")}
+        # Of volumes as `planner.devices.pool.FIGURES` has it.
+        size = {} if paging else {"queue_length": row["transfers"] * row["response"], "wait": row["response"]}
         return {
             "transfers": self.interval(
                 row["transfers"], known if paging else "predicted", law=True, most=self.end(row["capacity"]),
                 opens="low",
             ),
             "utilization": self.interval(row["utilization"], "predicted", law=False, most=1.0, opens="low high"),
-            **{key: self.interval(row[key], "predicted", law=True, opens="high") for key in WAITS},
+            **{
+                key: self.interval(row[key], "predicted", law=size.get(key, True), opens="high") for key in WAITS
+            },
         }  # fmt: skip
 
     def _costs(self, known: str, *, outside: bool) -> dict[str, Number]:

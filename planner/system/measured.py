@@ -6,27 +6,30 @@ import math
 import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from planner import measurements
+from planner.demand import Law, candidates_of_pool
+from planner.demand.pool_readings import joined
 from planner.errors import InputError
+from planner.interval import Interval
 from planner.lazy import pl
+from planner.library import DEFAULT_MODEL
+from planner.measurements import Run, from_numbers
 from planner.measurements.choose import MEAN, VOLUME, at_interval, groups_of, refuse_several, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
-from planner.queueing import alias_pool
-from planner.queueing._roots import increasing_root
 from planner.render.text import counted
-from planner.results import Array
+from planner.sizing.need import with_time_for_gap
+from planner.sizing.volumes import means
 from planner.system.schema import TABLES, TomlTable, one_of
 from planner.units import MILLISECOND
 
 TEMPLATES: Final = ("xiv", "hyperpav", "minimal")
-BUSY: Final = 0.8  # I/Os in service at a volume from which on they come from requesters that wait
 
 
 def template(name: str) -> str:
@@ -96,9 +99,9 @@ def _value(table: TomlTable, key: str, value: Any) -> str:
 def from_measurements(source: Data, system: str | None = None) -> str:
     """Write what measurements know of a system.
 
-    I/Os of volumes that are busy most of the time, which no random arrivals could be, come from requesters that wait:
-    at least one more than the mean number present, so many as a volume has, with the think time that gives the measured
-    rate. Others are taken to come at random; where guests wait for them, `think_time_ms` in place of `io_rate` says so.
+    Volumes and pools are read as `planner aliases` reads them, by the same model: service time of a lone I/O, inflation
+    and redrive gap, and the steady demand that it prefers, requesters with a think time or I/Os that come at random.
+    Where guests wait for these, `think_time_ms` in place of `io_rate` says so.
     Storage, processors and paging are not in a table of devices: they stand in the file as comments to fill in.
 
     Parameters
@@ -130,7 +133,8 @@ def from_measurements(source: Data, system: str | None = None) -> str:
     sources = ", ".join(sorted({each for each in rows["source"].to_list() if each}))
     head = {"name": name, **({"source": sources} if sources else {})}
     text = written(
-        f"{name} as measured. Service times are those of the measured concurrency. Commented tables are to fill in.",
+        f"{name} as measured, its I/Os by the demand that `planner aliases` prefers; what else fits stands there. "
+        "Service times are those of an I/O that is alone on its volume. Commented tables are to fill in.",
         [("system", head), *tables],
     )
     missing = "\n\n".join(to_fill_in(table, keys) for table, keys in _templates()["missing"].items())
@@ -142,51 +146,56 @@ def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
     mean = at_interval(devices, MEAN)
     if not (groups := groups_of(mean.lazy())):
         return
-    alike: dict[tuple[str, int], list[RunsOverTime]] = {}
+    alike: dict[tuple[str, int], list[Run]] = {}
     for _, each in over_time(rows_of(mean.lazy(), groups), groups):
         if isinstance(each, RunsOverTime) and each.load[-1] > 0:
             name = each.group.name if each.group.kind != VOLUME else "unpooled"
-            alike.setdefault((name, int(each.in_use[-1])), []).append(each)
-    for (group, aliases), some in alike.items():
-        count, rate, load, queued = (
-            float(sum(getattr(each, field)[-1] for each in some))
-            for field in ("volumes", "io_rate", "load", "queued")
-        )
-        time = f"{load / rate / MILLISECOND:.3g}"
-        service = {"service_time_ms": time}
-        pooled = some[0].group.kind != VOLUME
+            run = each.runs[-1]
+            alike.setdefault((name, int(each.in_use[-1])), []).append(
+                run if isinstance(run, Run) else _without_queue(each)
+            )
+    law = Law.from_model(DEFAULT_MODEL)
+    for (group, aliases), runs in alike.items():
+        pooled, count = runs[0].pool, sum(run.bases for run in runs)
+        run = runs[0] if pooled else _mean_volume(runs)
+        # As `planner aliases` reads it, by the same law.
+        demand = candidates_of_pool(run, own := with_time_for_gap(law, (run,)))[0].pool
+        station = {"service_time_ms": _milliseconds(demand.service_time), "model": DEFAULT_MODEL}
+        if own is not law:
+            station["redrive_time_ms"] = _milliseconds(own.redrive_time)
         name = group if pooled or not aliases else f"{group} with {counted(aliases, 'alias', 'aliases')}"
         if pooled:
-            yield "pool", {"name": name, "aliases": aliases, **service}
-        own = {"pool": name} if pooled else {"aliases": aliases or None, **service}
-        yield "volumes", {"name": f"{name} volumes", "count": int(count), **own}
-        users: dict[str, Any] = {"name": f"users of {name}", "count": int(count), "io_to": f"{name} volumes"}
-        if load < BUSY * count or math.isnan(queued):
-            own_rate = f"{rate / count:.4g}"
-            yield "guests", {**users, "io_rate": own_rate, "io_time_us": None, "think_time_ms": None}
-            continue
-        share = 1.0 if pooled else count  # without a pool each volume is alone
-        least = math.floor((load + queued) / count) + 1
-        requesters, think = _waiting(count / share, rate / share, float(time) * MILLISECOND, aliases, least)
-        told = f"{think / MILLISECOND:.4g}"
-        yield "guests", {**users, "requesters": requesters, "think_time_ms": told, "io_time_us": None}
+            yield "pool", {"name": name, "aliases": aliases, **station}
+        of_volumes = {"pool": name} if pooled else {"aliases": aliases or None, **station}
+        yield "volumes", {"name": f"{name} volumes", "count": count, **of_volumes}
+        users: dict[str, Any] = {"name": f"users of {name}", "count": count, "io_to": f"{name} volumes"}
+        (part,) = demand.classes
+        if math.isnan(part.population):
+            rate = f"{part.arrival_rate:.4g}"
+            yield "guests", {**users, "io_rate": rate, "io_time_us": None, "think_time_ms": None}
+        else:
+            think = _milliseconds(part.think_time)
+            requesters = int(part.population)
+            yield "guests", {**users, "requesters": requesters, "think_time_ms": think, "io_time_us": None}
 
 
-def _waiting(
-    volumes: float, rate: float, service: float, aliases: int, least: int, more: int = 20
-) -> tuple[int, float]:
-    """Requesters of each volume, `least` or a few more, and their think time at the measured I/O rate [s]."""
+def _milliseconds(time: float) -> str:
+    return f"{time / MILLISECOND:#.5g}".rstrip(".")
 
-    def excess(think: Array, requesters: int) -> Array:
-        people = np.full((1, 1), requesters)
-        pool = alias_pool(
-            aliases, volumes=[[volumes]], population=people, think_time=think[:, None], service_time=service
-        )
-        return np.asarray(rate - volumes * pool.throughput[..., 0])
 
-    shortest = np.full(1, 1e-6 * service)
-    for requesters in range(least, least + more):
-        if excess(shortest, requesters)[0] <= 0:
-            break
-    reach = partial(excess, requesters=requesters)
-    return requesters, float(increasing_root(reach, shortest, shortest + requesters * volumes / rate)[0])
+def _without_queue(last: RunsOverTime) -> Run:
+    """Rate and service time alone, where a queue was not measured or contradicts them."""
+    count, rate = int(last.volumes[-1]), float(last.io_rate[-1])
+    return from_numbers(
+        io_rate=Interval.around(rate / count, 0.0), service=Interval.around(float(last.load[-1]) / rate, 0.0),
+        volumes=count, aliases=int(last.in_use[-1]), pool=last.group.kind != VOLUME,
+    )  # fmt: skip
+
+
+def _mean_volume(runs: Sequence[Run]) -> Run:
+    """The mean of volumes alone, which have as many aliases each."""
+    (rate, service, queued), _ = joined([(run.io_rate, run.service, run.queued) for run in runs])
+    one, share = np.zeros(rate.value.size, dtype=np.int64), rate.value / rate.value.mean()
+    return replace(
+        runs[0], io_rate=means(rate, one), service=means(service * share, one), queued=means(queued, one)
+    )

@@ -219,8 +219,12 @@ class VolumeGroup:
                 "one of them; split the volumes",
             )
         if self.opened:
+            volumes, held = (self.count, self.aliases / self.count) if self.pool else (1.0, self.aliases)
+            gap = self.gap / self.service
+            each = most_in_overload(volumes + 0.0 * held, held, self.inflation, gap) / self.service
             why = "{rate:.4g} I/Os/s come to volumes[{name}], which carry {most:.4g}/s at most"
-            refuse(self.rate >= self.capacity(), why, rate=self.rate, name=self.name, most=self.capacity())
+            most = self.count * each
+            refuse(self.rate >= most, why, rate=self.rate, name=self.name, most=most)
 
     def update(self, cycles: Sequence[Cycle], rates: Array, response: Array) -> None:
         """Take what the rest of the system leaves of each cycle, where an I/O took so long; rates by cycle."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
+import planner
 from planner import InputError, measurements
 from planner import system as model
+from planner.errors import InfeasibleError
 from planner.library import data_path
 from planner.reports.schema import DEVICES, dtypes
 from planner.system.measured import from_measurements
@@ -64,6 +67,68 @@ def test_the_model_of_a_measurement_gives_the_measurement_back(listing: str) -> 
     path = data_path("hyperpav", f"{listing}.listing")
     rate = float(measurements.read(path).devices["io_rate"].sum())
     assert model.solve(from_measurements(path)).found.io_rate.value == pytest.approx(rate, rel=2e-4)
+
+
+@pytest.mark.parametrize("listing", LISTINGS)
+def test_the_measurement_lies_in_the_ranges_of_its_model(listing: str) -> None:
+    """Rate, response (service and queue over rate) and queue of a volume; pool-8 once had a queue of .23 of .92."""
+    path = data_path("hyperpav", f"{listing}.listing")
+    rows = measurements.read(path).devices
+    rate, queued = float(rows["io_rate"].sum()), float(rows["queued"].sum())
+    response = (float((rows["io_rate"] * rows["service"]).sum()) + queued) / rate
+    found = model.solve(from_measurements(path)).found
+    ((name, volume),) = found.stations.items()
+    count = found.devices[name]
+    measured = {"transfers": rate / count, "response": response, "queue_length": queued / count}
+    for key, value in measured.items():
+        assert volume[key].low <= value <= volume[key].high, key
+        assert volume[key].value == pytest.approx(value, rel=0.05, abs=0.05)
+
+
+@pytest.mark.parametrize("listing", LISTINGS)
+def test_requesters_of_a_measurement_by_littles_law(listing: str) -> None:
+    """Requesters over rate are think time, response and no more than one gap of an I/O that waited."""
+    system = model.parse_system(from_measurements(data_path("hyperpav", f"{listing}.listing")))
+    (guest,), found = system.of("guests"), model.solve(system).found
+    (volume,) = found.stations.values()
+    (station,) = system.of("pool") or system.of("volumes")
+    requesters = guest.numbers["requesters"]
+    assert requesters == 3  # as the report has it
+    rest = requesters / volume["transfers"].value - guest.numbers["think_time"] - volume["response"].value
+    assert -1e-9 <= rest <= station.numbers["redrive_time"] * 1.001
+
+
+@pytest.mark.parametrize(
+    "listing", ["522A-0-aliases", "522A-1-alias", "522A-2-aliases", "pool-8-aliases", "pool-16-aliases"]
+)
+def test_one_answer_with_other_counts_of_aliases(listing: str) -> None:
+    """`planner aliases` and `planner system` have the same rate with any count, to the digits of the file."""
+    path = data_path("hyperpav", f"{listing}.listing")
+    text, pooled = from_measurements(path), listing.startswith("pool")
+    answer = planner.aliases(path, kind="pool" if pooled else "volume")
+    table = "pool" if pooled else "volumes"
+    found = model.whatif(text, [f"{table}.aliases=0:{len(answer.rows.io_rate) - 1}"])
+    rates = [row.io_rate.value for row in found.found]
+    np.testing.assert_allclose(rates, answer.rows.io_rate, rtol=1e-3)
+
+
+def test_published_gain_of_two_aliases() -> None:
+    """From the listing without aliases; the report has 1,619 I/Os/s with two."""
+    text = from_measurements(data_path("hyperpav", "522A-0-aliases.listing"))
+    found = model.solve(text, ["volumes.aliases=2"]).found.io_rate
+    assert found.value == pytest.approx(1619, rel=0.02)
+    assert found.low < 1619 < found.high
+
+
+def test_random_arrivals_beyond_what_the_gap_leaves() -> None:
+    """Each I/O of a volume that never idles takes 1.3 ms and its gap of .07 ms: 730/s at most."""
+    table = "start,interval_s,device,io_rate,service_ms\n2026-03-02T10:00,3600,A1,{},1.3\n"
+    slow, fast = (
+        from_measurements(measurements.read(table.format(rate).encode()).devices) for rate in (725, 735)
+    )
+    assert model.solve(slow).found.io_rate.value == pytest.approx(725)
+    with pytest.raises(InfeasibleError, match=r"carry 729\.7/s at most"):
+        model.solve(fast)
 
 
 @pytest.mark.parametrize("idle", [True, False])
