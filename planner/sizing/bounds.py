@@ -143,9 +143,9 @@ NOISE: Final = 1e-6  # I/Os queued
 class Correction:
     """What a model misses at measured counts, in logarithms; arrays (counts,) in rising order of the counts.
 
-    Between two measured counts the logarithms are interpolated, and a queue moves no further than what the model
-    misses of them; beyond them the nearest logarithm holds. `digits` are what the digits of the queue leave open [1];
-    queues are nan where they were not measured, `queue_models` are the model's. Without `growth` the measured rows
+    Between two measured counts the logarithms are interpolated, beyond them the nearest one holds; below a measured
+    count a queue moves no further than what the model misses of it. `digits` are what those of the queue leave open
+    [1]; queues are nan where they were not measured, `queue_models` are the model's. Without `growth` the measured rows
     themselves stand; more demand lengthens queues and service times there, and raises rates by no more than its share.
     Between and beyond them no more than `bases` and aliases are busy.
     """
@@ -214,11 +214,11 @@ class Correction:
                 np.isin(counts, at), np.inf, np.exp(MOST) * np.where(queued > NOISE, queued, 0.0)
             )
             moved = np.minimum(moved, longest)
-            if at.size > 1:  # between two measurements the model is off by no more than it is there
-                off = np.interp(counts, at, self.queues[known] - self.queue_models[known])
-                with np.errstate(invalid="ignore"):
-                    inside = (counts > at[0]) & (counts < at[-1]) & (np.abs(off) < np.abs(moved - queued))
-                moved = np.where(inside, np.maximum(queued + off, 0.0), moved)
+            # Below a measured count, where the queue is longer, the model is off by no more than it is there.
+            off = np.interp(counts, at, self.queues[known] - self.queue_models[known])
+            with np.errstate(invalid="ignore"):
+                below = (counts < at[-1]) & ~np.isin(counts, at) & (np.abs(off) < np.abs(moved - queued))
+            moved = np.where(below, np.maximum(queued + off, 0.0), moved)
             queued = np.where(np.isfinite(queued), moved, queued)
             ends = -self.queues[known]
             nothing = np.full_like(ends, np.inf)
