@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 from planner.errors import InputError
 from planner.lazy import pl
 from planner.reports import schema
-from planner.reports.moments import MOMENT, before, read_moment, shown_by, with_moments
+from planner.reports.moments import (
+    INTERVAL,
+    MOMENT,
+    before,
+    read_moment,
+    shown_by,
+    with_intervals,
+    with_moments,
+)
 from planner.reports.schema import refuse_twice
 
 if TYPE_CHECKING:
@@ -141,26 +149,22 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
 
 def _worst(devices: pl.DataFrame) -> pl.DataFrame:
     """The interval in which most I/Os wait, and of those in which as many do, the busiest one."""
-    keys = ["system", "source", MOMENT, "_file", *GROUP_KEYS]
+    keys = ["system", *INTERVAL, *GROUP_KEYS]
     grouped = _marked(devices)
     busy = pl.col("io_rate") * pl.col("service").fill_null(0.0)
     sums = grouped.group_by(keys).agg(
         _queued=pl.col("queued").sum(), _busy=busy.sum(), _line=pl.col("line").min()
     )
-    order = ("_queued", "_busy", MOMENT, "_line", "_file")
+    order = ("_queued", "_busy", MOMENT, "_line", INTERVAL[1])
     worst = sums.sort(order, descending=[True, True, False, False, False])
     chosen = worst.unique(["system", *GROUP_KEYS], keep="first", maintain_order=True).select(keys)
     found = grouped.join(chosen, on=keys, how="semi", nulls_equal=True, maintain_order="left")
-    return found.drop(*GROUP_KEYS, MOMENT, "_file")
+    return found.drop(*GROUP_KEYS, *INTERVAL)
 
 
 def _marked(devices: pl.DataFrame) -> pl.DataFrame:
     """Rows with moment and group; those without a date, with file and source, each of which is an interval."""
-    undated = pl.when(pl.col("start").is_null())
-    where = pl.concat_str("file", "source", separator=" ", ignore_nulls=True)
-    return with_moments(
-        group_keys(devices.lazy().with_columns(_file=undated.then(where))).collect(), "system"
-    )
+    return with_intervals(group_keys(devices.lazy()).collect(), "system")
 
 
 def _mean(devices: pl.DataFrame) -> pl.DataFrame:
@@ -174,17 +178,17 @@ def _mean(devices: pl.DataFrame) -> pl.DataFrame:
     )
     group, state = ["system", "_of", *GROUP_KEYS], ["_stated", "_any"]
     about = ["utc_offset", "source", "file"]
-    at = [*group, MOMENT, "_file"]
+    at = [*group, *INTERVAL]
     working = pl.col("kind").is_in([schema.ALIAS, schema.CLASSIC_ALIAS]).any()
     seen = rows.group_by(at).agg(
         _stated=pl.col("pool_aliases").max(),
         _any=pl.when(working).then(True).when((pl.col("queued") > 0).any()).then(False),
     )
-    times = rows.group_by("system", "_of", MOMENT, "_file").agg(
+    times = rows.group_by("system", "_of", *INTERVAL).agg(
         pl.col("start", *about).first(), pl.col("interval").max()
     )
     every = times.join(rows.select(group).unique(), ["system", "_of"], nulls_equal=True)
-    every = every.join(seen, at, how="left", nulls_equal=True).sort(MOMENT, "_file")
+    every = every.join(seen, at, how="left", nulls_equal=True).sort(*INTERVAL)
     # Aliases of a source are there from their first row on, as in `_states`.
     every = every.with_columns(pl.col("_any").cast(pl.Int8).cum_max().over(*group, "source"))
     every = every.with_columns(pl.col(state).forward_fill().backward_fill().over(group))

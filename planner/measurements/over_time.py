@@ -20,7 +20,7 @@ from planner.measurements.rows import Rows
 from planner.measurements.run import Run
 from planner.measurements.systems import pool_runs, volume_runs
 from planner.reports.csv_table import first_true
-from planner.reports.moments import MOMENT, with_moments
+from planner.reports.moments import INTERVAL, MOMENT, with_intervals, with_moments
 from planner.reports.schema import ALIAS, CLASSIC_ALIAS, refuse_twice
 from planner.reports.supply import ONE_RECORD, Counts, PoolSupply, by_number, found_free
 from planner.results import Array
@@ -79,14 +79,11 @@ def over_time(frame: pl.DataFrame, groups: Sequence[Group]) -> Iterator[tuple[Gr
 
 def runs_of(frame: pl.DataFrame, group: Group) -> RunsOverTime:
     """Cut the rows of one group into its intervals, and read each as `planner aliases` does."""
-    undated = pl.when(pl.col("start").is_null())
-    frame = with_moments(frame.with_columns(_file=undated.then("file"), _source=undated.then("source")))
-    keys = [MOMENT, "_file", "_source"]
-    frame = frame.sort(*keys, "device", "label", nulls_last=False)
+    frame = with_intervals(frame).sort(*INTERVAL, "device", "label", nulls_last=False)
     rows = Rows(frame)
     if not rows.is_base.any():
         raise InputError("members", group.words, "a base device among its members; there are aliases alone")
-    first = np.flatnonzero(frame.select(pl.struct(keys).is_first_distinct()).to_series())
+    first = np.flatnonzero(frame.select(pl.struct(INTERVAL).is_first_distinct()).to_series())
     own = rows.of_kind(CLASSIC_ALIAS if group.kind == VOLUME else ALIAS)
     stated = np.where(rows.is_base, np.nan_to_num(rows.pool_aliases), 0.0)
     aliases = np.maximum(np.add.reduceat(own, first, dtype=np.int64), np.maximum.reduceat(stated, first))

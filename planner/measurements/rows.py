@@ -18,7 +18,7 @@ from planner.lazy import pl
 from planner.measurements.choose import JOINED, joined_intervals
 from planner.measurements.read import Measured
 from planner.reports.membership import device_range
-from planner.reports.moments import MOMENT, with_moments
+from planner.reports.moments import INTERVAL, MOMENT, with_intervals
 from planner.reports.schema import ALIAS, BASE, VOLUME, refuse_twice
 from planner.results import Array
 
@@ -153,7 +153,8 @@ class Rows:
 
     def error(self, row: int, problem: str) -> ReportError:
         """Say what is wrong with a row."""
-        return ReportError(self.file, problem, line=int(self.line[row]))
+        file = Path(self.words["file"][row] or self.file)
+        return ReportError(file, problem, line=int(self.line[row]))
 
     @property
     def names(self) -> list[str]:
@@ -187,7 +188,8 @@ class Rows:
         missing = np.flatnonzero(np.isnan(found.value))
         if missing.size:
             row = int(missing[0])
-            wanted = f"a number in line {self.line[row]} of {self.file}; there is none"
+            there = self.words["file"][row] or self.file
+            wanted = f"a number in line {self.line[row]} of {there}; there is none"
             raise InputError(f"{name} of device {self.names[row]}", None, wanted)
         return found
 
@@ -208,7 +210,8 @@ def intervals(measured: Measured) -> list[Rows]:
     Returns
     -------
     list of Rows
-        The newest last where all have a date, else in the order of reading.
+        The newest last where all have a date, else in the order of reading. Rows of one moment are one interval, from
+        whatever files; without a date those of each file and source are.
 
     Raises
     ------
@@ -219,11 +222,10 @@ def intervals(measured: Measured) -> list[Rows]:
         return []
     refuse_twice(measured.devices)
     frame = joined_intervals(measured.devices)
-    keys = ["system", "file", "source", MOMENT]
-    parts = with_moments(frame, "system").partition_by(keys, maintain_order=True)
+    parts = with_intervals(frame, "system").partition_by("system", *INTERVAL, maintain_order=True)
     if all(part[MOMENT][0] is not None for part in parts):
         parts.sort(key=lambda part: str(part[MOMENT][0]))
-    return [Rows(part.drop(MOMENT)) for part in parts]
+    return [Rows(part.drop(INTERVAL)) for part in parts]
 
 
 class Devices:

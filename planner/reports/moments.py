@@ -81,6 +81,18 @@ def with_moments(frame: pl.DataFrame, *over: str) -> pl.DataFrame:
     return frame.with_columns(pl.when(known).then(utc).otherwise(pl.col("start")).alias(MOMENT))
 
 
+INTERVAL: Final = (MOMENT, "_undated")
+"""Columns of `with_intervals` in which rows of one interval of a system agree."""
+
+
+def with_intervals(frame: pl.DataFrame, *over: str) -> pl.DataFrame:
+    """Add `MOMENT`, and where there is none file and source: rows of one moment are of one interval, whatever files."""
+    where = pl.concat_str("file", "source", separator=" ", ignore_nulls=True)
+    return with_moments(
+        frame.with_columns(pl.when(pl.col("start").is_null()).then(where).alias(INTERVAL[1])), *over
+    )
+
+
 def is_time_of_day(cell: str) -> bool:
     """Tell a time without a date."""
     return _OF_DAY.fullmatch(cell) is not None

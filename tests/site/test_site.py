@@ -415,3 +415,30 @@ def test_interval_that_contradicts_itself_is_left_out(tmp_path: Path) -> None:
     path.write_text("\n".join([*rows[:1], *rows[9:17]]))
     with pytest.raises(ReportError, match="8 aliases of pool A are not 7"):
         planner.aliases(path, kind="pool")
+
+
+def test_a_pool_in_two_files_is_one_pool_everywhere(tmp_path: Path) -> None:
+    """Half of the volumes in each, of the same moments: no half is an interval of its own."""
+    rows = [
+        f"2026-03-02T0{8 + hour}:00,3600,P,V{k},2,{400 - 50 * hour + 30 * k},1.6,{1.2 - 0.3 * hour}\n"
+        for k in range(4)
+        for hour in range(2)
+    ]
+    head, files = "start,interval_s,pool,volume,aliases,io_rate,service_ms,queued\n", []
+    for name, some in (("whole", rows), ("left", rows[:4]), ("right", rows[4:])):
+        files.append(tmp_path / f"{name}.csv")
+        files[-1].write_text(head + "".join(some))
+    whole, *halves = files
+    collect(halves, tmp_path / "archive")
+    expected = planner.aliases(whole)
+    for source in (halves, halves[::-1], tmp_path / "archive"):
+        answer = planner.aliases(source)
+        assert (answer.interval, answer.to_dict()["rows"]) == (expected.interval, expected.to_dict()["rows"])
+        (need,) = site(source).pools
+        assert (need.needed_worst, need.needed_low, need.needed_high) == (
+            expected.recommended,
+            *expected.range,
+        )
+        for which in ("mean", "2026-03-02T09:30"):
+            one = planner.aliases(source, interval=which)
+            assert one.recommended == planner.aliases(whole, interval=which).recommended
