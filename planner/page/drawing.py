@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 import numpy as np
@@ -200,6 +201,7 @@ class Course:
     seconds: Array  # (intervals,) its length
     needed: Array  # (intervals,) aliases; nan where not known
     in_use: Array  # (intervals,)
+    worst: datetime | None = None  # begin of the interval that is called the worst
 
     def draw(self, ident: str) -> Markup:
         """Draw what was needed and what was in use; of many intervals the largest of each place."""
@@ -225,6 +227,9 @@ class Course:
         if not known.any():
             return "No interval has an answer."
         k = int(np.nanargmax(self.needed))
+        if self.worst is not None:  # of several that need as many
+            same = (self.start == np.datetime64(self.worst)) & (self.needed == self.needed[k])
+            k = int(np.argmax(same)) if same.any() else k
         short = int((self.needed[known] > self.in_use[known]).sum())
         return (
             f"From {self._span()}. Most, {readable(self.needed[k])}, from {str(self.start[k])[:16].replace('T', ' ')}; "
@@ -283,10 +288,14 @@ def _thinned(left: Array, right: Array, values: Array, places: int = 360) -> tup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Week:
-    """The week: the largest count of each of its `hours`, (7, 24), Monday first, nan not measured; and those in use."""
+    """The week: the largest count of each of its `hours`, (7, 24), Monday first, nan not measured; and those in use.
+
+    `busiest` is the hour of the largest, as "Tue 10".
+    """
 
     hours: Array
     in_use: float
+    busiest: str
 
     def draw(self, ident: str) -> Markup:
         """Draw a path a shade; hours that need more than are in use have a dot."""
@@ -317,9 +326,8 @@ class Week:
         """The picture in sentences."""
         if not np.isfinite(self.hours).any():
             return "No hour was measured."
-        day, hour = np.unravel_index(int(np.nanargmax(self.hours)), self.hours.shape)
         over = counted(int((np.nan_to_num(self.hours) > self.in_use).sum()), "hour")
         return (
-            f"Most, {readable(np.nanmax(self.hours))}, on {WEEKDAYS[int(day)]} from {int(hour):02d}:00; in {over} of "
+            f"Most, {readable(np.nanmax(self.hours))}, on {self.busiest.replace(' ', ' from ')}:00; in {over} of "
             f"the week more than the {readable(self.in_use)} in use."
         )

@@ -172,11 +172,14 @@ class PoolNeed:
 
     @property
     def busiest_hour(self) -> str:
-        """Hour of the week with the largest need, as "Tue 10"; empty without dates."""
-        hours = self.series.hours()
+        """Hour of the week with the largest need, of equals the worst interval's, as "Tue 10"; empty without dates."""
+        hours, worst = self.series.hours().ravel(), self.worst_start
         if not np.isfinite(hours).any():
             return ""
-        day, hour = divmod(int(np.nanargmax(hours)), 24)
+        place = int(np.nanargmax(hours))
+        if worst is not None and hours[at := 24 * worst.weekday() + worst.hour] == hours[place]:
+            place = at
+        day, hour = divmod(place, 24)
         return f"{WEEKDAYS[day]} {hour:02d}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -125,6 +126,15 @@ def test_need_over_time_is_drawn_in_steps_that_break_at_a_gap() -> None:
     )
 
 
+def test_of_intervals_that_need_as_many_the_one_called_the_worst_is_named() -> None:
+    course = series([4.0, 1.0, 4.0])
+    assert "from 2026-03-02 08:00" in course.words()
+    assert "from 2026-03-02 10:00" in replace(course, worst=datetime(2026, 3, 2, 10)).words()
+    assert (
+        "from 2026-03-02 08:00" in replace(course, worst=datetime(2026, 3, 2, 9)).words()
+    )  # by another count
+
+
 def test_equal_neighbors_are_one_step() -> None:
     assert parts(series([2.0] * 50).draw("n"))["need"].count("H") == 1
 
@@ -143,19 +153,22 @@ def test_of_many_intervals_the_largest_of_each_place_is_drawn() -> None:
 def test_hours_that_need_more_than_is_in_use_have_a_dot() -> None:
     hours = np.full((7, 24), np.nan)
     hours[0, 8:12] = [2.0, 3.0, 5.0, 4.0]
-    found = parts(Week(hours=hours, in_use=3.0).draw("w"))
+    found = parts(Week(hours=hours, in_use=3.0, busiest="Mon 10").draw("w"))
     assert found["over"].count("M") == 2
     cells = {kind: d.count("z") for kind, d in found.items() if kind.startswith("cell")}
     assert sum(cells.values()) == 7 * 24
     assert cells["cell h0"] == 7 * 24 - 4
     assert cells["cell h3"] == 2
-    assert "Most, 5, on Mon from 10:00; in 2 hours of the week more" in Week(hours=hours, in_use=3.0).words()
+    assert (
+        "Most, 5, on Mon from 10:00; in 2 hours of the week more"
+        in Week(hours=hours, in_use=3.0, busiest="Mon 10").words()
+    )
 
 
 def test_a_pool_that_was_never_measured_has_a_picture_that_says_so() -> None:
     empty = np.full((7, 24), np.nan)
-    assert Week(hours=empty, in_use=3.0).words() == "No hour was measured."
-    ET.fromstring(Week(hours=empty, in_use=3.0).draw("w"))
+    assert Week(hours=empty, in_use=3.0, busiest="").words() == "No hour was measured."
+    ET.fromstring(Week(hours=empty, in_use=3.0, busiest="").draw("w"))
     nothing = series([np.nan, np.nan])
     assert nothing.words() == "No interval has an answer."
     ET.fromstring(nothing.draw("n"))

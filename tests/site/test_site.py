@@ -439,6 +439,18 @@ def test_a_pool_in_two_files_is_one_pool_everywhere(tmp_path: Path) -> None:
             expected.recommended,
             *expected.range,
         )
+        assert need.busiest_hour == "Mon 08"
         for which in ("mean", "2026-03-02T09:30"):
             one = planner.aliases(source, interval=which)
             assert one.recommended == planner.aliases(whole, interval=which).recommended
+
+
+def test_the_busiest_hour_of_equals_is_that_of_the_worst_interval() -> None:
+    """Two days need as many: the busier interval is the worst, in table, text and hours."""
+    rows = [f"2026-03-0{day}T{hour:02}:00,3600,P,V{k},2,{200 + (day == 4)},1.6,.9"
+            for day, hour in ((3, 10), (4, 11)) for k in range(4)]  # fmt: skip
+    table = "start,interval_s,pool,volume,aliases,io_rate,service_ms,queued\n" + "\n".join(rows)
+    (need,) = site(table.encode()).pools
+    assert need.series.needed[0] == need.series.needed[1]
+    assert need.worst_start == datetime(2026, 3, 4, 11)
+    assert need.busiest_hour == f"{need.worst_start:%a %H}"
