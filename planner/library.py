@@ -86,9 +86,9 @@ class FitQuality(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """How well a model meets its measurements.
 
     `runs` lists every measurement; `model_error` is the relative error to expect of a prediction; `outliers`
-    names the runs that no law of the model gives; `saturated` says that all devices were busy in every run, so
-    that nothing bounds what is asked of them; `degrees_of_freedom` are those of `model_error`, None where that is
-    at its floor or was given.
+    names the runs that no law of the model gives; `saturated` says that all devices were busy in every run, of
+    requesters that nobody counted, so that nothing bounds what is asked of them; `degrees_of_freedom` are those of
+    `model_error`, None where that is at its floor or was given.
     """
 
     runs: tuple[ComparedRun, ...]

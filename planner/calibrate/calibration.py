@@ -203,6 +203,11 @@ class Fit(Calibration):
         return () if self.outlier is None else (self.outlier.run,)
 
     @property
+    def unbounded(self) -> bool:
+        """Whether nothing bounds what more devices would be asked for, as a known number of requesters does."""
+        return self.saturated and self.population_status == "not determined"
+
+    @property
     def populations(self) -> dict[int, float]:
         """Probability of each number of requesters, the likeliest first."""
         if self.spread is None:
@@ -233,10 +238,10 @@ class Fit(Calibration):
                 f"{readable(self.outlier.gap)} behind."
             )
         if self.saturated:
-            lines.append(
-                "All devices were busy in every run: the runs tell what the devices carry, not how much is asked of "
-                "them; predictions for more devices have no upper end."
-            )
+            asked = "not how much is asked of them; predictions for more devices have no upper end."
+            if not self.unbounded:
+                asked = "what is asked of more follows from the number of requesters alone."
+            lines.append(f"All devices were busy in every run: the runs tell what the devices carry, {asked}")
         return (*lines, *others)
 
     @property

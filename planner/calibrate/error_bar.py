@@ -10,7 +10,7 @@ and bends of the law show in the intervals. The density is t, not normal, becaus
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -102,7 +102,7 @@ def _around(solution: Solution, degrees: float, least: float, count: int) -> tup
     normal, stretch = _stretched(count, width, degrees)
     # proposals reach a little further than the curvature says
     root = 1.2 * np.linalg.cholesky(solution.covariance + 1e-12 * np.eye(width))
-    logs = solution.logs + (normal * stretch[:, None]) @ root.T
+    logs = solution.logs + _along(solution, (normal * stretch[:, None]) @ root.T)
     low, high = problem.bounds
     inside = ((logs > low) & (logs < high)).all(axis=-1)
     logs = logs[inside]
@@ -113,6 +113,22 @@ def _around(solution: Solution, degrees: float, least: float, count: int) -> tup
     log_proposal = power * np.log1p(radius / degrees) - np.linalg.slogdet(root)[1]
     weights = np.exp(log_target - log_proposal) * share_of(solution.population) / len(normal)
     return logs, weights
+
+
+def _along(solution: Solution, steps: Array) -> Array:
+    """Steps in logarithms, bent along service x (1 + inflation x others), which is what a service time printed tells.
+
+    Straight ones leave that ridge where inflation is not determined. This only shears: the density stays.
+    """
+    free = [KEYS[k] for k in solution.problem.free]
+    if not {"service_time", "inflation"} <= {*free} or not solution.undetermined("inflation"):
+        return steps
+    one, other = free.index("service_time"), free.index("inflation")
+    covariance = solution.covariance
+    slope = min(max(-covariance[one, other] / covariance[other, other], 0.0), 0.99)
+    bent, more = steps.copy(), np.minimum(steps[:, other], 99.0)  # what is larger lies outside of all bounds
+    bent[:, one] += slope * more - np.log1p(slope * np.expm1(more))
+    return bent
 
 
 def _chi_square(solution: Solution, logs: Array) -> Array:
@@ -320,7 +336,11 @@ def possible(model: library.Model, count: int) -> Possible:
         best[POPULATION.key] = float(model.population)
     drawn: dict[str, Array] = {}
     if model.alternatives:
-        drawn = _mixture(model.alternatives, known, count)
+        # times are not: they add up, and their sums are known
+        vague = {
+            key for key, each in model.parameters.items() if each.status == "not determined" and not known[key].unit
+        }  # fmt: skip
+        drawn = _mixture(model.alternatives, known, count, vague)
     elif model.uncertainty:
         free = [known[key] for key in model.uncertainty.parameters]
         drawn = dict(zip([p.key for p in free], cut_off(model.uncertainty, free, count).T, strict=True))
@@ -329,8 +349,9 @@ def possible(model: library.Model, count: int) -> Possible:
 
 
 def _mixture(
-    alternatives: Sequence[library.Alternative], known: Mapping[str, Quantity], count: int
-) -> dict[str, Array]:
+    alternatives: Sequence[library.Alternative], known: Mapping[str, Quantity], count: int,
+    vague: Set[str] = frozenset(),
+) -> dict[str, Array]:  # fmt: skip
     """Sets of every number of requesters, as many as its share wants."""
     free = [known[key] for key in alternatives[0].parameters]
     requesters, sets = [], []
@@ -338,7 +359,7 @@ def _mixture(
         many = round(count * each.share)
         if many == 0:
             continue
-        sets.append(cut_off(each, free, many) if free else np.empty((many, 0)))
+        sets.append(cut_off(each, free, many, vague=vague) if free else np.empty((many, 0)))
         requesters.append(np.full(len(sets[-1]), float(each.population)))
     if not sets:
         return {}
@@ -356,21 +377,36 @@ def _root(covariance: Array) -> Array:
 
 
 def cut_off(
-    uncertainty: library.Uncertainty, free: Sequence[Quantity], count: int, most: int = 65_536
-) -> Array:
-    """Draw from a normal distribution what of `most` points lies between the bounds, shape (count or fewer, free)."""
-    center, covariance = np.array(uncertainty.center), np.array(uncertainty.covariance)
-    low, high = (np.array([getattr(each, end) for each in free]) for end in ("low", "high"))
+    uncertainty: library.Uncertainty, free: Sequence[Quantity], count: int, most: int = 65_536,
+    vague: Set[str] = frozenset(),
+) -> Array:  # fmt: skip
+    """Draw from a normal distribution what of `most` points lies between the bounds, shape (count or fewer, free).
+
+    A `vague` parameter is as what is believed, log-normal; means and covariance are the same.
+    """
+    order = sorted(range(len(free)), key=lambda k: free[k].file_key not in vague)  # the others follow
+    center, covariance = (
+        np.array(uncertainty.center)[order],
+        np.array(uncertainty.covariance)[np.ix_(order, order)],
+    )
+    low, high = (np.array([getattr(free[k], end) for k in order]) for end in ("low", "high"))
     size = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     root = _root(covariance / np.outer(size, size) + 1e-9 * np.eye(len(free))) * size[:, None]
+    skewed = [k for k, at in enumerate(order) if free[at].file_key in vague and center[k] > 0]
     many = 4096
     while True:
-        drawn = center + points(many, len(free)) @ root.T
+        normal = points(many, len(free)).copy()
+        for k in skewed:
+            part = size[k] / center[k]
+            width = np.sqrt(np.log1p(part**2))
+            normal[:, k] = np.expm1(width * normal[:, k] - width**2 / 2) / part
+        drawn = center + normal @ root.T
         inside = drawn[((drawn >= low) & (drawn <= high)).all(axis=-1)]
         if len(inside) >= count or many >= most:
             break
         many *= 4
-    return np.asarray(inside[:count] if len(inside) else np.clip(center, low, high)[None])
+    found = inside[:count] if len(inside) else np.clip(center, low, high)[None]
+    return np.asarray(found[:, np.argsort(order)])
 
 
 def smeared(values: Array, model_error: float, size: Array | float = 1.0) -> Array:

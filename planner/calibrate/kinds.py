@@ -57,7 +57,7 @@ def to_model(
     columns = zip(("aliases", "volumes", "population"), zip(*asked, strict=True), strict=True)
     validity = {key: (float(min(each)), float(max(each))) for key, each in columns}
     model = _model(found, kind, title, files, found.population, validity)
-    quality = structs.replace(model.fit, outliers=found.outliers, saturated=found.saturated)
+    quality = structs.replace(model.fit, outliers=found.outliers, saturated=found.unbounded)
     return structs.replace(model, fit=quality, alternatives=_alternatives(found))
 
 

@@ -271,6 +271,11 @@ class Solution:
         """Of the logarithms, shape (free, free)."""
         return np.asarray(np.linalg.pinv(self.jacobian.T @ self.jacobian), dtype=np.float64)
 
+    def undetermined(self, key: str, most: float = 0.8) -> bool:
+        """Whether the data have hardly said anything of a free parameter: `most` of the prior's spread is left."""
+        place, prior = self.problem.free.index(KEYS.index(key)), self.problem.priors.get(key)
+        return prior is not None and bool(self.covariance[place, place] > (most * prior.spread) ** 2)
+
     @property
     def log_odds(self) -> float:
         """Logarithm of the evidence for this number of requesters: prior 1 / N, misfit, room for the parameters."""

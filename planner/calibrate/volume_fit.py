@@ -25,6 +25,7 @@ from planner.calibrate.problem import (
     search,
     starts,
 )
+from planner.devices.parameters import POPULATION
 from planner.errors import CalibrationError, InputError
 from planner.library import Status
 from planner.measurements import Run
@@ -96,7 +97,8 @@ def fit(
         best = next(each for each in solutions if each.population == likeliest)
         _check_service(best, spread)
     busy = saturated(best)
-    more = not given and spread is not None and (busy or more_requesters_as_well(solutions))
+    endless = busy and "think_time" not in known
+    more = not given and (endless or (spread is not None and more_requesters_as_well(solutions)))
     return Fit(
         population=best.population,
         population_status="fixed" if given else "not determined" if more else "fitted",
@@ -115,8 +117,7 @@ def fit(
 
 
 def _observations(runs: Sequence[Run | Observation], population: int | None) -> tuple[Observation, ...]:
-    if population is not None and population < 1:
-        raise InputError("population", population, "a count of at least 1")
+    population = None if population is None else int(POPULATION.taken(population))
     if not runs:
         raise InputError("runs", 0, "at least one measurement")
     found = tuple(run if isinstance(run, Observation) else observe(run) for run in runs)
@@ -211,21 +212,20 @@ def _estimates(
             found[key] = given(parameter, values[key])
             continue
         error = float(np.sqrt(covariance[problem.free.index(k), problem.free.index(k)]))
-        status = _status(best, k, error)
+        status = _status(best, k)
         low, high = (None, None) if spread is None else _interval(solutions, spread, key, status, more=more)
         found[key] = Estimate(parameter, values[key], values[key] * error, status, float(start[k]), low,
             high)  # fmt: skip
     return found
 
 
-def _status(best: Solution, k: int, error: float, undetermined: float = 0.8) -> Status:
-    """How a value came about; the data have hardly said anything where most of the prior's spread is left."""
+def _status(best: Solution, k: int) -> Status:
+    """How a value came about."""
     place = best.problem.free.index(k)
     low, high = best.problem.bounds
     if min(best.logs[place] - low[place], high[place] - best.logs[place]) < 0.01:  # noqa: PLR2004 - 1 % of the bound
         return "at its bound"
-    prior = best.problem.priors.get(KEYS[k])
-    return "not determined" if prior is not None and error > undetermined * prior.spread else "fitted"
+    return "not determined" if best.undetermined(KEYS[k]) else "fitted"
 
 
 def _interval(

@@ -20,7 +20,9 @@ def calibrate(
     data: Annotated[list[Path], argument("DATA...", "DEVICE listings (FCX108), CSV files, or an archive.")],
     kind: Annotated[str, option("KIND", "volume, pool, paging, disk, channel-program or processors.")],
     output: Annotated[Path, option("MODEL.toml", "Model file to write.", "--output", "-o")],
-    population: Annotated[int | None, option("N", "Requesters of one volume; estimated if left out.")] = None,
+    population: Annotated[
+        int | None, option("N", "Requesters of one volume; estimated if left out.", "--population")
+    ] = None,
     fix: Annotated[list[str] | None, option("KEY=VALUE", "A parameter that is known.")] = None,
     title: Annotated[str, option("TEXT", "What was measured.")] = "",
     device: Annotated[

@@ -111,4 +111,8 @@ class ChannelProgram:
 
     def saving(self, bits: int) -> float:
         """Share of the CP processor time per MB that fast translation saves."""
-        return 1 - self.time_per_mb(bits, fast=True) / self.time_per_mb(bits, fast=False)
+        slow = self.time_per_mb(bits, fast=False)
+        if np.any(slow == 0):
+            wanted = "one of them above zero: a saving is a share of what slow translation costs"
+            raise InputError("ssch_time, slow_ccw_time", 0, wanted, "s/MB")
+        return 1 - self.time_per_mb(bits, fast=True) / slow

@@ -17,7 +17,6 @@ from planner.devices.storage import (
     ptrm_limit,
     real_storage_limit,
 )
-from planner.errors import InputError
 from planner.explain.topic import MOST, TINY, Equation, Exact, Topic
 from planner.library import read_model
 from planner.quantity import Quantity
@@ -36,9 +35,6 @@ MEANINGS = {
 
 
 def _program_equations(exact: Exact) -> tuple[Equation, ...]:
-    if exact["ssch_time"] == exact["slow_ccw_time"] == 0:
-        wanted = "one of them above zero: a saving is a share of what slow translation costs"
-        raise InputError("ssch_time, slow_ccw_time", 0, wanted, "s")
     programs = {31: starts, 64: 2 * (starts + wider)}
     costs = tuple(
         Equation(

@@ -181,6 +181,8 @@ def test_notes_count_the_figures_that_were_fitted_and_name_what_was_not(fit: Fit
         "! outlier, not fitted: 1+1: without it chi-square falls by 41; the next candidate, 1+0, is 12 behind."
     )
     assert odd.notes[3].startswith("All devices were busy in every run")
+    assert odd.notes[3].endswith("what is asked of more follows from the number of requesters alone.")
+    assert replace(odd, population_status="not determined").notes[3].endswith("have no upper end.")
     assert odd.outliers == ("1+1",)
     assert odd.to_dict()["outlier"] == {
         "run": "1+1", "chi_square_drop": 41.0, "chi_square_gap": 12.0, "second_candidate": "1+0",
@@ -282,18 +284,18 @@ def test_a_status_says_how_a_value_came_about() -> None:
     logs = np.log([TRUE[key] for key in KEYS])
     for k, parameter in enumerate(PARAMETERS):
 
-        def at(value: float, k: int = k) -> Solution:
-            moved = logs.copy()
-            moved[k] = math.log(value)
-            return Solution(problem=problem, logs=moved, residuals=np.zeros(6), jacobian=np.eye(6, 4))
+        def at(value: float, error: float, k: int = k) -> Solution:
+            moved, jacobian = logs.copy(), np.eye(6, 4)
+            moved[k], jacobian[k, k] = math.log(value), 1 / error
+            return Solution(problem=problem, logs=moved, residuals=np.zeros(6), jacobian=jacobian)
 
         for bound, sign in ((parameter.low, 1), (parameter.high, -1)):
-            assert _status(at(bound * math.exp(sign * 0.009)), k, 0.0) == "at its bound"
-            assert _status(at(bound * math.exp(sign * 0.011)), k, 0.0) == "fitted"
+            assert _status(at(bound * math.exp(sign * 0.009), 0.01), k) == "at its bound"
+            assert _status(at(bound * math.exp(sign * 0.011), 0.01), k) == "fitted"
         prior = PRIORS.get(parameter.key)
         width = 1.0 if prior is None else prior.spread
-        assert _status(at(TRUE[parameter.key]), k, 0.79 * width) == "fitted"
-        assert _status(at(TRUE[parameter.key]), k, 0.81 * width) == (
+        assert _status(at(TRUE[parameter.key], 0.79 * width), k) == "fitted"
+        assert _status(at(TRUE[parameter.key], 0.81 * width), k) == (
             "fitted" if prior is None else "not determined"
         )
 
@@ -356,9 +358,10 @@ def test_a_model_holds_what_the_fit_found_and_what_its_runs_cover(fit: Fit, free
     assert {each.population: each.share for each in model.alternatives} == pytest.approx(
         free_fit.populations, rel=1e-5
     )
-    busy = to_model(
-        replace(fit, degrees=3.0, saturated=True, spread=None), kind="pool", title="", files=[], runs=runs
-    )
+    never_idle = replace(fit, degrees=3.0, saturated=True, spread=None, population_status="not determined")
+    busy = to_model(never_idle, kind="pool", title="", files=[], runs=runs)
+    known = replace(never_idle, population_status="fixed")
+    assert not to_model(known, kind="pool", title="", files=[], runs=runs).fit.saturated
     assert (busy.fit.degrees_of_freedom, busy.fit.saturated, busy.alternatives) == (3.0, True, None)
     assert [(each.name, each.quantity) for each in busy.fit.runs] == [
         (each.run, each.quantity) for each in fit.comparisons

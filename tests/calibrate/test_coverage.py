@@ -25,7 +25,8 @@ class Tally:
     """What was inside: of parameters by key (95 %), of later measurements (90 %), with the widths of those.
 
     `bounded` counts only predictions whose interval has both ends; of the cases whose every row was saturated,
-    `open_ends` tells whether think time and prediction were left open, by alias count beyond what was measured.
+    `open_parameters` tells whether the think time was left open, `open_predictions` whether predictions beyond what was
+    measured were, where nobody counted the requesters; of counted ones none is.
     """
 
     parameters: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
@@ -79,8 +80,10 @@ def _predictions(found: Tally, case: Case, fit: calibrate.Fit) -> None:
         if np.isfinite(high):
             found.bounded.append(found.later[-1])
             found.widths.append(float(np.log(high / low)))
-        if case.saturated and count > most:
+        if case.saturated and count > most and fit.population_status != "fixed":
             found.open_predictions.append(bool(np.isposinf(high)))
+        elif fit.population_status == "fixed":
+            assert np.isfinite(high)
 
 
 @pytest.mark.slow
@@ -92,7 +95,8 @@ def test_with_an_error_of_the_law_intervals_hold_what_they_promise() -> None:
     assert len(shares) == 5
     assert min(shares.values()) >= 0.80
     assert np.mean(list(shares.values())) >= 0.90
-    # Where every row is saturated, nothing tells the think time from none, nor how much more would be asked.
+    # Where every row is saturated, nothing tells the think time from none, nor, of requesters that nobody counted,
+    # how much more would be asked.
     assert len(found.open_predictions) >= 20
     assert all(found.open_predictions)
     assert np.mean(found.open_parameters) >= 0.9

@@ -122,6 +122,27 @@ def test_of_what_can_hardly_be_a_sample_is_what_there_is_or_the_nearest_bound() 
     assert cut_off(none, [free(0.0, 5.0)], 10) == pytest.approx(np.full((10, 1), 2.0))
 
 
+def test_what_is_not_determined_is_log_normal_and_the_others_follow_it() -> None:
+    """Mean, deviations and correlation stay; the logarithm is normal."""
+    size = np.array([0.05, 0.8])
+    given = library.Uncertainty(
+        parameters=("a", "b"), center=(2.0, 1.0),
+        covariance=tuple(map(tuple, np.outer(size, size) * [[1.0, -0.9], [-0.9, 1.0]])),
+    )  # fmt: skip
+    drawn = cut_off(given, [free(0.0, 10.0), free(0.0, 100.0, "b")], 4096, vague={"b"})
+    spread = math.sqrt(math.log1p(0.8**2))
+    below, middle, above = np.log(np.quantile(drawn[:, 1], [0.05, 0.5, 0.95])) + spread**2 / 2
+    assert middle == pytest.approx(0.0, abs=0.02)
+    assert (below, above) == (
+        pytest.approx(-1.645 * spread, abs=0.03), pytest.approx(1.645 * spread, abs=0.03),
+    )  # fmt: skip
+    assert drawn.mean(axis=0) == pytest.approx([2.0, 1.0], rel=0.01)
+    assert drawn.std(axis=0) == pytest.approx(size, rel=0.05)
+    assert np.corrcoef(drawn.T)[0, 1] == pytest.approx(-0.9, abs=0.01)
+    none = structs.replace(given, center=(2.0, 0.0))  # zero has no logarithm
+    assert np.isfinite(cut_off(none, [free(0.0, 10.0), free(0.0, 100.0, "b")], 64, vague={"b"})).all()
+
+
 def test_a_root_is_that_of_the_covariance_mended_where_it_is_indefinite() -> None:
     whole = np.array([[4.0, 1.0], [1.0, 3.0]])
     assert _root(whole) @ _root(whole).T == pytest.approx(whole)
@@ -166,6 +187,7 @@ class Linear(LeastSquares):
     TOLERANCE: ClassVar[float] = 1e-9
     population: int = 3
     observations: tuple[Observation, ...] = ()
+    free: tuple[int, ...] = (0, 1)
     fails_below: float = -math.inf
 
     @property

@@ -5,6 +5,7 @@ import pytest
 from planner import library
 from planner.devices import ChannelProgram
 from planner.errors import InputError, ReportError
+from planner.whatif import predict
 
 LAW = ChannelProgram(
     ssch_time=6e-4, ssch_64_time=4e-4, fast_ccw_time=1e-4, slow_ccw_time=9e-4, read_factor=1.5
@@ -23,6 +24,18 @@ def test_a_64_bit_program_has_twice_the_start_subchannels(case: tuple[int, bool]
 def test_savings() -> None:
     assert LAW.saving(31) == pytest.approx(8 / 15)
     assert LAW.saving(64) == pytest.approx(8 / 29)
+
+
+@pytest.mark.parametrize("fast", [0.0, 1e-4])
+def test_of_no_time_there_is_no_share(fast: float) -> None:
+    law = ChannelProgram(ssch_time=0.0, ssch_64_time=0.0, fast_ccw_time=fast, slow_ccw_time=0.0)
+    for bits in (31, 64):
+        with pytest.raises(
+            InputError, match=r"ssch_time, slow_ccw_time = 0 s/MB: expected one of them above zero"
+        ):
+            law.saving(bits)
+    with pytest.raises(InputError, match="ssch_time, slow_ccw_time"):
+        predict("channel-program", {"bits": "31", "ssch_time": 0.0, "slow_ccw_time": 0.0})
 
 
 @pytest.mark.parametrize("moved", [1e-4, 3e-4])

@@ -334,7 +334,6 @@ def test_a_plot_has_one_line_a_value_of_the_others() -> None:
 
 SATURATED = {
     "rates, requesters unknown": "aliases,io_rate,service_ms,queued\n0,755,1.3,5.8\n1,1320,1.5,4.9\n",
-    "requesters given": "population,aliases,io_rate,service_ms,queued\n8,0,755,1.3,6.9\n8,1,1320,1.5,5.9\n",
     "one row": "aliases,io_rate,service_ms,queued\n0,755,1.3,5.8\n",
 }
 
@@ -357,6 +356,23 @@ def test_where_every_row_is_saturated_nothing_bounds_more_devices(case: str, tmp
     assert "or more" in answer.text()
     as_measured = whatif.predict(model, {"aliases": 0.0})  # where it was measured the rate is known
     assert as_measured.values["io_rate"].low[0] < 755 < as_measured.values["io_rate"].high[0] < 1.1 * 755
+
+
+@pytest.mark.long
+def test_given_requesters_bound_more_devices_where_every_row_is_saturated(tmp_path: Path) -> None:
+    """At most 8 I/Os are present, each at least a service time: that of a volume without other I/Os."""
+    path = tmp_path / "rows.csv"
+    path.write_text(
+        "population,aliases,io_rate,service_ms,queued\n8,0,755,1.3,6.9\n8,1,1320,1.5,5.9\n", "utf-8"
+    )
+    fit, model = calibrate.calibrate("volume", calibrate.Task(files=[path]))
+    assert isinstance(fit, calibrate.Fit)
+    assert fit.saturated
+    assert "no upper end" not in fit.text()
+    answer = whatif.predict(model, {"aliases": 4.0})
+    assert "or more" not in answer.text()
+    rate = answer.values["io_rate"]
+    assert 1320 < rate.low[0] < rate.value[0] < rate.high[0] < 8 / 1.2e-3
 
 
 @pytest.mark.long
