@@ -153,8 +153,10 @@ class Rows:
 
     def error(self, row: int, problem: str) -> ReportError:
         """Say what is wrong with a row."""
-        file = Path(self.words["file"][row] or self.file)
-        return ReportError(file, problem, line=int(self.line[row]))
+        return ReportError(self._file_of(row), problem, line=int(self.line[row]))
+
+    def _file_of(self, row: int) -> Path:
+        return Path(self.words["file"][row] or self.file)
 
     @property
     def names(self) -> list[str]:
@@ -188,8 +190,7 @@ class Rows:
         missing = np.flatnonzero(np.isnan(found.value))
         if missing.size:
             row = int(missing[0])
-            there = self.words["file"][row] or self.file
-            wanted = f"a number in line {self.line[row]} of {there}; there is none"
+            wanted = f"a number in line {self.line[row]} of {self._file_of(row)}; there is none"
             raise InputError(f"{name} of device {self.names[row]}", None, wanted)
         return found
 

@@ -348,13 +348,13 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], steps
     places = {need.name: f"{ident}-i{k}" for k, need in enumerate(shown)}
     decided = {need.name for need in answer.pools if need.counters is not None}
     of_averages = (
-        " Where supply counters decide, shares of the time and the growth slider are of the averages."
+        "Where supply counters decide, shares of the time and the growth slider are of the averages."
     )
     rows = grid(
         tabled(answer.pools, NEEDS).filled(ALWAYS), f"{ident}-pools",
         f"One row a pool, those that are short first. needed: {answer.target} in {percent(answer.meet, 5)} of the busy "
         "time; from, to: its range; worst, 99 %, 95 %: in the worst interval, in these shares of the busy time; short: "
-        "share of the busy intervals that need more than was in use." + of_averages * bool(decided),
+        "share of the busy intervals that need more than was in use." + (f" {of_averages}" if decided else ""),
         title="Pools", limits=LIMITS, verdict="verdict", items=places, named_by="pool", sortable=True,
     )  # fmt: skip
     states = states_of(answer.pools)

@@ -196,28 +196,26 @@ class Correction:
         place = np.minimum(np.searchsorted(self.counts, counts), self.counts.size - 1)
         there = self.counts[place] == counts
 
-        def factor(at: Array, missed: Array) -> Array:
+        def factor(at: Array, missed: Array, seen: NDArray[np.bool_]) -> Array:
             found = np.interp(counts, at, np.clip(missed, -MOST, MOST))
-            return np.exp(np.where(np.isin(counts, at), np.interp(counts, at, missed), found))
+            return np.exp(np.where(seen, np.interp(counts, at, missed), found))
 
-        rate = rows.io_rate * factor(self.counts, self.rate_missed)
-        service = rows.service_time * factor(self.counts, self.service_missed)
+        rate = rows.io_rate * factor(self.counts, self.rate_missed, there)
+        service = rows.service_time * factor(self.counts, self.service_missed, there)
         rate = np.minimum(rate, (self.bases + counts) / service)
         queued = rows.queued
         known = np.isfinite(self.queues)
         if known.any():
-            at = self.counts[known]
+            at, seen = self.counts[known], there & known[place]
             digits = np.interp(counts, at, self.digits[known])
-            moved = np.maximum((queued + digits) * factor(at, self.queue_missed[known]) - digits, 0.0)
+            moved = np.maximum((queued + digits) * factor(at, self.queue_missed[known], seen) - digits, 0.0)
             # What the digits hide ends with the queue, of which the last millionth is noise.
-            longest = np.where(
-                np.isin(counts, at), np.inf, np.exp(MOST) * np.where(queued > NOISE, queued, 0.0)
-            )
+            longest = np.where(seen, np.inf, np.exp(MOST) * np.where(queued > NOISE, queued, 0.0))
             moved = np.minimum(moved, longest)
             # Below a measured count, where the queue is longer, the model is off by no more than it is there.
             off = np.interp(counts, at, self.queues[known] - self.queue_models[known])
             with np.errstate(invalid="ignore"):
-                below = (counts < at[-1]) & ~np.isin(counts, at) & (np.abs(off) < np.abs(moved - queued))
+                below = (counts < at[-1]) & ~seen & (np.abs(off) < np.abs(moved - queued))
             moved = np.where(below, np.maximum(queued + off, 0.0), moved)
             queued = np.where(np.isfinite(queued), moved, queued)
             ends = -self.queues[known]

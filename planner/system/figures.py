@@ -254,7 +254,8 @@ class _Maker:
         """
         if basis == "outside":
             return OUTSIDE
-        rows, best = self.rows(values)[0], float(self.rows(values)[0, 0])
+        rows = self.rows(values)[0]
+        best = float(rows[0])
         size = law * best if isinstance(law, bool) else float(self.rows(law)[0, 0])
         if not math.isfinite(best):
             return Number(best, best, best, basis)
