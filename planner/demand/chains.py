@@ -110,6 +110,7 @@ def batches(
     one matrix T a level: the sums are (1 - T)^-1 T and (1 - T)^-2 T.
     """
     steps = station.steps
+    rate = np.minimum(rate, 2.0 * station.over[-1])  # what no number of devices serves has no law
     sizes = 1.0 + (mean - 1.0) * parts[:, 1:]
     rise, single, stay = parts[:, :1] * share * rate / mean, (1 - share) * rate, 1 - 1 / sizes
     heads, laws = np.empty((station.most + 1, *sizes.shape)), np.empty((station.most + 1, rate.size))
@@ -151,6 +152,7 @@ def fixed_batches(station: DeviceStation, rate: Array, mean: Array) -> Figures:
     g_j over j > d and G2(d) = sum of (j - d) g_j over j > d, (mu - rate) W0 = l sum p_i G1(c-i), (mu - rate) W1 = l
     (sum p_i G2(c-i) + G2(0) W0).
     """
+    rate = np.minimum(rate, 2.0 * station.over[-1])
     whole = np.floor(mean)
     rest = mean - whole
     arrivals, steps, size = rate / mean, station.steps, rate.size

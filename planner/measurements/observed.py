@@ -21,6 +21,7 @@ from planner.measurements.ends import (
     rest_of_response,
     sampled,
     service_bracket,
+    without_queue,
 )
 from planner.measurements.rows import Rows
 from planner.measurements.run import Run, joined_note
@@ -29,10 +30,6 @@ from planner.reports.schema import PARTS, VOLUME
 from planner.results import Array
 from planner.units import ADDRESSES, MILLISECOND
 
-NO_QUEUE: Final = (
-    "The queue was not measured: arrivals are taken as open, at the measured rates; requesters that wait for their "
-    "own I/Os would queue less."
-)
 EQUAL: Final = "Volumes are taken as equal: a listing does not say for which volume an alias worked."
 OWN_RESPONSE: Final = (
     "With aliases in use, response is service + queue / I/O rate of the volume; the Resp that the listing prints "
@@ -68,9 +65,9 @@ def run_of(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) ->
     found = run(
         service=rows.column("service time", lambda whole: _widened(whole, _printed(whole))), queued=queue,
         queue_shown=np.asarray(np.where(np.isnan(shown_queue), queue.value, shown_queue)),
-        notes=(*_notes(rows, idle), *([NO_QUEUE] if missing.size else [])),
+        notes=_notes(rows, idle),
     )  # fmt: skip
-    return sampled(found, rows.queue_samples)
+    return without_queue(found) if missing.size else sampled(found, rows.queue_samples)
 
 
 def from_numbers(
@@ -127,7 +124,7 @@ def from_numbers(
 
     def at(served: Interval) -> Run:
         queue = queue_of(waiting, io_rate, served, answered)
-        return Run(
+        found = Run(
             name=f"pool of {volumes} volume{'s' if volumes > 1 else ''}" if pool else "volume",
             pool=pool,
             aliases=aliases,
@@ -137,6 +134,7 @@ def from_numbers(
             queued=all_of(queue, error),
             queue_shown=all_of(queued or queue).value,
         )
+        return found if found.queue_known else without_queue(found)
 
     if service is not None:
         check_response(waiting, io_rate, service, answered)

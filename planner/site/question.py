@@ -37,13 +37,13 @@ from planner.site.site_answer import SiteAnswer
 from planner.sizing.gaps import floor_words, more_since, unanswered
 from planner.sizing.many_volumes import NO_POOL_NAMED
 from planner.sizing.need import Need, need, worst_by_need
-from planner.sizing.wording import NO_EFFECT
+from planner.sizing.wording import RANGE_ONLY
 from planner.supply import PoolAnswer, judge
 from planner.supply.answer import NO_ALIAS
 from planner.units import MOST_ALIASES, percent
 
 QUEUE_UNKNOWN: Final = (
-    "no queue measured: arrivals are taken as open, and the range holds no bursts; "
+    "no queue measured: arrivals are taken as open, the range goes to I/Os that come five at a time; "
     "rows with queue or response decide more"
 )
 
@@ -129,7 +129,7 @@ def _notes(
 ) -> list[str]:
     notes = notes_of(pool)
     if np.isnan(pool.queued[working]).any():
-        notes += [QUEUE_UNKNOWN, *([NO_EFFECT[:-1]] if together else [])]
+        notes += [QUEUE_UNKNOWN, *([RANGE_ONLY[:-1]] if together else [])]
     if pool.joined > 1:
         notes.append(joined_note(pool.joined))
     if any(isinstance(run := pool.runs[k], Run) and run.by_samples for k in working) and len(working) > 1:

@@ -10,7 +10,8 @@ from planner import render
 from planner.answer import Answer, tabled
 from planner.demand import Law, Target
 from planner.measurements import Run
-from planner.measurements.observed import NO_QUEUE, OWN_RESPONSE
+from planner.measurements.ends import NO_QUEUE
+from planner.measurements.observed import OWN_RESPONSE
 from planner.quantity import column
 from planner.render.text import SHORT, SPARE, listed, sentence_case, word
 from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured, words_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
@@ -23,12 +23,14 @@ from planner.sizing.gaps import below_floor, unanswered
 from planner.sizing.pool import SizedPool, count_together, others_together, size_pools
 from planner.sizing.sized import Known, Sized
 from planner.sizing.volume import size_volumes
-from planner.units import MILLISECOND, readable
+from planner.units import ADDRESSES, MILLISECOND, readable
 
 IDLE: Final = "no I/O"
 FIRST_STEP: Final = "saturated, the demand is unknown: begin with so many aliases and measure again"
 MOST_BUSY: Final = 1.1
 """How busy a measured rate may keep its devices with the redrive gap of a model; 522A, published, is 1.03 so."""
+MOST_LOAD: Final = 4
+"""Devices that a demand may keep busy, of all that have addresses: requesters wait where it is more."""
 LEAST_GAP: Final = 0.05
 """Share of the redrive gap below which there is none."""
 Case = Sequence[Run]
@@ -89,7 +91,8 @@ def need(
     shares = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(cases),)).tolist()
     sized = size(cases, law, target or Target(), shares, every=ranges, enough=enough, known=known)
     if ranges:
-        with_ends = [*sized, *chain.from_iterable(each.at_ends for each in sized if isinstance(each, Sized))]
+        both = (each.at_ends for each in sized if isinstance(each, Sized) and each.run.queue_known)
+        with_ends = [*sized, *chain.from_iterable(both)]
         others_together([each for each in with_ends if isinstance(each, SizedPool) and each.counted])
     return [Need() if each is None else _answered(each, ranges=ranges) for each in sized]
 
@@ -107,33 +110,41 @@ def size(
     """Read every case and find its counts, side by side, only these where not `every`; None where there is no I/O.
 
     `enough` and `known` are as of `need`. A case too fast for the redrive gap of the law has one of its own. Where a
-    service time or queue is known to two ends, both are read as well: the range holds what comes of them.
+    service time or queue is known to two ends, both are read as well: the range holds what comes of them, of a queue
+    that was not measured the counts alone.
     """
-    asked = list(enumerate(cases))
+    asked = [(k, case, growth[k], every) for k, case in enumerate(cases)]
     if every:
-        asked += [
-            (k, [run.ends[side] if run.ends else run for run in case])
-            for k, case in enumerate(cases)
-            if any(run.ends for run in case)
-            for side in (0, 1)
-        ]
+        asked += _at_ends(cases, growth)
     found: list[Sized | PlannerError | None] = [None] * len(asked)
-    by_law: dict[Law, list[int]] = {}
-    for place, (_, case) in enumerate(asked):
-        by_law.setdefault(with_time_for_gap(law, case), []).append(place)
-    for own, places in by_law.items():
-        of = [asked[place][0] for place in places]
-        some = _size(
-            [asked[place][1] for place in places], own, target, [growth[k] for k in of],
-            every=every, enough=None if enough is None else [enough[k] for k in of],
+    by_law: dict[tuple[Law, bool], list[int]] = {}
+    for place, (_, case, _, whole) in enumerate(asked):
+        by_law.setdefault((with_time_for_gap(law, case), whole), []).append(place)
+    for (own, whole), places in by_law.items():
+        of, some, shares, _ = zip(*(asked[place] for place in places), strict=True)
+        sized = _size(
+            some, own, target, shares, every=whole, enough=None if enough is None else [enough[k] for k in of],
             known=known if own == law and known else Known(),
         )  # fmt: skip
-        for place, each in zip(places, some, strict=True):
+        for place, each in zip(places, sized, strict=True):
             found[place] = each
-    for (k, _), end in zip(asked[len(cases) :], found[len(cases) :], strict=True):
-        if isinstance(sized := found[k], Sized):
-            sized.at_ends = (*sized.at_ends, end)
+    for (k, *_), end in zip(asked[len(cases) :], found[len(cases) :], strict=True):
+        if isinstance(each := found[k], Sized):
+            each.at_ends = (*each.at_ends, end)
     return found[: len(cases)]
+
+
+def _at_ends(cases: Sequence[Case], growth: Sequence[float]) -> Iterator[tuple[int, Case, float, bool]]:
+    """Cases at both ends of what is known to two, with their place, their growth, and whether their range is asked."""
+    for k, case in enumerate(cases):
+        if case and not case[-1].queue_known:  # rates and service times alone, whatever was measured before
+            for end in case[-1].ends:
+                times = float(case[-1].total_rate.value / end.total_rate.value)
+                yield k, (end,), (1.0 + growth[k]) * times - 1.0, False
+        elif any(run.ends and run.queue_known for run in case):
+            for side in (0, 1):
+                there = [run.ends[side] if run.ends and run.queue_known else run for run in case]
+                yield k, there, growth[k], True
 
 
 def with_time_for_gap(law: Law, case: Case) -> Law:
@@ -183,7 +194,7 @@ def _size(
         if not case or growth[k] <= -1.0:
             continue
         try:
-            _check(case)
+            _check(case, growth[k])
         except PlannerError as problem:
             found[k] = problem
             continue
@@ -227,12 +238,16 @@ def ordered(run: Run) -> Run:
     )  # fmt: skip
 
 
-def _check(case: Case) -> None:
-    """Refuse measurements of different systems, and one that contradicts itself."""
+def _check(case: Case, growth: float) -> None:
+    """Refuse measurements of different systems, one that contradicts itself, and a demand far beyond all addresses."""
     if len({(run.bases, run.pool) for run in case}) > 1:
         raise InputError("listings", [run.name for run in case], "measurements of the same volumes")
     for run in case:
         run.check()
+    run = case[-1]
+    load = float(run.io_rate.value @ run.service.value) * (1.0 + growth)
+    if load > MOST_LOAD * ADDRESSES:
+        raise InfeasibleError(f"{run.name}: {load:,.0f} devices would be busy; a control unit has {ADDRESSES} addresses")
 
 
 def _answered(sized: Sized | PlannerError, *, ranges: bool) -> Need:

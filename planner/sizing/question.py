@@ -33,7 +33,7 @@ from planner.measurements.choose import MEAN, WORST, groups_of, refuse_several
 from planner.measurements.choose import VOLUME as ALONE
 from planner.measurements.ends import with_service
 from planner.measurements.formats import is_folder
-from planner.measurements.observed import LEAST_OPEN, NO_QUEUE
+from planner.measurements.observed import LEAST_OPEN
 from planner.measurements.read import Measured
 from planner.measurements.read import membership as members_of
 from planner.measurements.systems import PoolRun, of_pool, pool_names, without_pooled
@@ -133,7 +133,7 @@ class Numbers:
             value = getattr(self, name)
             return None if value is None else quantity(value, dimension, name, parts)
 
-        found = from_numbers(
+        return from_numbers(
             io_rate=quantity(self.rate, "rate", "rate"),
             service=given("service", "time", 3),  # the sum of three rounded parts
             response=given("response", "time"),
@@ -143,9 +143,6 @@ class Numbers:
             pool=pool,
             least=LEAST_OPEN,  # as a row of a table
         )
-        if not found.queue_known:
-            found = replace(found, notes=(*found.notes, NO_QUEUE))
-        return found
 
 
 def _is_array(value: Any) -> bool:
@@ -427,7 +424,7 @@ class AliasQuestion:
             raise InputError(
                 "together", self.joined, "it for a pool: one volume has no others that its I/Os come with"
             )
-        return replace(run, together=self.joined)
+        return replace(run, together=self.joined, ends=tuple(map(self.declared, run.ends)))
 
     @cached_property
     def names(self) -> set[str]:

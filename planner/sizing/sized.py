@@ -248,7 +248,8 @@ class Sized(ABC):
             try:
                 if not isinstance(end, Sized):
                     raise InfeasibleError(str(end))
-                low, high = min(low, end.range[0]), max(high, end.range[1])
+                least, most = end.range if self.run.queue_known else (end.count, end.count)
+                low, high = min(low, least), max(high, most)
             except PlannerError:
                 high = self.run.most_aliases  # no count answers it
         return max(low, 0), max(min(high, self.run.most_aliases), self.count)

@@ -15,7 +15,9 @@ from planner.sizing.answer import NOT_SURE, AliasAnswer, NamedReading, Remarks
 from planner.units import percent, readable
 
 LEAST_ERROR: Final = 0.005  # of a wait; less is negligible
-NO_EFFECT: Final = "That I/Os of several volumes come together has no effect where no queue was measured."
+RANGE_ONLY: Final = (
+    "Where no queue was measured, that I/Os of several volumes come together moves the range only."
+)
 MOST_NAMED: Final = 4  # readings beside the preferred one
 PATH_SHARE: Final = 1 / 3  # of the service time in pend or disconnect: the limit lies behind the volume
 
@@ -107,7 +109,7 @@ def _joined(run: Run) -> list[str]:
         return []
     low, high = float(known.min()), float(known.max())
     if not run.queue_known and high > 0:
-        return [NO_EFFECT]
+        return [RANGE_ONLY]
     if known.size == given.size and low == high:
         return [joined_words(low)]
     ends = " to ".join(dict.fromkeys(map(percent, (low, high))))
@@ -136,6 +138,8 @@ def next_step(  # noqa: PLR0911 - one sentence a case
     """What to do next, from the latest measurement and the counts that were measured."""
     run = runs[-1]
     counts = {each.aliases: each for each in runs}
+    if not run.queue_known and high > recommended:
+        return "Next: ask again with the queue, or the response; either decides."
     if recommended == 0 and run.aliases == 0:
         if run.queue_known and run.total_queue.value <= 0:
             return "Aliases will not help: no I/Os are waiting."

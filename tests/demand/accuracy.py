@@ -2,9 +2,10 @@
 
 With `--cached` all volumes are steady, their service times hits and misses of a cache; with `--slow` their arrivals are
 Poisson, with rates that change within the interval; with `--sampled=SECONDS` rows are of so short intervals, their
-queues sampled every two seconds. Volumes and pools are drawn anew for
+queues sampled every two seconds, and with `--unmeasured` they have no queue. Volumes and pools are drawn anew for
 every seed; FIRST-LAST takes several seeds together. The weights of the readings were adjusted on seeds 11 to 14 and
-pools of seeds 21 and 31, those of cached and slow volumes on 1 to 3; judge on others.
+pools of seeds 21 and 31, those of cached and slow volumes on 1 to 3, I/Os
+taken to come together without a queue on 501; judge on others.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from planner.demand import Law
 from planner.interval import Interval
 from planner.measurements import Run
-from planner.measurements.ends import sampled
+from planner.measurements.ends import sampled, without_queue
 from planner.reports.any_listing import SAMPLED_EVERY
 from planner.sizing.need import need
 from tests.demand.volumes import CACHED, KINDS, SLOW, STEADY, Case, PoolCase, cases, pool_cases, printed
@@ -83,46 +84,56 @@ def asked(runs: Sequence[tuple[Run, ...]], laws: Sequence[tuple[float, float]]) 
     return ends
 
 
-def of_volumes(drawn: Sequence[Case], seconds: float = 0.0) -> tuple[Found, Found]:
+def unmeasured(run: Run) -> Run:
+    """The same without its queue."""
+    nothing = np.zeros(run.bases)
+    return without_queue(replace(run, queued=Interval(nothing, nothing, nothing + np.inf)))
+
+
+def of_volumes(drawn: Sequence[Case], seconds: float = 0.0, *, queues: bool = True) -> tuple[Found, Found]:
     """From one row, and from that and a second one at the count that it recommends."""
 
     def row(case: Case, aliases: int) -> Run:
         volume = case.volume
         measured = volume.sampled(aliases, seconds, SAMPLED_EVERY) if seconds else volume.row(aliases)
         run = run_of(measured[:, None], aliases, listing=bool(volume.seed % 2), pool=False)
-        return sampled(run, seconds / SAMPLED_EVERY) if seconds else run
+        run = sampled(run, seconds / SAMPLED_EVERY) if seconds else run
+        return run if queues else unmeasured(run)
 
     return _one_and_two(
-        [row(case, case.aliases) for case in drawn], lambda k, aliases: row(drawn[k], aliases),
+        [row(case, case.aliases) for case in drawn], (lambda k, aliases: row(drawn[k], aliases)) if queues else None,
         [(case.volume.inflation, case.volume.gap) for case in drawn], [case.needed for case in drawn],
     )  # fmt: skip
 
 
-def of_pools(drawn: Sequence[PoolCase], seconds: float = 0.0) -> tuple[Found, Found]:
+def of_pools(drawn: Sequence[PoolCase], seconds: float = 0.0, *, queues: bool = True) -> tuple[Found, Found]:
     """From one row a volume, and from that and a second one at the count that it recommends."""
 
     def row(case: PoolCase, aliases: int) -> Run:
         measured = case.sampled(aliases, seconds, SAMPLED_EVERY) if seconds else case.row(aliases)
         run = run_of(measured, aliases, listing=case.listing, pool=True)
-        return sampled(run, seconds / SAMPLED_EVERY) if seconds else run
+        run = sampled(run, seconds / SAMPLED_EVERY) if seconds else run
+        return run if queues else unmeasured(run)
 
     return _one_and_two(
-        [row(case, case.aliases) for case in drawn], lambda k, aliases: row(drawn[k], aliases),
+        [row(case, case.aliases) for case in drawn], (lambda k, aliases: row(drawn[k], aliases)) if queues else None,
         [(case.inflation, case.gap) for case in drawn], [case.needed for case in drawn],
     )  # fmt: skip
 
 
 def _one_and_two(
     first: Sequence[Run],
-    again: Callable[[int, int], Run],
+    again: Callable[[int, int], Run] | None,
     laws: Sequence[tuple[float, float]],
     needed: Sequence[int],
 ) -> tuple[Found, Found]:
     one = asked([(run,) for run in first], laws)
     two = one.copy()
     several = {}
-    for k, run in enumerate(first):
-        if np.isfinite(one[0, k]) and one[0, k] != run.aliases:  # a row at the count in use is no second one
+    for k, run in enumerate(first if again else ()):
+        if (
+            again and np.isfinite(one[0, k]) and one[0, k] != run.aliases
+        ):  # a row at the count in use is no second one
             second = again(k, int(one[0, k]))
             if (second.io_rate.value > 0).all():
                 several[k] = (run, second)
@@ -133,44 +144,55 @@ def _one_and_two(
     return one_row, two_rows
 
 
-def main(seeds: str, volumes: int = 200, pools: int = 40, *, only: str = "", seconds: float = 0.0) -> None:
+def main(
+    seeds: str,
+    volumes: int = 200,
+    pools: int = 40,
+    *,
+    only: str = "",
+    seconds: float = 0.0,
+    queues: bool = True,
+) -> None:
     """Print the tables, so many volumes and pools of each seed."""
     first, _, last = seeds.partition("-")
     every = range(int(first), int(last or first) + 1)
     if volumes:
-        print_volumes([case for seed in every for case in cases(seed, volumes, only=only)], seconds)
+        print_volumes(
+            [case for seed in every for case in cases(seed, volumes, only=only)], seconds, queues=queues
+        )
     if pools:
-        print_pools([case for seed in every for case in pool_cases(seed, pools, only=only)], seconds)
+        print_pools(
+            [case for seed in every for case in pool_cases(seed, pools, only=only)], seconds, queues=queues
+        )
 
 
-def print_volumes(drawn: Sequence[Case], seconds: float = 0.0) -> None:
+def print_volumes(drawn: Sequence[Case], seconds: float = 0.0, *, queues: bool = True) -> None:
     """One row and two, by kind."""
-    one, two = of_volumes(drawn, seconds)
+    found = of_volumes(drawn, seconds, queues=queues)[: 1 + queues]
     kinds = np.array([case.volume.kind for case in drawn])
     used = np.array([case.aliases for case in drawn]) > 0
     parts = {"all": None, "steady kinds": np.isin(kinds, STEADY), "bursty kinds": ~np.isin(kinds, STEADY),
              "aliases in use": used, "steady, none in use": np.isin(kinds, STEADY) & ~used,
              **{kind: kinds == kind for kind in (*KINDS, "mixture")}}  # fmt: skip
     names = ("cases", "right", "within one", "within 25 %", "range holds", "too few")
-    for title, found in (("one row", one), ("and a row at the recommended count", two)):
+    for title, each in zip(("one row", "and a row at the recommended count"), found, strict=False):
         say(title, names)
         for part, chosen in parts.items():
             if chosen is not None and not chosen.any():
                 continue
-            say(part, [f"{found.figures(chosen)[name]:.0f}" for name in names])
+            say(part, [f"{each.figures(chosen)[name]:.0f}" for name in names])
 
 
-def print_pools(drawn: Sequence[PoolCase], seconds: float = 0.0) -> None:
+def print_pools(drawn: Sequence[PoolCase], seconds: float = 0.0, *, queues: bool = True) -> None:
     """One row a volume, and two."""
     names = ("cases", "right", "within 25 % or one", "range holds", "too few by more")
     used = np.array([case.aliases for case in drawn]) > 0
-    for title, found in zip(
-        ("pools, one row", "and rows at the recommended count"), of_pools(drawn, seconds), strict=True
-    ):
+    found = of_pools(drawn, seconds, queues=queues)[: 1 + queues]
+    for title, each in zip(("pools, one row", "and rows at the recommended count"), found, strict=False):
         say(title, names)
         for part, chosen in {"all": None, "aliases in use": used}.items():
             if chosen is None or chosen.any():
-                say(part, [f"{found.figures(chosen)[name]:.0f}" for name in names])
+                say(part, [f"{each.figures(chosen)[name]:.0f}" for name in names])
 
 
 def say(title: str, columns: Sequence[str]) -> None:
@@ -184,4 +206,5 @@ if __name__ == "__main__":
         each.partition("=")[0][2:]: each.partition("=")[2] for each in sys.argv[1:] if each.startswith("--")
     }
     kind = "".join(each for each in (CACHED, SLOW) if each in options)
-    main(seeds, *map(int, counts), only=kind, seconds=float(options.get("sampled", 0)))
+    length, known = float(options.get("sampled", 0)), "unmeasured" not in options
+    main(seeds, *map(int, counts), only=kind, seconds=length, queues=known)

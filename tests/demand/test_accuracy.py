@@ -65,6 +65,15 @@ def test_a_queue_of_few_samples_keeps_the_count_within_the_range() -> None:
 
 
 @pytest.mark.slow
+def test_the_range_of_a_queue_that_was_not_measured_holds_steady_and_bursty_demand() -> None:
+    """By open arrivals alone 28 to 32 % of the ranges of volumes held it, and 0 to 5 % of those of pools."""
+    one, _ = of_volumes(cases(105, 90), queues=False)
+    assert one.figures()["range holds"] >= 80
+    one, _ = of_pools(pool_cases(105, 20), queues=False)
+    assert one.figures()["range holds"] >= 80
+
+
+@pytest.mark.slow
 def test_the_worst_minute_of_an_hour_does_not_decide() -> None:
     found = worst(cases(605, 16), minutes=60)
     assert found.figures()["within 25 % or one"] >= 65 and found.figures()["range holds"] >= 90

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from planner.queueing.pools.pool import Scenarios
 from planner.results import Array
 
+FEW: Final = 8.0
 SIZES: Final = np.array([1, *np.outer(2 ** np.arange(2, 13), [2, 3]).ravel()])
 """Numbers of D, and of d, that arrays are made for: small pools differ in size no more than has to be, since a pass of
 few elements costs nearly as much as one of many (`python -m tests.bench.bench_alias_pool`)."""
@@ -198,9 +199,14 @@ def offered_load(elements: Elements) -> Array:
 
 
 def far_above(mean: Array, variance: Array) -> Array:
-    """What a number of such a gamma law exceeds once in a thousand million: Wilson and Hilferty (1931) [1]."""
+    """What a number of such a gamma law exceeds once in a thousand million: Wilson and Hilferty (1931) [1].
+
+    No less than FEW, which a Poisson law of mean .02 hardly exceeds: of smaller shapes their cube root is not normal.
+    """
     shape, deviations = mean**2 / variance, 6.2
-    return np.asarray(mean * (1.0 - 1.0 / (9.0 * shape) + deviations / (3.0 * np.sqrt(shape))) ** 3)
+    return np.asarray(
+        np.maximum(mean * (1.0 - 1.0 / (9.0 * shape) + deviations / (3.0 * np.sqrt(shape))) ** 3, FEW)
+    )
 
 
 def rounded(number: Array) -> NDArray[np.int64]:

@@ -136,9 +136,9 @@ def _settle(
     here = elements.take(which)
     while which.size > few:
         found = one_pass(here, state)
-        change = np.abs(found.state.change).sum(axis=(1, 2)) / np.maximum(
-            np.abs(found.state.answer[:, 0]).sum(axis=1), TINY
-        )
+        size_of = np.maximum(np.abs(found.state.answer[:, 0]).sum(axis=1), TINY)
+        with np.errstate(over="ignore"):  # it is lost then
+            change = np.abs(found.state.change).sum(axis=(1, 2)) / size_of
         number = found.state.passes
         lost = ~np.isfinite(change)
         totals, beyond, tilts = _wanted(here, found, size)
