@@ -40,8 +40,8 @@ class Run:
     * `interval`: which of several intervals it is, in a few words; empty where there is one.
     * `notes`: what the user should know of how it was read.
     * `assumed`: what was taken for a service time that was not measured, as a sentence; empty where it was.
-    * `ends`: the same with the shortest and the longest service time that it may have, or queue where that was sampled
-      or not measured; empty where both are known.
+    * `ends`: the same with the shortest and the longest service time that it may have, or queue where that was sampled;
+      with the longest queue only where none was measured; empty where both are known.
     """
 
     name: str

@@ -247,7 +247,9 @@ def _check(case: Case, growth: float) -> None:
     run = case[-1]
     load = float(run.io_rate.value @ run.service.value) * (1.0 + growth)
     if load > MOST_LOAD * ADDRESSES:
-        raise InfeasibleError(f"{run.name}: {load:,.0f} devices would be busy; a control unit has {ADDRESSES} addresses")
+        raise InfeasibleError(
+            f"{run.name}: {load:,.0f} devices would be busy; a control unit has {ADDRESSES} addresses"
+        )
 
 
 def _answered(sized: Sized | PlannerError, *, ranges: bool) -> Need:

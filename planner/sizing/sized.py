@@ -244,6 +244,9 @@ class Sized(ABC):
             low, high = low - 1, high + 1
         misses, meets = self.bounds(max(self.run.total_queue.low, 0.0), self.run.total_queue.high)
         low, high = max(low, min(misses + 1, self.count)), min(high, max(meets, self.count))
+        if not self.run.queue_known:  # I/Os that never meet need no more devices than they keep busy
+            busy = self.run.io_rate.value * self.run.service.value * (1.0 + self.growth)
+            low = min(low, math.ceil(float(np.maximum(busy - 1.0, 0.0).sum())))
         for end in self.at_ends:
             try:
                 if not isinstance(end, Sized):

@@ -114,7 +114,7 @@ def test_what_was_said_of_bursts_that_come_together_is_said_again() -> None:
     assert "of 3 of 3 volumes" in several
     assert "to 10 % to 30 %, as given" in several
     unknown = replace(pool(0.3), queued=Interval(np.zeros(3), np.zeros(3), np.full(3, np.inf)))
-    assert _joined(unknown)[0].startswith("That I/Os of several volumes come together has no effect")
+    assert _joined(unknown)[0].endswith("moves the range only.")
     assert "to 0 %, as given" in _joined(replace(unknown, together=0.0))[0]
 
 
