@@ -35,6 +35,7 @@ UNITS: Final = {  # by the end of a heading, the longer ones first
 _CONTROLS: Final = bytes(set(range(32)) - set(b"\n\r\t")) + b"\x7f"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _THOUSANDS: Final = r"^[0-9]{1,3}(\.[0-9]{3})+$"
+PRINTED: Final = 12  # significant digits at most of a number that was printed; one that was computed has more
 _HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(340)])
 
 
@@ -298,6 +299,19 @@ def _halves(column: pl.Series) -> pl.Series:
     return halves
 
 
+def _half_of(numbers: pl.Series) -> float:
+    """Half a unit of the last digit of a column of numbers, each in its fewest digits; 0 of numbers that were computed.
+
+    >>> _half_of(pl.Series(["1.5", "1.25"])), _half_of(pl.Series(["1.5", "0.30000000000000004"]))
+    (0.005, 0.0)
+    """
+    significant = (
+        numbers.str.replace(r"[eE].*", "").str.replace(".", "", literal=True).str.strip_chars_start("-0")
+    )
+    computed = (significant.str.len_bytes() > PRINTED).any()
+    return 0.0 if computed or not len(numbers) else float(_halves(numbers).min())  # type: ignore[arg-type]
+
+
 def read_csv(path: Path | str, required: Sequence[str], what: str, *, data: bytes | None = None) -> CsvTable:
     """Open a CSV file: text in UTF-8, cells separated by commas, semicolons or tabs, a header and at least one row.
 
@@ -454,7 +468,7 @@ def _cell_start(text: str, index: int, separator: str) -> int:
 
 
 def of_frame(path: Path, frame: pl.DataFrame) -> CsvTable:
-    """Make a table of a data frame; its numbers are exact, its rows are its lines."""
+    """Make a table of a data frame; its rows are its lines."""
     return FrameTable(path, b"", tuple(frame.columns), 0, frame, np.arange(1, frame.height + 1))
 
 
@@ -477,10 +491,10 @@ class FrameTable(CsvTable):
             raise ReportError(self.path, problem) from None
 
     def printed(self, name: str, allowed: Allowed = ZERO_OR_ABOVE) -> tuple[pl.Series, pl.Series]:
-        """Read a column of numbers; what is no text is exact."""
+        """Read a column of numbers; all have the finest digits of one, since a frame drops zeros at the end."""
         if not self.has(name) or not (column := super().series(name)).dtype.is_numeric():
             return super().printed(name, allowed)
         values = column.cast(pl.Float64).fill_nan(None)
         if (row := first_true(allowed.refuses(values))) is not None:
             raise self.error(row, name, f"{values[row]}: {allowed.expected(name)}")
-        return values, values * 0.0
+        return values, values * 0.0 + _half_of(column.filter(values.is_not_null()).cast(pl.String))

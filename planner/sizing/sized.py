@@ -166,13 +166,16 @@ class Sized(ABC):
         return Correction.of(model, self.runs, self.growth)
 
     def bounds(self, shortest: Any, longest: Any) -> tuple[int, int]:
-        """Count that misses the target with the shortest queue, -1 if none, and one that meets it with the longest."""
+        """Count that misses the target with the shortest queue, -1 if none, and one that meets it with the longest.
+
+        What misses it with the demand that was measured misses it with more, what meets it does with less.
+        """
         run, most = self.run, self.run.most_aliases
-        if self.growth or not run.queue_known or not self.target.of_waits:
+        if not run.queue_known or not self.target.of_waits:
             return -1, most
         at, rate, service = min(run.aliases, most), run.total_rate.value, run.mean_service.value
         misses, meets = ~self.target.met(rate, service, shortest), self.target.met(rate, service, longest)
-        return at if misses else -1, at if meets else most
+        return at if misses and self.growth >= 0 else -1, at if meets and self.growth <= 0 else most
 
     def corrected(self, model: Performance) -> Performance:
         """The curve of a model through what was measured."""

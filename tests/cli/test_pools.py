@@ -276,6 +276,6 @@ def test_a_service_time_that_prints_as_nothing_is_some_part_of_its_digit(
         counts.append((found["recommended"], found["recommended_low"], found["recommended_high"]))
     assert counts[0] == counts[1]
     frame = pl.DataFrame({"device": ["1", "2"], "pool": "P", "io_rate": [700.0, 50.0], "service_ms": [1.3, 0.0],
-                          "queued": [1.8, 0.0]})  # fmt: skip
+                          "service_resolution_ms": 0.0, "queued": [1.8, 0.0]})  # fmt: skip
     with pytest.raises(InputError, match=r"service of device 0002 = 0.0 ms: expected a time above zero"):
         planner.aliases(frame)

@@ -170,9 +170,12 @@ class TestAnswers:
     def test_a_queue_beside_the_response_tells_the_service_time(self) -> None:
         """Little's law: 4.1 ms less 1.84 / 700 s."""
         row = {"device": ["522A"], "io_rate": [700.0], "queued": [1.84], "aliases": [2]}
+        row |= {"io_rate_resolution": [0.0], "queued_resolution": [0.0]}
         told, known = (
-            answer_for(pl.DataFrame(row | {name: [value]}), kind="volume")
-            for name, value in (("response_ms", 4.1), ("service_ms", 4.1 - 1.84 / 0.7))
+            answer_for(
+                pl.DataFrame(row | {f"{name}_ms": [value], f"{name}_resolution_ms": [0.0]}), kind="volume"
+            )
+            for name, value in (("response", 4.1), ("service", 4.1 - 1.84 / 0.7))
         )
         assert (told.recommended, told.range) == (known.recommended, known.range)
         assert told.rows.service_time[2] == pytest.approx(0.0041 - 1.84 / 700)

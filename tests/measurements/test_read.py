@@ -103,7 +103,7 @@ def test_its_own_tables_are_read_again(path: Path, tmp_path: Path) -> None:
         assert_frame_equal(read(source).frame, frame, check_exact=True)
 
 
-def test_data_frames_have_exact_numbers() -> None:
+def test_data_frames_have_numbers_words_and_times() -> None:
     data = {
         "volume": ["A", "B"],
         "io_rate": [755.25, 0.0],
@@ -112,12 +112,66 @@ def test_data_frames_have_exact_numbers() -> None:
     }
     for source in (pl.DataFrame(data), pd.DataFrame(data)):
         devices = read(source).devices
-        assert devices["io_rate_low"].to_list() == devices["io_rate"].to_list() == [755.25, 0.0]
-        assert devices["service_high"].to_list() == [pytest.approx(1.3e-3), None]
+        assert devices["io_rate_low"].to_list() == [755.245, 0.0] and devices["io_rate"].to_list() == [
+            755.25,
+            0.0,
+        ]
+        assert devices["service_high"].to_list() == [pytest.approx(1.45e-3), None]
         assert devices["label"].to_list() == ["A", "B"]
         assert devices["kind"].to_list() == [schema.VOLUME] * 2
         assert devices["utc_offset"].to_list() == [7200, 7200]
         assert str(devices["start"][0]) == "2026-03-01 10:15:00"
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> str:
+    """A pool in CSV; each column has its decimals, and the last digit of one of its cells at least is not zero."""
+    volumes, moments = draw(st.integers(1, 4)), draw(st.integers(1, 2))
+
+    def column(low: int, high: int) -> list[str]:
+        decimals, rows = draw(st.integers(0, 3)), volumes * moments
+        whole = st.integers(low * 10**decimals, high * 10**decimals)
+        numbers = draw(st.lists(whole, min_size=rows, max_size=rows))
+        numbers[-1] += numbers[-1] % 10 == 0
+        return [f"{number / 10**decimals:.{decimals}f}" for number in numbers]
+
+    unit, factor = draw(st.sampled_from([("ms", 1), ("us", 1000)]))
+    names = [f"2026-03-0{1 + k}T10:00,V{volume},2" for k in range(moments) for volume in range(volumes)]
+    rows = zip(names, column(1, 600), column(factor, 3 * factor), column(0, 2), strict=True)
+    return "\n".join([f"start,volume,aliases,io_rate,service ({unit}),queued", *map(",".join, rows)])
+
+
+@given(tables())
+def test_a_frame_is_read_as_the_file_that_it_came_from(table: str) -> None:
+    expected = without_file(read(table.encode()).devices)
+    for frame in (pl.read_csv(table.encode()), pd.read_csv(io.StringIO(table))):
+        assert_frame_equal(without_file(read(frame).devices), expected, check_exact=True)
+
+
+def test_a_frame_is_answered_as_the_file_that_it_came_from() -> None:
+    expected = planner.aliases(SUBSYSTEM).to_dict()
+    for frame in (pl.read_csv(SUBSYSTEM), pd.read_csv(SUBSYSTEM)):
+        assert planner.aliases(frame).to_dict() == expected
+
+
+@pytest.mark.parametrize(
+    ("numbers", "half"),
+    [
+        ([1.5, 1.25], 0.005), ([7.0, 12.0], 0.05), ([7, 12], 0.5), ([0.1 + 0.2, 1.5], 0.0), ([1 / 3, None], 0.0),
+        ([1e-7, 2.0], 5e-8), ([12.789012, 0.5], 5e-7), ([1.5, None], 0.05),
+    ],
+)  # fmt: skip
+def test_a_column_of_a_frame_has_the_digits_of_its_finest_number(
+    numbers: list[float | None], half: float
+) -> None:
+    """Computed ones, of more digits than anybody prints, are exact."""
+    data = {"volume": ["A", "B"], "io_rate": [9, 0], "service_ms": [1.0, 1.0], "queued": numbers}
+    for frame in (pl.DataFrame(data), pd.DataFrame(data)):
+        devices = read(frame).devices
+        assert devices["queued"].to_list() == numbers
+        assert (devices["queued_high"] - devices["queued"]).drop_nulls().to_list() == pytest.approx(
+            [half] * (2 - numbers.count(None)), rel=1e-6
+        )
 
 
 def test_a_data_frame_is_refused_by_row_and_column() -> None:

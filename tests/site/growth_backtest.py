@@ -167,7 +167,7 @@ def judge(seed: int, method: str, count: int, **given: object) -> dict[str, floa
     if fit:
         rng = np.random.default_rng(seed)
         limit = known.level(np.full(count, last)) * rng.uniform(1.02, 1.8, count)
-        days = passing_days(fit, Future.of(fit, None, []), limit, fit.last % 7, HORIZON)
+        days = passing_days(fit, Future.of(fit, None, []), limit[:, None], fit.last % 7, HORIZON)
         early, late = quantiles(days, (0.05, 0.95))
         reached = true_days(known, limit)
         inside = (early <= reached) & (reached <= late)

@@ -155,7 +155,7 @@ def test_dates_are_those_of_a_walk_day_by_day(
     horizon = 900
     future = Future.of(fit, rate, events)
     limit = np.median(fit.level(fit.last), axis=1) * np.random.default_rng(1).uniform(0.9, 2.0, 60)
-    found = passing_days(fit, future, limit, fit.last % 7, horizon)
+    found = passing_days(fit, future, limit[:, None], fit.last % 7, horizon)
     walked = np.full(found.shape, np.inf)
     for ahead in range(horizon, -1, -1):
         day = fit.last + ahead
@@ -169,7 +169,7 @@ def test_passed_days_are_those_of_a_walk_over_the_measured_ones() -> None:
     limit = float(np.median(fit.first_level[k]) * 1.05)
     days = np.arange(fit.first[k], fit.last[k] + 1)
     path = fit.path(k, days)
-    found = passed_days(fit, k, limit, int(fit.first[k] % 7))
+    found = passed_days(fit, k, np.array([limit]), int(fit.first[k] % 7))
     for draw in range(0, 400, 57):
         above = [
             day
@@ -207,7 +207,7 @@ def test_intervals_hold_the_truth_in_a_small_sample(many: int) -> None:
     truth = known.level(fit.last + 180)
     assert 0.80 <= np.mean((low <= truth) & (truth <= high)) <= 0.99
     limit = known.level(fit.last) * 1.3
-    days = passing_days(fit, Future.of(fit, None, []), limit, fit.last % 7, 1826)
+    days = passing_days(fit, Future.of(fit, None, []), limit[:, None], fit.last % 7, 1826)
     early, late = quantiles(days, (0.05, 0.95))
     reached = true_days(known, limit)
     assert 0.80 <= np.mean((early <= reached) & (reached <= late)) <= 0.99

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,34 @@ def test_growth_and_events_go_through_the_model_too(site: Measured, given: Growt
     shocked = by_name(site_growth(site, given, rate=0.0, events=[(event, 2.5)]))
     assert shocked["aliases of pool P1"].reached == event
     assert shocked["aliases of pool P1"].needs[-1].value > shocked["aliases of pool P1"].now
+
+
+def short_pool(days: int) -> Measured:
+    """Two busy hours a day of two volumes that share one alias and often wait."""
+    random, rows = np.random.default_rng(3), []
+    for hour in range(2 * days):
+        start = datetime(2026, 3, 2, 9) + timedelta(days=hour // 2, hours=hour % 2)
+        for volume in ("2000", "2001"):
+            busy = random.uniform(0.75, 0.9)
+            rows.append(
+                {"start": start, "interval_s": 3600, "device": volume, "pool": "P1", "aliases": 1,
+                 "io_rate": f"{busy / 1e-3:.0f}", "service_ms": "1.00", "queued": f"{2 * busy**2:.2f}"}
+            )  # fmt: skip
+    return read(pl.DataFrame(rows))
+
+
+@pytest.mark.parametrize("days", [3, pytest.param(20, marks=pytest.mark.long)])
+def test_a_pool_whose_whole_range_is_short_today_was_short_on_the_last_day_at_the_latest(days: int) -> None:
+    given = GrowthQuestion(law=Law.from_model("hyperpav"), target=Target())
+    answer = site_growth(short_pool(days), given, rate=0.2, workers=1)
+    short = by_name(answer)["aliases of pool P1"]
+    assert (
+        short.verdict == "already" and short.needs[0].low > short.limit and short.reached_high <= short.last
+    )
+    for less, more in pairwise(short.needs):
+        assert less.low <= more.low and less.value <= more.value and less.high <= more.high
+    assert short.needs[0].value == short.now
+    assert f"{short.now:g} ({short.needs[0].low:g} to {short.needs[0].high:g})" in str(answer)
 
 
 def table(days: int, values: Any, **columns: Any) -> pl.DataFrame:

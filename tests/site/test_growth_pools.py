@@ -11,12 +11,14 @@ import polars as pl
 import pytest
 
 from planner.demand import Law, Target
+from planner.interval import Interval
 from planner.measurements.read import read
 from planner.reports import schema
 from planner.site.growth.dates import Goal
 from planner.site.growth.limits import GrowthQuestion, site_growth
 from planner.site.growth.pools import (
     NEARNESS,
+    NeedsByLoad,
     PoolQuestion,
     PoolQuestions,
     answer_pools,
@@ -147,6 +149,19 @@ def rows() -> pl.DataFrame:
     return devices.filter((pl.col("pool") == "P1") & (pl.col("start") >= datetime(2026, 12, 30)))
 
 
+def test_more_demand_needs_no_fewer_and_today_stands() -> None:
+    """Counts of candidates step back where whole aliases are rounded; what could not be solved stays unknown."""
+    needs = {
+        1.2: Interval(8.0, 11.0, 40.0), 0.9: Interval(9.0, 9.0, 44.0), 1.0: Interval(9.0, 10.0, 43.0),
+        0.8: Interval(8.0, 9.0, 41.0), 1.5: Interval(10.0, np.nan, 50.0), 2.0: Interval(9.0, 12.0, np.inf),
+    }  # fmt: skip
+    found = NeedsByLoad(needs=needs)
+    assert found.counts("low") == {0.8: 8, 0.9: 9, 1.0: 9, 1.2: 9, 1.5: 10, 2.0: 10}
+    assert found.counts("high") == {0.8: 41, 0.9: 43, 1.0: 43, 1.2: 43, 1.5: 50, 2.0: np.inf}
+    np.testing.assert_array_equal(list(found.counts("value").values()), [9, 9, 10, 11, np.nan, 12])
+    assert tuple(found.at(1.2)) == (9.0, 11.0, 43.0)
+
+
 def question(rows: pl.DataFrame, number: int = 1, reach: float = 1.6) -> PoolQuestion:
     rate = 500.0
     return PoolQuestion(
@@ -169,7 +184,7 @@ def test_loads_of_limits_are_where_one_alias_more_is_needed(rows: pl.DataFrame) 
         [(pool.run,)] * 4, LAW, growth=[times[1] - 1, times[1] * (1 + NEARNESS) - 1, 0.1, 0.6], ranges=False
     )
     assert (within.count, above.count) == (3, 4)
-    assert aliases.needs[0].value == at_ahead.count
+    assert (aliases.needs[0].value, aliases.needs[1].value) == (aliases.now, at_ahead.count)
     assert addresses.now == aliases.now + 2
     assert much.count is not None
     assert much.count < 254

@@ -356,6 +356,15 @@ def test_after_growth_no_end_of_a_response_is_far_below_its_service_time(numbers
     assert ends[0] == pytest.approx(ends[1], rel=0.02)
 
 
+@pytest.mark.parametrize("growth", [1e-9, 0.01, 0.2])
+def test_a_measurement_that_misses_the_target_misses_it_with_more_demand(growth: float) -> None:
+    """The low end fell by the alias that only the measurement asks for."""
+    numbers: dict[str, Any] = {"rate": "210/s", "service": "2.21ms", "queue": "0.09", "in_use": 2}
+    measured, more = (planner.aliases(kind="volume", growth=each, **numbers) for each in (0.0, growth))
+    assert isinstance(measured, planner.sizing.AliasAnswer) and isinstance(more, planner.sizing.AliasAnswer)
+    assert measured.range[0] == more.range[0] == 3
+
+
 @pytest.mark.parametrize("growth", [0.0, 0.25, 0.5, 1.0])
 def test_demand_grows_by_its_share_in_the_mean_of_both_sides(growth: float) -> None:
     """Of four volumes with three requesters each: 12 (1 + g) of them, whole numbers on both sides."""

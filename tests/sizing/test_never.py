@@ -22,13 +22,14 @@ GROWTH = (0.0, 0.0, 0.1, 0.3, 0.5)
 
 
 def pool_of(*volumes: tuple[float, float, float | None], aliases: int = 0) -> pl.DataFrame:
-    """Rate [1/s], service time [ms] and queue of each volume."""
-    return pl.DataFrame(
+    """Rate [1/s], service time [ms] and queue of each volume, exact."""
+    frame = pl.DataFrame(
         [
             {"pool": "P", "volume": f"V{k}", "aliases": aliases, "io_rate": x, "service_ms": s, "queued": q}
             for k, (x, s, q) in enumerate(volumes)
         ]
     ).drop([] if volumes[0][2] is not None else ["queued"])
+    return frame.with_columns(io_rate_resolution=0.0, service_resolution_ms=0.0, queued_resolution=0.0)
 
 
 def asked(frame: pl.DataFrame, growth: float = 0.0, **target: str) -> AliasAnswer:

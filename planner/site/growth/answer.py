@@ -124,7 +124,7 @@ class Growth(Answer):
             for each in self.limits
         ]  # fmt: skip
         needs = [
-            (each.measured, *map(_needed, (Interval.around(each.now, 0.0), *each.needs)))
+            (each.measured, *map(_needed, each.needs), *[None] * (1 + len(AHEAD) - len(each.needs)))
             for each in self.limits
             if each.needs
         ]
@@ -169,11 +169,15 @@ class Growth(Answer):
             return {"system": label.system, "what": label.what, **more, "date": dates.iso(day), **three}
 
         def ahead(
-            each: Limit, label: SeriesLabel, name: str, sizes: Sequence[Interval]
+            each: Limit,
+            label: SeriesLabel,
+            name: str,
+            sizes: Sequence[Interval],
+            steps: Sequence[int] = AHEAD,
         ) -> list[dict[str, Any]]:
             return [
                 said(label, each.last + timedelta(days=days), name, size, days=days)
-                for days, size in zip(AHEAD, sizes, strict=False)
+                for days, size in zip(steps, sizes, strict=False)
             ]
 
         grow = loads(self.limits)
@@ -181,7 +185,9 @@ class Growth(Answer):
             "limits": [record(each, FIGURES) for each in self.limits],
             "levels": [row for each in grow for row in ahead(each, each.grows, "level", each.levels)],
             "needs": [
-                row for each in self.limits for row in ahead(each, each.measured, "needed", each.needs)
+                row
+                for each in self.limits
+                for row in ahead(each, each.measured, "needed", each.needs, (0, *AHEAD))
             ],
             "shifts": [said(each.grows, it.day, "size", it.size) for each in grow for it in each.shifts],
             "series": [record(each, DETAILS) for each in grow],
@@ -299,7 +305,10 @@ def sentence(limit: Limit, rate: float | None, horizon: int) -> str:
         return f"{name} {be} at {amount(limit.now, unit)} on a busy day; {_trend(limit)}."
     end = amount(limit.limit, unit)
     if limit.verdict == "already":
-        return f"{name} {be} above {end} already: {amount(limit.now, unit)} on a busy day, since {limit.reached}."
+        doubtful = limit.reached_high is None or limit.reached_high > limit.last
+        now = _needed(limit.needs[0]) if doubtful and limit.needs else amount(limit.now, unit)
+        since = f"since {limit.reached}{f' ({_between(limit)})' if doubtful else ''}"
+        return f"{name} {be} above {end} already: {now} on a busy day, {since}."
     if limit.verdict == "too few days":
         few = f"no trend, {counted(limit.days, 'day')} {'is' if limit.days == 1 else 'are'} too few"
         return f"{name}: {few}; {amount(limit.now, unit)} of {end} on a busy day."

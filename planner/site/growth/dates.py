@@ -57,6 +57,12 @@ class Future:
         grown = np.maximum(self.grown(np.array(float(ahead))), 0.0)
         return np.asarray(grown * self.factor(self.last + ahead)[:, None])
 
+    @property
+    def own(self) -> Array:
+        """Level of each draw on the last measured day, no less than a hundredth of their median; (series, draws)."""
+        least = np.maximum(0.01 * np.median(self.level, axis=1, keepdims=True), TINY)
+        return np.maximum(self.level, least)
+
     def reaches(self, level: Array) -> Array:
         """Days after the last at which a level (series, draws, ...) is reached; -inf where never by growth."""
         own = self.level[:, :, None]
@@ -75,9 +81,9 @@ class Future:
 def passing_days(
     fit: TrendDraws, future: Future, limit: Array, weekday: NDArray[np.intp], horizon: int
 ) -> Array:
-    """First day on which level times weekly factor is above the limit, (series, draws); inf beyond the horizon."""
+    """First day on which level times weekly factor is above the limit of each draw; inf beyond the horizon."""
     best = np.full(future.level.shape, NEVER)
-    wanted = limit[:, None, None] / np.maximum(fit.week, 1e-9)
+    wanted = limit[:, :, None] / np.maximum(fit.week, 1e-9)
     changes = [day - future.last for day in sorted({day for day, _ in future.events})]
     begins = [np.zeros_like(future.last), *(np.maximum(change, 0) for change in changes)]
     beyond = np.full_like(future.last, horizon + 1)
@@ -90,16 +96,16 @@ def passing_days(
         wait = (np.arange(7) - weekday[:, None, None] - earliest) % 7
         day = earliest + wait
         value = np.stack([future.grown(day[:, :, k]) for k in range(7)], axis=2) * times * fit.week
-        fits = (value > limit[:, None, None]) & (day < end[:, None, None])
+        fits = (value > limit[:, :, None]) & (day < end[:, None, None])
         best = np.minimum(best, np.where(fits, day, NEVER).min(axis=2))
     return best + future.last[:, None]
 
 
-def passed_days(fit: TrendDraws, series: int, limit: float, weekday_of_first: int) -> Array:
-    """First measured day of one series with level times weekly factor above the limit; (draws,), inf where none."""
+def passed_days(fit: TrendDraws, series: int, limit: Array, weekday_of_first: int) -> Array:
+    """First measured day of one series with level times weekly factor above that of each draw; inf where none."""
     days = np.arange(fit.first[series], fit.last[series] + 1)
     week = fit.week[series][:, (weekday_of_first + days - days[0]) % 7]
-    above = fit.path(series, days) * week > limit
+    above = fit.path(series, days) * week > limit[:, None]
     return np.where(above.any(axis=1), days[np.argmax(above, axis=1)], NEVER)
 
 
@@ -225,7 +231,9 @@ class Limit:
     reached_high: date | None
     verdict: Verdict | None  # "already", "within horizon", "not within horizon", "too few days"
     levels: tuple[Interval, ...]  # busy-day level of the load 90, 180 and 365 days after the last one, 90 %
-    needs: tuple[Interval, ...]  # what `now` becomes by then, where that is not the load itself
+    needs: tuple[
+        Interval, ...
+    ]  # `now` with its range, and what it becomes by then, where that is not the load itself
     week: tuple[float, ...]  # factor of each weekday from Monday on, at most 1
     month_end: tuple[str, Interval] | None  # which days about a month end differ, and by which factor
     shifts: tuple[Shift, ...]  # level shifts, in order of time
@@ -272,8 +280,8 @@ class Goal:
     """A limit of a series: `now` and `limit` as people know them, `load` at which it is reached, in the series' unit.
 
     `load` has a low end where readings of a measurement differ; it is inf where no load within reach is too much, and
-    nan where there is no limit. `needs` are what `now` becomes 90, 180 and 365 days ahead; `now` is the level where
-    None.
+    nan where there is no limit. `needs` are `now` with its range, and what it becomes 90, 180 and 365 days ahead; `now`
+    is the level where None.
     """
 
     series: int
@@ -344,7 +352,8 @@ def answers(
                 trend=trend, limit=goal.limit, load=float(goal.load.value), grows=daily.series[k],
                 reached=middle, reached_low=low, reached_high=high, verdict=verdict,
                 levels=() if few else tuple(Interval(*(float(end) for end in level[:, k])) for level in ahead),
-                needs=() if few else goal.needs, week=tuple(np.minimum(fit.week[k].mean(axis=0), 1.0).tolist()),
+                needs=goal.needs[:1] if few else goal.needs,
+                week=tuple(np.minimum(fit.week[k].mean(axis=0), 1.0).tolist()),
                 month_end=None if fit.month_form[k] < 0
                 else (MONTH_ENDS[int(fit.month_form[k])], _interval(fit.month[k])),
                 shifts=_shifts(daily, fit, k), unlike=tuple(daily.day(day) for day in fit.pulses[k]),
@@ -368,15 +377,22 @@ def _says_nothing(trend: Interval) -> bool:
 def _dates(
     daily: Daily, fit: TrendDraws, future: Future, goals: Sequence[Goal], now: Array, horizon: int
 ) -> Array:
-    """Low end, median and high end of the day on which each load is passed; (3, goals), inf where never."""
+    """Low end, median and high end of the day on which each load is passed; (3, goals), inf where never.
+
+    A need is that of a measured interval, grown: each draw passes it at so many times its own level of the last day,
+    and on that day at the latest where today's need is above the limit.
+    """
     weekday = (fit.last + daily.first.weekday()) % 7
     found = np.empty((len(ENDS), len(goals)))
     loads = np.array([tuple(goal.load) for goal in goals]).T
+    needed = np.array([bool(goal.needs) for goal in goals])
+    own = np.where(needed[:, None], future.own / np.where(needed, now, 1.0)[:, None], 1.0)
     for row, load in enumerate(np.where(np.isnan(loads), np.inf, loads)):
-        days = passing_days(fit, future, load, weekday, horizon)
+        limit = load[:, None] * own
+        days = passing_days(fit, future, limit, weekday, horizon)
         for k in np.flatnonzero(now > load).tolist():
-            past = passed_days(fit, k, float(load[k]), int((daily.first.weekday() + fit.first[k]) % 7))
-            days[k] = np.where(np.isfinite(past), past, days[k])
+            past = passed_days(fit, k, limit[k], int((daily.first.weekday() + fit.first[k]) % 7))
+            days[k] = np.where(np.isfinite(past), past, fit.last[k] if needed[k] else days[k])
         found[row] = quantiles(days, ENDS[row : row + 1])[0]
     return found
 

@@ -78,7 +78,7 @@ def site_growth(
     daily = aligned([(each.measured, each.first, each.levels) for each in series], notes)
     fit = fitted(daily, workers)
     future = future_of(daily, fit, rate, events)
-    reach, ahead = future.at(horizon), [future.at(step) for step in AHEAD]
+    reach, *ahead = (future.at(step) / future.own for step in (horizon, *AHEAD))  # times the level of today
     level = np.median(future.level, axis=1)
     larger = math.prod(max(factor, 1) for _, factor in events)
     goals: list[Goal] = []
@@ -93,8 +93,8 @@ def site_growth(
         elif now <= 0.0:
             said.append(f"{each.measured.name}: none on its last day, to grow from.")
         else:
-            loads = tuple(tuple(np.quantile(step[index], ENDS).tolist()) for step in ahead)
-            most = max(float(np.quantile(reach[index], ENDS[-1])) * larger, now)
+            loads = tuple(tuple((now * np.quantile(step[index], ENDS)).tolist()) for step in ahead)
+            most = now * max(float(np.quantile(reach[index], ENDS[-1])) * larger, 1.0)
             pools.append(_pool_question(each, index, now, loads, most))
     away = []
     answered = answer_pools(pools, given.law, given.target, workers)

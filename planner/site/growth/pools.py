@@ -71,7 +71,8 @@ class PoolLimits:
 class NeedsByLoad:
     """What a pool needs at multiples of the load of today; with a `limit`, whether that is more than so many.
 
-    `needs` are counts with their ranges: inf where no count does, nan where none was solved.
+    `needs` are counts with their ranges: inf where no count does, nan where none was solved. More demand needs no fewer
+    than less does: candidates are counted in whole aliases, each for itself, and a quantile of them may step back.
     """
 
     limit: int | None = None
@@ -84,8 +85,19 @@ class NeedsByLoad:
         return set().union(*(_between(self.counts(end), limit) for end in ("low", "value", "high")))
 
     def counts(self, end: str) -> dict[float, float]:
-        """Counts at one end of their ranges, or the counts themselves, by multiple."""
-        return {times: getattr(each, end) for times, each in self.needs.items()}
+        """Counts at one end of their ranges, or the counts themselves, by multiple, rising: the most on the way from 1.
+
+        Below 1 it is the least, so that what is needed today stands as `planner site` has it.
+        """
+        times = np.sort(list(self.needs))
+        found = np.array([getattr(self.needs[each], end) for each in times])
+        now = int(np.searchsorted(times, 1.0))
+        known = np.concatenate([np.fmin.accumulate(found[now::-1])[:0:-1], np.fmax.accumulate(found[now:])])
+        return dict(zip(times.tolist(), np.where(np.isnan(found), found, known).tolist(), strict=True))
+
+    def at(self, times: float) -> Interval:
+        """Count and range at a multiple that was asked."""
+        return Interval(*(self.counts(end)[times] for end in ("low", "value", "high")))
 
     def largest(self, limit: int) -> Interval:
         """Multiple up to which so many aliases do; inf where none that was solved needs more."""
@@ -125,10 +137,10 @@ class DecidedPool:
 
     def limits(self, how: str) -> PoolLimits:
         """Aliases in use, and addresses of the control unit."""
-        steps = ([self.ahead.needs[self.times(load)] for load in step] for step in self.asked.ahead)
-        later = [Interval(low.low, middle.value, high.high) for low, middle, high in steps]
+        now = self.ahead.at(1.0)
+        steps = ([self.ahead.at(self.times(load)) for load in step] for step in self.asked.ahead)
+        needs = [now, *(Interval(low.low, middle.value, high.high) for low, middle, high in steps)]
         run = self.run  # of whose volumes each has an address, too
-        now = self.ahead.needs[1.0]
         count = Count(whole(now.value), None, None, self.in_use, below_floor(run))
         kinds = (("aliases", 0, self.in_use), ("addresses", run.bases + run.idle, run.most_aliases))
         goals = tuple(
@@ -137,7 +149,7 @@ class DecidedPool:
                 measured=replace(self.asked.label, what=f"{what} of pool {self.asked.pool}", unit=what),
                 now=now.value + plus, limit=float(limit + plus),
                 load=self.passed[limit].largest(limit) * self.asked.now,
-                needs=tuple(each + float(plus) for each in later),
+                needs=tuple(each + float(plus) for each in needs),
             )
             for what, plus, limit in kinds[count.too_quiet :]
         )  # fmt: skip
