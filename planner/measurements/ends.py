@@ -132,7 +132,7 @@ def sampled(run: Run, samples: float) -> Run:
 
 NO_QUEUE: Final = (
     "The queue was not measured: arrivals are taken as open, at the measured rates; the range is from I/Os that never "
-    "meet to I/Os that come five at a time."
+    "meet to the queue of I/Os that come five at a time."
 )
 QUEUED: Final = 5.0
 MOST_USED: Final = 0.5

@@ -43,7 +43,7 @@ from planner.supply.answer import NO_ALIAS
 from planner.units import MOST_ALIASES, percent
 
 QUEUE_UNKNOWN: Final = (
-    "no queue measured: arrivals are taken as open, the range goes to I/Os that come five at a time; "
+    "no queue measured: arrivals are taken as open, the range goes to the queue of I/Os that come five at a time; "
     "rows with queue or response decide more"
 )
 

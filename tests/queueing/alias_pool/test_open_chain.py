@@ -101,6 +101,20 @@ def test_open_pool_equals_a_plain_chain(aliases, rates, most):
         np.testing.assert_allclose(getattr(pool, name), value, rtol=2e-6, err_msg=name)
 
 
+@pytest.mark.parametrize("aliases", [1, 3])
+def test_of_next_to_no_load_the_queue_falls_as_the_chance_of_so_many_at_once(aliases):
+    """An I/O waits where A + 1 others are there: its queue is in proportion to the load to the power of A + 2."""
+    rates = 10.0 ** np.arange(-2, -6, -1)
+    queues = [
+        alias_pool(
+            aliases, volumes=[1, 1], arrival_rate=[rate, 1.5 * rate], service_time=1.0, inflation=0.18,
+            redrive_time=0.06,
+        ).queue_length.sum()
+        for rate in rates
+    ]  # fmt: skip
+    np.testing.assert_allclose(np.log10(np.array(queues[:-1]) / queues[1:]), aliases + 2, rtol=0.02)
+
+
 @pytest.mark.parametrize("open_rate", [0.4, 0.8])
 def test_mixed_pool_equals_a_plain_chain(open_rate):
     pool = alias_pool(
