@@ -424,16 +424,8 @@ def size_pools(
     present = [unshared[k] if len(cases[k]) == 1 else _unshared(cases[k][-1]) for k in alone]
     for k, read in zip(alone, _alone(present, law, every=every), strict=True):
         found[k] = SizedPool(cases[k], law, target, growth[k], candidates=read)
-    new = {id(run): run for k in together if (id(run := cases[k][-1]), every) not in known.candidates}
-    for name, candidates in zip(new, candidates_of_pools([*new.values()], law, every=every), strict=True):
-        known.candidates[name, every] = candidates
-    for k in together:
-        run = cases[k][-1]
-        candidates = known.candidates[id(run), every]
-        # What waits with aliases in use tells steady demand from bursty one; where nothing does, steady is the least.
-        if run.queue_known and run.total_queue.value > 0 and not candidates[0].fits:
-            continue
-        at_own_rates = _in_use(run, law, candidates)
+    in_use = _read_in_use([cases[k][-1] for k in together], law, known, every=every)
+    for k, at_own_rates in zip(together, in_use, strict=True):
         if at_own_rates:
             found[k] = SizedPool(cases[k], law, target, growth[k], candidates=at_own_rates)
     return found
@@ -613,6 +605,18 @@ def _fitting(read: Readings) -> tuple[Indices, Indices]:
     people[beside] = -read.weight[beside]
     people[(read.rows.queue_low > 0.0)[:, None] & (read.demands.population == 1.0)] = last
     return np.argsort(np.where(fits, people, np.inf), axis=1, kind="stable"), fits.sum(axis=1)
+
+
+def _read_in_use(runs: Sequence[Run], law: Law, known: Known, *, every: bool) -> list[list[Candidate]]:
+    """Steady demands of pools with aliases at work, read where not `known`; none where nothing steady explains one."""
+    new = {id(run): run for run in runs if (id(run), every) not in known.candidates}
+    for (name, run), candidates in zip(
+        new.items(), candidates_of_pools([*new.values()], law, every=every), strict=True
+    ):
+        # What waits with aliases in use tells steady demand from bursty one; where nothing does, steady is the least.
+        bursty = run.queue_known and run.total_queue.value > 0 and not candidates[0].fits
+        known.candidates[name, every] = [] if bursty else _in_use(run, law, candidates)
+    return [known.candidates[id(run), every] for run in runs]
 
 
 def _in_use(run: Run, law: Law, candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -57,7 +57,7 @@ class Known:
     runs: dict[int, tuple[Run, Run]] = field(default_factory=dict)
     rows: dict[int, PoolRow] = field(default_factory=dict)
     in_use: dict[int, PoolInUse] = field(default_factory=dict)
-    candidates: dict[tuple[int, bool], tuple[Candidate, ...]] = field(default_factory=dict)
+    candidates: dict[tuple[int, bool], list[Candidate]] = field(default_factory=dict)
 
 
 class Sized(ABC):
