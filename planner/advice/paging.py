@@ -103,8 +103,8 @@ class Choice:
         assert at is not None
         low, value, high = (readable(each / MILLISECOND) for each in at)
         return (
-            f"{self.outcome.count} {self.kind.name}, response {value} ms ({low} to {high}, {style.NINETY}; "
-            f"needed: {self.span})"
+            f"{self.outcome.count} {self.kind.name}, response {value} ms ({low} to {high}, {style.NINETY}), needed "
+            f"{self.span}"
         )
 
     @property
