@@ -130,6 +130,15 @@ class Plan:
         rest = f"; not used: {listed(self.unused)}" if self.unused else ""
         return f"columns: {', '.join(parts)}{rest}."
 
+    @property
+    def no_queue(self) -> str:
+        """Which unused column may hold the queue that no other tells, and as what; empty where none looks like it."""
+        told_by = ("queued", "iosq", "response")
+        if {*told_by} & self.taken.keys():
+            return ""
+        near = next(((name, near) for name in told_by if (near := self._nearest(name))), None)
+        return f"not used: {near[1]}, perhaps {near[0]}; `map` says which column is what" if near else ""
+
     def refusal(self) -> str:
         """Say which columns there are, which are missing and which may be them."""
         found = ", ".join(f"{each.heading} as {field}" for field, each in self.taken.items())

@@ -216,6 +216,14 @@ def test_a_wait_times_the_rate_is_the_queue(heading: str, wait: str) -> None:
     assert found["response"] == pytest.approx(1.8e-3)
 
 
+def test_a_column_that_may_hold_the_queue_is_named_where_nothing_tells_it() -> None:
+    header, row = "device,io_rate,service_ms,Waiting Time (ms),CPU", "522A,400,1.3,.5,3"
+    (note,) = read(text(header, row)).notes
+    assert "not used: 'Waiting Time (ms)', perhaps iosq; `map` says" in note
+    assert not read(text("device,io_rate,service_ms,response_ms,Waiting", "522A,400,1.3,1.8,.5")).notes
+    assert not read(text("device,io_rate,service_ms,CPU", "522A,400,1.3,3")).notes
+
+
 def test_a_wait_that_contradicts_queue_and_response_is_refused() -> None:
     with pytest.raises(
         ReportError, match=r"line 2, column 24: wait_ms .*: expected what queue over rate makes"
