@@ -316,8 +316,13 @@ def parse_count(text: str, *, argument: str = "value") -> float:
     """
     value = _bare(text)
     if math.isnan(value):
-        raise InputError(argument, text, "a bare number of zero or more, such as 1.84")
+        raise InputError(argument, text, f"a bare number of zero or more, such as 1.84{_comma(text)}")
     return value
+
+
+def _comma(text: str) -> str:
+    """What helps where a decimal comma stands in the place of a point."""
+    return "; a decimal point, no comma" if re.fullmatch(r"\s*\d*,\d+%?\s*", text) else ""
 
 
 def _bare(text: str) -> float:
@@ -360,14 +365,10 @@ def parse_share(text: str, *, argument: str = "value") -> float:
     >>> parse_share("90%")
     0.9
     """
-    percent = text.strip().endswith("%")
-    value = (
-        parse(text, "share", argument=argument, zero=True)
-        if percent
-        else parse_count(text, argument=argument)
-    )
-    if value > 1:
-        raise InputError(argument, text, "a share from 0 to 1, or 0% to 100%")
+    digits = text.strip()
+    value = _bare(digits.removesuffix("%")) / (100 if digits.endswith("%") else 1)
+    if not value <= 1:
+        raise InputError(argument, text, f"a share from 0 to 1, or 0% to 100%{_comma(text)}")
     return value
 
 

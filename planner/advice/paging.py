@@ -9,19 +9,23 @@ from typing import ClassVar, Final
 
 from planner import render, style
 from planner.advice.paging_capacity import (
+    LIKELY,
     ROUNDING,
     Load,
     PagingKind,
     PagingOutcome,
     carried_by,
     fewest,
+    fewest_of,
     kinds,
     missing,
     outcome,
+    random_note,
 )
 from planner.answer import Answer, nested
 from planner.devices.paging import PagingDevice
 from planner.errors import InfeasibleError, InputError
+from planner.interval import Interval
 from planner.quantity import column
 from planner.queueing import checks
 from planner.units import MILLISECOND, given, readable
@@ -30,8 +34,11 @@ LARGEST_COUNT: Final = 255  # devices: an assumption of ours, where the search e
 
 COLUMNS: Final = (
     column("kind", "", "kind", of="kind.name"), column("count", "", "devices", 0, "found.count"),
-    column("range", "", style.NINETY, of="span"), column("utilization", "", "busy", 2, "found.utilization"),
+    column("range", "", style.NINETY, of="span"), column("serves"),
     column("response", "ms", "response", 2, "found.response_time"),
+    column("response_low", "ms", "from", 2, "response.low"), column("response_high", "ms", "to", 2, "response.high"),
+    column("utilization", "", "busy", 2, "found.utilization"),
+    column("utilization_low", "", "from", 2, "busy.low"), column("utilization_high", "", "to", 2, "busy.high"),
     column("requests_per_device", "", "req/dev", 2, "found.requests"),
     column("processors", "", "CP processors", 2, lambda each: each.found and each.processors),
     column("cp", "us/page", "CP time", 2, "kind.device.cp_time"),
@@ -46,8 +53,8 @@ COLUMNS: Final = (
 class Choice:
     """A kind and its answer: `outcome`, or None with the `reason`; `processors` that CP spends on its paging.
 
-    `least` and `most` devices are needed within the 90 % interval of what one carries, as many as no number of devices
-    carries where None.
+    `least` and `most` devices are needed within the 90 % interval of what the models leave open, as many as no number
+    of devices serves where None; `response` [s] and `busy` (utilization) of the devices with theirs.
     """
 
     kind: PagingKind
@@ -56,6 +63,8 @@ class Choice:
     reason: str = ""
     least: int | None = None
     most: int | None = None
+    response: Interval | None = None
+    busy: Interval | None = None
 
     @property
     def span(self) -> str | None:
@@ -63,8 +72,16 @@ class Choice:
         if self.least is None:
             return None
         if self.most is None:
-            return f"{self.least} or more"
+            return f"{self.least} or more, or none"
         return f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
+
+    @property
+    def serves(self) -> str:
+        """Whether the devices serve, by all that the 90 % interval holds; where there is no count, whether any does."""
+        count = self.outcome.count if self.outcome else math.inf
+        if self.least is None or count < self.least:
+            return "no"
+        return "perhaps" if self.most is None or count < self.most else "yes"
 
     @property
     def feasible(self) -> bool:
@@ -77,6 +94,18 @@ class Choice:
         assert self.outcome is not None
         beside = f" ({self.span}, {style.NINETY})" if self.span and self.least != self.most else ""
         return f"{self.outcome.count} {self.kind.name}{beside}"
+
+    @property
+    def given(self) -> str:
+        """The devices there are with their response time, its range, and how many serve."""
+        at = self.response
+        assert self.outcome is not None
+        assert at is not None
+        low, value, high = (readable(each / MILLISECOND) for each in at)
+        return (
+            f"{self.outcome.count} {self.kind.name}, response {value} ms ({low} to {high}, {style.NINETY}), needed "
+            f"{self.span}"
+        )
 
     @property
     def warning(self) -> str:
@@ -109,8 +138,9 @@ class PagingAnswer(Answer):
     COLUMNS: ClassVar = COLUMNS
     ROWS: ClassVar = "choices"
     PARTS: ClassVar = (
-        ("", "kind count range utilization response requests_per_device processors"), ("", "kind cp cp_system"),
-        ("", "kind machine release channel"),
+        ("", "kind count range serves response response_low response_high"),
+        ("", "kind utilization utilization_low utilization_high requests_per_device processors"),
+        ("", "kind cp cp_system machine release channel"),
     )  # fmt: skip
     FIGURES: ClassVar = (
         column("page_rate", of="load.page_rate"), column("guests", of="load.guests"),
@@ -140,7 +170,11 @@ class PagingAnswer(Answer):
         asked = f"{given(load.page_rate)} {'page' if load.page_rate == 1 else 'pages'}/s"
         if load.guests is not None:
             asked += f" of {render.counted(load.guests, 'guest')} with a fault read and a page write outstanding each"
-        found = [choice.words for choice in self.choices if choice.feasible]
+        found = [
+            choice.words if self.devices is None else choice.given
+            for choice in self.choices
+            if choice.feasible
+        ]
         return f"{asked}, response at most {load.within}: {', or '.join(found)}."
 
     @property
@@ -149,6 +183,11 @@ class PagingAnswer(Answer):
         lines = [f"{choice.kind.name}: {choice.reason}." for choice in self.choices if choice.reason]
         lines += [choice.warning for choice in self.choices if choice.warning]
         lines += [*self.load.assumptions, self._several()]
+        if self.load.guests is not None:
+            served = [(each.kind, each.outcome) for each in self.choices if each.feasible]
+            lines.append(
+                random_note([(kind.device, kind.name, at.count, self.load) for kind, at in served if at])
+            )
         if sum(choice.feasible for choice in self.choices) > 1:
             lines.append(self._cost())
         return tuple(lines)
@@ -247,11 +286,13 @@ def _choose(kind: PagingKind, load: Load, count: int | None, speed: float) -> Ch
         reason = f"response {response} ms with {render.counted(at.count, 'device')}; {_wanted(device, load)}"
     spent = load.page_rate * device.cp_time * speed
     choice = Choice(kind=kind, outcome=at, processors=spent, reason=reason)
-    if reason or count is not None:
-        return choice
-    ends = [fewest(device, load.times(1 / end)) for end in kind.error]
-    most, least = (None if each is None else each.count for each in ends)
-    return replace(choice, least=least, most=most)
+    least, most = (fewest_of(kind.possible, load, share) for share in LIKELY)
+    if at is None:
+        return replace(choice, least=least, most=most)
+    if not reason and count is None:  # the estimate is the likeliest, not the middle one
+        least, most = min(least or at.count, at.count), most and max(most, at.count)
+    busy, within = kind.within(load, at.count)
+    return replace(choice, least=least, most=most, response=within, busy=busy)
 
 
 def _wanted(device: PagingDevice, load: Load) -> str:

@@ -5,33 +5,45 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Final
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from planner import library, render, style
 from planner.answer import Answer, tabled
-from planner.calibrate.error_bar import interval
+from planner.calibrate.error_bar import PROBABILITY, central, law_errors, possible
 from planner.devices.paging import PagingDevice, PagingPerformance
 from planner.errors import InfeasibleError, InputError
+from planner.interval import Interval
 from planner.quantity import column
 from planner.queueing import checks
+from planner.queueing._roots import increasing_root
 from planner.results import Array
 from planner.units import MILLISECOND, given, readable
 
 PAGING_KINDS: Final = ("eckd", "emulated-fba", "xiv-serialized", "xiv-concurrent")
 LONGEST_RESPONSE: Final = 2.0  # default target, in service times: wait as long as service
 ROUNDING: Final = 1e-12  # a page rate that just fits is not refused for the rounding of floating point
+LIKELY: Final = (
+    (1 - PROBABILITY) / 2,
+    (1 + PROBABILITY) / 2,
+)  # shares of the possible devices at the ends of a range
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagingKind:
-    """A shipped kind of paging device: `name`, the `device`, and the `model` that it was read from."""
+    """A shipped kind of paging device: `name`, the `device`, and the `model` that it was read from.
+
+    `possible`, arrays of shape (sets,): equally likely devices, of all that the fit allows of service time and pages
+    per transfer, each with the error of the law on its service time, which stands for whatever slows the device.
+    """
 
     name: str
     device: PagingDevice
     model: library.Model
+    possible: PagingDevice = field(repr=False, compare=False)
 
     @property
     def machine(self) -> str:
@@ -43,12 +55,21 @@ class PagingKind:
         """Most requests per device that were measured."""
         return self.model.validity["outstanding"][1]
 
-    @property
-    def error(self) -> tuple[float, float]:
-        """Ends of the 90 % interval of what one device carries with the requests that were measured, over its value."""
-        asked = {"outstanding": self.most_requests, "think_time": 0.0, "arrival_rate": math.nan, "scv": 1.0}
-        low, rate, high = interval("page_rate", self.model, [asked])[0]
-        return float(low / rate), float(high / rate)
+    def within(self, load: Load, count: int) -> tuple[Interval, Interval]:
+        """Utilization and response time [s] of a number of devices, 90 %; inf where they do not carry the load."""
+        busy, response = (
+            _around(best, drawn)
+            for best, drawn in zip(
+                _solved(self.device, load, count)[:2], _solved(self.possible, load, count)[:2], strict=True
+            )
+        )
+        return busy, response
+
+
+def _around(best: Array, drawn: Array) -> Interval:
+    """The estimate within the central 90 % of the possible."""
+    (low,), (high,) = central(drawn[:, None])
+    return Interval(float(min(low, best)), float(best), float(max(high, best)))
 
 
 def kinds(names: Sequence[str] = ()) -> list[PagingKind]:
@@ -57,7 +78,11 @@ def kinds(names: Sequence[str] = ()) -> list[PagingKind]:
     for name in dict.fromkeys([names] if isinstance(names, str) else names or PAGING_KINDS):
         InputError.unless_one_of("kind", name, PAGING_KINDS)
         model = library.read_model(f"paging-{name}")
-        found.append(PagingKind(name=name, device=PagingDevice.from_model(model), model=model))
+        device, sets = PagingDevice.from_model(model), possible(model, 64).sets
+        slower = np.maximum(1 + law_errors(model.fit), 0.01)[:, None]
+        times, pages = np.broadcast_arrays(slower * sets["service_time"], sets["pages_per_transfer"])
+        drawn: dict[str, Any] = {"service_time": times.ravel(), "pages_per_transfer": pages.ravel()}
+        found.append(PagingKind(name=name, device=device, model=model, possible=replace(device, **drawn)))
     return found
 
 
@@ -103,10 +128,6 @@ class Load:
         """The target in words."""
         return "twice the service time" if self.target is None else f"{given(self.target / MILLISECOND)} ms"
 
-    def times(self, factor: float) -> Load:
-        """The same for `factor` times the page rate."""
-        return replace(self, page_rate=factor * self.page_rate)
-
     def target_of(self, device: PagingDevice) -> float:
         """Longest response time that is accepted of a device [s]."""
         return LONGEST_RESPONSE * device.service_time if self.target is None else self.target
@@ -124,23 +145,28 @@ class PagingOutcome:
 
 def carried_by(device: PagingDevice, load: Load) -> float:
     """Fewest devices that carry the page rate at all, each always busy; a whole number."""
-    return math.ceil(load.page_rate / device.capacity * (1 - ROUNDING))
+    return float(np.ceil(load.page_rate / np.max(device.capacity) * (1 - ROUNDING)))
 
 
 def outcome(device: PagingDevice, load: Load, count: int) -> PagingOutcome:
     """Solve a number of devices that requests are dealt to evenly; response inf where they do not carry the load."""
+    utilization, response, requests = map(float, _solved(device, load, count))
+    return PagingOutcome(count=count, utilization=utilization, response_time=response, requests=requests)
+
+
+def _solved(device: PagingDevice, load: Load, count: int) -> tuple[Array, Array, Array]:
+    """Utilization, response time [s] and requests per device, of one device or of as many as its arrays hold."""
     if load.requests is None:
         alone = device.open(load.page_rate / count, scv=load.scv)
-        return PagingOutcome(count=count, utilization=float(alone.utilization),
-                       response_time=float(alone.response_time), requests=float(alone.requests))  # fmt: skip
-    return _Dealt(device=device, load=load, count=count, requests=load.requests).outcome()
+        return alone.utilization, alone.response_time, alone.requests
+    return _Dealt(device=device, load=load, count=count, requests=load.requests).solved()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Dealt:
     """Requests of guests dealt evenly to a number of devices: some have one more than the others."""
 
-    device: PagingDevice
+    device: PagingDevice  # its service time and pages may be arrays of one shape, as is what follows
     load: Load
     count: int
     requests: int
@@ -152,80 +178,112 @@ class _Dealt:
         return np.array([min(self.count, self.requests) - more, more], dtype=np.float64)
 
     @property
-    def round_time(self) -> float:
+    def round_time(self) -> Any:
         """Time from one request of a guest to its next at the page rate asked for [s]."""
         return self.requests * self.device.pages_per_transfer / self.load.page_rate
 
-    def at(self, think_time: float) -> PagingPerformance:
-        """One device of each sort."""
+    def at(self, think_time: ArrayLike) -> PagingPerformance:
+        """One device of each sort, on the first axis."""
         each = self.requests // min(self.count, self.requests)
-        return self.device.closed(np.array([each, each + 1]), think_time, scv=self.load.scv)
+        sorts = np.reshape([each, each + 1], (2, *(1,) * np.ndim(self.device.service_time)))
+        return self.device.closed(sorts, think_time, scv=self.load.scv)
 
-    def excess(self, think_time: float) -> float:
+    def excess(self, solved: PagingPerformance) -> Array:
         """Page rate over the one asked for, less 1."""
-        return float(self.devices @ self.at(think_time).page_rate) / self.load.page_rate - 1
+        return np.asarray(self.devices @ solved.page_rate / self.load.page_rate - 1)
 
-    def meets(self, target: float) -> bool:
+    def meets(self, target: ArrayLike) -> Array:
         """Whether the response time stays within the target where the guests think for the rest of a round."""
-        if self.round_time <= target:
-            return self.excess(0.0) >= -ROUNDING
-        return self.response(self.at(self.round_time - target)) <= target * (1 + ROUNDING)
+        solved = self.at(np.maximum(self.round_time - target, 0.0))
+        quick = self.response(solved) <= np.asarray(target) * (1 + ROUNDING)
+        return np.where(self.round_time <= target, self.excess(solved) >= -ROUNDING, quick)
 
-    def response(self, solved: PagingPerformance) -> float:
+    def response(self, solved: PagingPerformance) -> Array:
         """Response time over all devices by Little's law, exact however long the guests think [s]."""
-        return float(self.devices @ solved.requests) / float(self.devices @ solved.transfer_rate)
+        return np.asarray(self.devices @ solved.requests / (self.devices @ solved.transfer_rate))
 
-    def outcome(self) -> PagingOutcome:
+    def solved(self) -> tuple[Array, Array, Array]:
         """Solve for the think time that gives the page rate."""
-        from scipy.optimize import brentq
 
-        most = self.excess(0.0)
-        if most < -ROUNDING:
-            present = self.requests / self.count
-            return PagingOutcome(count=self.count, utilization=1.0, response_time=math.inf, requests=present)
-        think = 0.0 if most <= 0 else float(brentq(self.excess, 0.0, self.round_time, xtol=1e-15, rtol=1e-12))
-        solved = self.at(think)
-        return PagingOutcome(
-            count=self.count,
-            utilization=float(self.devices @ solved.utilization) / self.count,
-            response_time=self.response(solved),
-            requests=float(self.devices @ solved.requests) / self.count,
+        def short(think: Array, service_time: Any, pages: Any) -> Array:
+            device = replace(self.device, service_time=service_time, pages_per_transfer=pages)
+            part = replace(self, device=device)
+            return -part.excess(part.at(think))
+
+        known = np.broadcast_arrays(self.device.service_time, self.device.pages_per_transfer)
+        least = np.zeros_like(known[0])
+        lacking = short(least, *known) > ROUNDING
+        solved = self.at(increasing_root(short, least, np.asarray(self.round_time), known))
+        return (
+            np.where(lacking, 1.0, self.devices @ solved.utilization / self.count),
+            np.where(lacking, np.inf, self.response(solved)),
+            np.where(lacking, self.requests, self.devices @ solved.requests) / self.count,
         )
 
+    @property
+    def at_random(self) -> float:
+        """Page rate of requests that return at once to any device, each as likely [1/s].
 
-def meets(device: PagingDevice, load: Load, count: int) -> bool:
-    """Whether a number of devices carries the page rate within the target."""
+        Product form: the throughput of a station is G(N - 1) / G(N), and G, of N requests, the convolution of
+        1 / (1 2 ... c c c ...) over all stations (Buzen, CACM 16, 1973); N / (N + M - 1) of the most at M stations of
+        one place. The weights are scaled to add up to 1, with the mean N / M, and so G does not overflow.
+        """
+        number, places = np.arange(self.requests + 1), self.device.queue_depth
+        scale = self.requests / (self.requests + self.count)
+        each = np.cumprod(np.append(1.0, scale * places / np.minimum(number[1:], places)))
+        each /= each.sum()
+        together = np.eye(1, len(number))[0]
+        for digit in f"{self.count:b}":  # powers by squaring
+            together = np.convolve(together, together)[: len(number)]
+            if digit == "1":
+                together = np.convolve(together, each)[: len(number)]
+        return float(self.count * self.device.capacity * scale * together[-2] / together[-1])
+
+
+def random_note(found: Sequence[tuple[PagingDevice, str, int, Load]]) -> str:
+    """Say that requests are dealt evenly, and how many pages of what was found remain if they are not."""
+    fewer = []
+    for device, name, count, load in found:
+        if load.requests is None or load.requests * count > LARGEST_DEAL:
+            continue
+        rate = _Dealt(device=device, load=load, count=count, requests=load.requests).at_random
+        if rate < load.page_rate:
+            fewer.append(f"{readable(rate)} pages/s on {count:,} {name}")
+    most = f": at most {' or '.join(fewer)}" if fewer else ""
+    return f"Requests are taken to be dealt evenly over the devices; at random devices they queue more{most}."
+
+
+def meets(device: PagingDevice, load: Load, count: int) -> Array:
+    """Whether a number of devices carries the page rate within the target, of each of its arrays."""
     target = load.target_of(device)
     # At any rate, if ever so little, requests wait but for a server each.
     waits = load.requests is None or load.requests > count * device.queue_depth
-    if target < device.service_time or (waits and target == device.service_time):
-        return False
+    room = np.greater(target, device.service_time) | (np.equal(target, device.service_time) & (not waits))
+    if not room.any():
+        return np.asarray(room)
     if load.requests is None:
-        return outcome(device, load, count).response_time <= target
-    return _Dealt(device=device, load=load, count=count, requests=load.requests).meets(target)
-
-
-def curve(device: PagingDevice, load: Load, count: int) -> tuple[Array, Array]:
-    """Page rates that a number of devices can have [1/s], rising, and the response time at each [s]."""
-    if load.requests is None:
-        busy = np.append(np.linspace(0.001, 0.9, 60), 1 - np.geomspace(0.1, 1e-4, 60)[1:])
-        rates = count * device.capacity * busy
-        return rates, np.asarray(device.open(rates / count, scv=load.scv).response_time)
+        return np.asarray(room & (_solved(device, load, count)[1] <= target))
     dealt = _Dealt(device=device, load=load, count=count, requests=load.requests)
-    think = device.service_time * np.append(np.geomspace(1e4, 1e-3, 120), 0.0)
-    each = load.requests // min(count, load.requests)
-    solved = device.closed(np.array([[each], [each + 1]]), think, scv=load.scv)
-    rates = dealt.devices @ solved.page_rate
-    return rates, load.requests * device.pages_per_transfer / rates - think
+    return np.asarray(room & dealt.meets(target))
 
 
 def fewest(device: PagingDevice, load: Load) -> PagingOutcome | None:
     """Find the smallest number of devices that carries the page rate within the target; None where none does."""
+    count = fewest_of(device, load)
+    return None if count is None else outcome(device, load, count)
+
+
+def fewest_of(device: PagingDevice, load: Load, share: float = 1.0) -> int | None:
+    """Find the smallest number with which at least `share` of the devices in the arrays meet the target, or None."""
     least = max(1, int(carried_by(device, load)))
     most = 2**40 if load.requests is None else load.requests
-    if least > most or not meets(device, load, most):
+
+    def enough(count: int) -> bool:
+        return bool(meets(device, load, count).mean() >= share)
+
+    if least > most or not enough(most):
         return None
-    return outcome(device, load, _smallest(lambda count: meets(device, load, count), least, most))
+    return _smallest(enough, least, most)
 
 
 def _smallest(holds: Callable[[int], bool], low: int, high: int) -> int:
@@ -246,6 +304,7 @@ def missing(device: PagingDevice, load: Load) -> str:
     return f"a transfer takes {readable(service / MILLISECOND)} ms without any wait, the target {short}"
 
 
+LARGEST_DEAL: Final = 2_000_000  # requests times devices, for a number of what is dealt at random
 HALVINGS: Final = 40  # of the page rate
 MOST_GUESTS: Final = 1_000_000  # where the search ends
 
@@ -272,9 +331,9 @@ class Question:
         rate = amount if self.per_guest is None else int(amount) * self.per_guest
         return Load(page_rate=rate, guests=guests, target=self.target, scv=self.scv)
 
-    def meets(self, kind: PagingKind, amount: float, speed: float) -> bool:
-        """Whether the devices carry it within the target, each `speed` times as fast as read from the report."""
-        return meets(kind.device, self.load(amount).times(1 / speed), self.devices)
+    def meets(self, device: PagingDevice, amount: float, share: float = 1.0) -> bool:
+        """Whether they carry it within the target as at least `share` of the devices in the arrays of one."""
+        return bool(meets(device, self.load(amount), self.devices).mean() >= share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,6 +406,11 @@ class PagingCapacity(Answer):
         lines = [f"{row.kind.name}: {row.reason}." for row in self.rows if row.reason]
         if load.guests is not None:
             lines.append("Each guest has a fault read and a page write outstanding.")
+            found = [(row.kind, row.amount) for row in self.feasible if row.amount is not None]
+            at = self.question
+            lines.append(
+                random_note([(kind.device, kind.name, at.devices, at.load(amount)) for kind, amount in found])
+            )
         return (*lines, *load.assumptions)
 
 
@@ -370,25 +434,26 @@ def paging_capacity(question: Question, *, names: Sequence[str] = ()) -> PagingC
 
 def _row(kind: PagingKind, at: Question) -> Capacity:
     least = 1.0 if at.per_guest is not None else at.devices * kind.device.capacity * 0.5**HALVINGS
-    if not at.meets(kind, least, 1.0):
+    if not at.meets(kind.device, least):
         return Capacity(kind=kind, reason=_reason(kind, at))
-    low, amount, high = (_most(kind, at, speed) for speed in (kind.error[0], 1.0, kind.error[1]))
+    amount = _most(kind.device, at)
+    high, low = (_most(kind.possible, at, share) for share in LIKELY)
     done = outcome(kind.device, at.load(amount), at.devices)
-    return Capacity(kind=kind, amount=amount, low=low, high=high, outcome=done)
+    return Capacity(kind=kind, amount=amount, low=min(low, amount), high=max(high, amount), outcome=done)
 
 
-def _most(kind: PagingKind, at: Question, speed: float) -> float:
-    """Largest amount within the target."""
-    full = at.devices * kind.device.capacity * speed
+def _most(device: PagingDevice, at: Question, share: float = 1.0) -> float:
+    """Largest amount within the target, as at least `share` of the devices in the arrays of one carry."""
+    full = at.devices * float(np.max(device.capacity))
     if at.per_guest is None:
         low, high = 0.0, full
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            low, high = (middle, high) if at.meets(kind, middle, speed) else (low, middle)
+            low, high = (middle, high) if at.meets(device, middle, share) else (low, middle)
         return low
     many = math.floor(full / at.per_guest) + 1
     most = min(many, MOST_GUESTS)
-    found = _smallest(lambda guests: not at.meets(kind, guests, speed), 1, most)
+    found = _smallest(lambda guests: not at.meets(device, guests, share), 1, most)
     if found == most < many:
         raise InputError(
             "per_guest", at.per_guest, f"a rate of which fewer than {most:,} guests are carried", "1/s"

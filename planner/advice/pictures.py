@@ -14,7 +14,7 @@ from planner import library, style
 from planner.advice.channel_program import WAYS, CcwAnswer
 from planner.advice.disk import DiskAnswer, DiskRow, Setting
 from planner.advice.paging import PagingAnswer
-from planner.advice.paging_capacity import Load, PagingCapacity, PagingKind, curve
+from planner.advice.paging_capacity import Load, PagingCapacity, PagingKind
 from planner.advice.processors import Scaling
 from planner.calibrate.error_bar import interval
 from planner.devices.channel_program import WIDTHS
@@ -220,11 +220,7 @@ def _paging_line(
 ) -> None:
     """Response time of a kind with the band of what one device carries, and the longest that is accepted."""
     color, look = style.look(k)
-    curves = [(load.page_rate, curve(kind.device, load, count)) for load in loads]
-    value, low, high = (
-        np.array([np.interp(rate / end, *known, right=np.inf) for rate, known in curves]) / MILLISECOND
-        for end in (1.0, kind.error[1], kind.error[0])
-    )
+    low, value, high = np.transpose([[*kind.within(load, count)[1]] for load in loads]) / MILLISECOND
     if loads[0].target is None:
         target = loads[0].target_of(kind.device) / MILLISECOND
         axes.plot([x[0], x[-1]], [target, target], linestyle=(0, (1, 3)), color=color)

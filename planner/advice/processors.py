@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple
@@ -179,6 +179,10 @@ class LeftOutConfiguration(NamedTuple):
         return None if self.measured.cp_time is None else self.measured.emulation_time
 
 
+ASKED: Final = {"processors_low": "", "processors_high": "", "wanted_itr": "1/s", "predicted_itr": "1/s",
+                "predicted_itr_low": "1/s", "predicted_itr_high": "1/s"}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scaling(Answer):
     """How throughput scales over measured configurations.
@@ -215,7 +219,8 @@ class Scaling(Answer):
     )  # fmt: skip
     FIGURES: ClassVar = (
         column("laws", of=lambda found: [record(found.device, LAW)]),
-        column("configurations", of=lambda found: found.table().records()), column("trials"), column("predictions"),
+        column("configurations", of=lambda found: tabled(found.compared, found.COLUMNS).records()),
+        column("trials"), column("predictions"),
         column("wanted_itr", of="wanted"), column("processors_needed", of="needed.count"),
         column("processors_needed_low", of="needed.low"), column("processors_needed_high", of="needed.high"),
         column("gains"),
@@ -335,9 +340,40 @@ class Scaling(Answer):
         """Every configuration beside its prediction from the others."""
         return list(map(LeftOutConfiguration, self.configurations, self.left_out, self.errors))
 
+    def table(self) -> render.Table:
+        """Configurations, and what was asked below them: run `asked` for a count, `wanted` for a throughput."""
+        measured, asked = tabled(self.compared, self.COLUMNS), self.asked
+        if not asked:
+            return measured
+        known = {column.name: column for column in measured.columns}
+        names = [*known, *(name for name in ASKED if name not in known)]
+        columns = [
+            known.get(
+                name, render.Column(name=name, unit=ASKED.get(name, ""), values=[None] * len(self.compared))
+            )
+            for name in names
+        ]
+        return render.Table(columns=tuple(
+            replace(column, values=[*column.values, *(row.get(column.name) for row in asked)]) for column in columns
+        ))  # fmt: skip
+
+    @property
+    def asked(self) -> list[dict[str, Any]]:
+        """A row for each count that was asked for, and one for a throughput."""
+        rows: list[dict[str, Any]] = [
+            {"run": "asked", "processors": int(one["processors"]),
+             **{f"predicted_{key}": one[key] for key in ("itr", "itr_low", "itr_high")}}
+            for one in self.predictions
+        ]  # fmt: skip
+        if (at := self.needed) is not None:
+            rows.append({"run": "wanted", "processors": at.count, "processors_low": at.low, "processors_high": at.high,
+                         "wanted_itr": self.wanted})  # fmt: skip
+        return rows
+
     def sections(self) -> tuple[render.Section, ...]:
         """Configurations without their CPU times; the measured pairs of releases where a contention was given."""
-        (measured,) = Answer.sections(self)
+        title, names = self.PARTS[0]
+        measured = render.Section(title=title, table=tabled(self.compared, self.COLUMNS).pick(names.split()))
         if self.contention is None:
             return (measured,)
         title = "z/VM 5.3 over 5.2, four measured pairs, no law; the nearest is marked"
@@ -412,6 +448,10 @@ def scaling(
     >>> answer.median < 0.05
     True
     """
+    if np.ndim(counts) != 1:
+        raise InputError("counts", counts, "numbers of processors, such as [14]")
+    if contention is not None:
+        checks.nonnegative("contention", contention, "1/s")
     older: tuple[MeasuredConfiguration, ...] = ()
     if configurations is None:
         rows, older = published(), published("5.2")

@@ -269,8 +269,7 @@ def _ends(shown: Quantity, drawn: Figures, fit: library.FitQuality) -> tuple[Arr
     degrees = fit.degrees_of_freedom
     if degrees is not None and degrees < 1:
         return np.zeros(values.shape[-1]), most.max(axis=0)
-    error = fit.model_error * (1.0 if degrees is None else stretch(degrees))
-    return central(np.clip(smeared(values, error, size), 0.0, np.tile(most, (len(NODES), 1))))
+    return central(np.clip(smeared(values, law_error(fit), size), 0.0, np.tile(most, (len(NODES), 1))))
 
 
 def _open(
@@ -407,6 +406,17 @@ def cut_off(
         many *= 4
     found = inside[:count] if len(inside) else np.clip(center, low, high)[None]
     return np.asarray(found[:, np.argsort(order)])
+
+
+def law_error(fit: library.FitQuality) -> float:
+    """Relative error of the law, as wide at 90 % as Student's t."""
+    degrees = fit.degrees_of_freedom
+    return fit.model_error * (1.0 if degrees is None else stretch(degrees))
+
+
+def law_errors(fit: library.FitQuality) -> Array:
+    """Equally likely relative errors of the law, shape (9,)."""
+    return np.asarray(law_error(fit) * ndtri(NODES))
 
 
 def smeared(values: Array, model_error: float, size: Array | float = 1.0) -> Array:

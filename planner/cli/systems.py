@@ -172,7 +172,12 @@ def _guests(text: str, whole: str) -> tuple[int | None, float]:
         raise InputError(
             "--guests", whole, "a count of at least 1, an x and a size, such as 20x88GB or 60x16GB,4x128GB"
         )
-    return (int(number) if number else None), units.parse(each, "storage", argument="--guests")
+    try:
+        return (int(number) if number else None), units.parse(each, "storage", argument="--guests")
+    except InputError as error:  # what was typed, not the part of it between two commas
+        raise InputError(
+            "--guests", whole, f"{error.expected}; commas stand between sizes, decimals take a point"
+        ) from None
 
 
 @options.expanded

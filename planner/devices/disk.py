@@ -141,22 +141,26 @@ class DiskPath:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Figures, and the `elapsed` time of one requester."""
+        """Figures, those of one requester as measured, of more as the channel carries; its `elapsed` time."""
         groups: dict[tuple[Any, ...], list[int]] = {}
         for k, at in enumerate(scenarios):
             key = (at["mode"], at["requesters"], at["processors"], at["disks"])
             groups.setdefault(key, []).append(k)
         path = cls.from_values({key: numbers[:, None] for key, numbers in values.items()})
-        found = {key: np.empty((len(values["read_bytes"]), len(scenarios))) for key in _FIELDS}
+        found = {
+            key: np.empty((len(values["read_bytes"]), len(scenarios))) for key in [*_FIELDS, "rate most"]
+        }
         for (mode, requesters, processors, disks), places in groups.items():
             ratios = [float(scenarios[place]["hit_ratio"]) for place in places]
             solved = path.solve(mode, ratios, requesters=requesters, processors=processors, disks=disks)
             for figure, name in _FIELDS.items():
                 found[figure][:, places] = getattr(solved, name)
+            found["rate most"][:, places] = solved.channel_bound if requesters > 1 else np.inf
         size = values["read_bytes"] + values["write_bytes"]
         elapsed = found["cp"] + found["virtual"] + found["wait"]
         busy = np.array([min(float(at["requesters"]), float(at["processors"])) for at in scenarios])
         found |= {"data_rate": found["rate"] * size[:, None], "elapsed": elapsed}
+        found["data_rate most"] = found["rate most"] * size[:, None]
         return {**found, "processors_busy most": np.broadcast_to(busy, elapsed.shape)}
 
     @classmethod
@@ -199,8 +203,9 @@ class DiskPath:
         ratio = checks.nonnegative("hit_ratio", hit_ratio)
         if (ratio > 1).any():
             raise InputError("hit_ratio", float(ratio.max()), "a share from 0 to 1")
+        known = {each.key: each for each in self.QUESTIONS}
         requesters, processors, disks = (
-            int(checks.count(name, number))
+            int(known[name].taken(number))
             for name, number in (("requesters", requesters), ("processors", processors), ("disks", disks))
         )
         cp, virtual, wait = (self._mean(mode, cost, ratio) for cost in COSTS)

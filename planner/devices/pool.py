@@ -100,6 +100,11 @@ class Performance(Result):
         return self.service_time + self.wait_time
 
 
+SIDE_BY_SIDE: Final = (
+    8  # requesters of a volume up to which many sets of it are solved as pools, in less than a second
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
     """Volumes that share aliases; an alias serves any of them, a base only its own.
@@ -119,7 +124,7 @@ class Pool:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Figures; `no_alias` is nan where a volume is solved for many sets at once.
+        """Figures; `no_alias` is nan where a volume of more than `SIDE_BY_SIDE` requesters is solved for many sets.
 
         The error of the law in a wait is a part of the response time, in a queue of the I/Os present: both are here, 0
         where no I/O waits, as with a device for every requester.
@@ -132,7 +137,7 @@ class Pool:
             groups.setdefault(int(scenario["volumes"]), []).append(k)
         for volumes, places in groups.items():
             counts = np.array([float(scenarios[k]["aliases"]) for k in places])
-            together = volumes == 1 and sets > 1
+            together = volumes == 1 and sets > 1 and values["population"].max() > SIDE_BY_SIDE
             apart = {key: column[:, None] for key, column in values.items()}
             if counts.max() > ADDRESSES - volumes:
                 raise _too_many(float(counts.max()), volumes)

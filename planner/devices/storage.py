@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from planner import library, units
 from planner.errors import InputError
@@ -21,7 +21,8 @@ PAGES_PER_PTRM_SPACE: Final = 4 * GIB // FRAME
 SEGMENTS_PER_PTRM_SPACE: Final = PAGES_PER_PTRM_SPACE // FRAMES_PER_PGMBK
 TWO_GB_FRAMES: Final = 2 * GIB // FRAME
 
-_FINEST: Final = 10**6  # denominators of shares and means that people type
+_FINEST: Final = 10**6  # denominators of shares and means that people compute
+LARGEST: Final = 2**64  # bytes that 64-bit addresses reach
 OLDEST_LIKE_LATER: Final = "5.3"  # from there on PGMBKs may lie anywhere, and PTRM data spaces map them
 REAL_STORAGE: Final = "real-storage"
 PTRM_DATA_SPACES: Final = "PTRM-data-spaces"
@@ -35,8 +36,9 @@ BEYOND: Final = {
 def size(argument: str, value: float | str) -> int:
     """Take a size in bytes, or as text with its unit."""
     number = units.parse(value, "storage", argument=argument) if isinstance(value, str) else value
-    if not units.is_number(number) or not 0 < number < math.inf:
-        raise InputError(argument, value, "a size above zero, such as 256 * 2**30 or '256GB'", "bytes")
+    if not units.is_number(number) or not 0 < number < math.inf or math.ceil(number) > LARGEST:
+        wanted = "a size above zero, such as 256 * 2**30 or '256GB', at most 2**64 bytes"
+        raise InputError(argument, value, wanted, "bytes")
     return math.ceil(number)
 
 
@@ -49,9 +51,17 @@ def pages_per_segment(value: float) -> Fraction:
     return _exact(value)
 
 
-def _exact(value: float) -> Fraction:
-    """Take a share or a mean, of any width of floating point, as people type it."""
-    return Fraction(float(value)).limit_denominator(_FINEST)
+def _exact(value: Any) -> Fraction:
+    """Take a share or a mean, of any width of floating point, as people type it: as thirds and the like, or by digits.
+
+    >>> _exact(0.7), _exact(1 / 3), _exact(6e-7)
+    (Fraction(7, 10), Fraction(1, 3), Fraction(3, 5000000))
+    """
+    exact = float(value)
+    simple = Fraction(exact).limit_denominator(_FINEST)
+    if math.isclose(simple, exact, rel_tol=1e-15):
+        return simple
+    return Fraction(f"{exact:.15g}" if isinstance(value, float) else str(value))
 
 
 def share(argument: str, value: float) -> Fraction:

@@ -83,13 +83,13 @@ def open_archive(path: Path | str) -> Archive:
     >>> open_archive("data")
     Traceback (most recent call last):
         ...
-    planner.errors.InputError: archive = 'data': expected a folder that `planner collect` wrote; it has no archive.toml
+    planner.errors.ReportError: data: expected a folder that `planner collect` wrote; it has no archive.toml
     """
     path = Path(path)
     if not path.is_dir():
-        raise InputError("archive", str(path), "a folder that `planner collect` wrote; there is none")
+        raise ReportError(path, "expected a folder that `planner collect` wrote; there is none")
     if not os.path.lexists(path / ABOUT):
-        raise InputError("archive", str(path), f"a folder that `planner collect` wrote; it has no {ABOUT}")
+        raise ReportError(path, f"expected a folder that `planner collect` wrote; it has no {ABOUT}")
     about, text = path / ABOUT, own_text(path, ABOUT)
     try:
         version = library.parse_toml(text).get("schema")

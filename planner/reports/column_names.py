@@ -35,7 +35,8 @@ TIMES: Final = {
     "service": "service servicetime serv servtime svc svctime svctm devservicetime servicezeit bedienzeit",
     "response": "response responsetime resp resptime rsp rsptime rt avgrspms deviceresponsetime devresp devresptime "
     "latency antwortzeit",
-    "iosq": "iosq iosqtime iosqueuetime iosqueue iosqueuing iosqueueing avgioqms queuetime",
+    "iosq": "iosq iosqtime iosqueuetime iosqueue iosqueuing iosqueueing avgioqms queuetime wait waittime queuewait "
+    "queuewaittime queueingtime queuingtime waitqueue iowait wartezeit",
     "cu_wait": "cuwait controlunitwait",
     "interval": "interval intervallength duration intervalduration duratm length",
 }
@@ -55,7 +56,7 @@ COUNTS: Final = {
 OWN: Final = {  # headings of the planner's own tables, in lower case
     **{name: name for name in (*list(NAMES)[:-2], *RATES, *COUNTS, "kind", "alias_of", "utc_offset_s")},
     **{f"{name}_ms": name for name in TIMES if name != "interval"}, "interval_s": "interval",
-    "pool_aliases": "aliases", "label": "volume",
+    "pool_aliases": "aliases", "label": "volume", "wait_ms": "iosq",
 }  # fmt: skip
 SECOND: Final = {"label": -0.5, "aliases": -0.5}  # rank of own headings that give way to another one
 FIELDS: Final = {**NAMES, **TIMES, **RATES, **COUNTS}
@@ -128,6 +129,15 @@ class Plan:
         ]
         rest = f"; not used: {listed(self.unused)}" if self.unused else ""
         return f"columns: {', '.join(parts)}{rest}."
+
+    @property
+    def no_queue(self) -> str:
+        """Which unused column may hold the queue that no other tells, and as what; empty where none looks like it."""
+        told_by = ("queued", "iosq", "response")
+        if {*told_by} & self.taken.keys():
+            return ""
+        near = next(((name, near) for name in told_by if (near := self._nearest(name))), None)
+        return f"not used: {near[1]}, perhaps {near[0]}; `map` says which column is what" if near else ""
 
     def refusal(self) -> str:
         """Say which columns there are, which are missing and which may be them."""

@@ -148,6 +148,8 @@ def read_volumes(table: CsvTable, given: Mapping[str, str]) -> schema.Tables:
         frame, lost = _rows(table, plan, notes := [])
         too_fast = f"a disk would serve an I/O in less than {FASTEST / MICROSECOND:.0f} us"
         notes.append(f"{table.path}: its times are read as seconds: as milliseconds {too_fast}.")
+    if plan.no_queue:
+        notes.append(f"{table.path}: {plan.no_queue}.")
     missing, frame = _without_lost(table, frame, lost, notes)
     columns = f"{table.path}: {plan.words}"
     return schema.Tables(devices=frame, notes=tuple(notes), what=WANTED, missing=missing, columns=columns)
@@ -182,6 +184,7 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     for field, unit in NUMBERS.items():
         if field in taken:
             columns |= measured(table, field, taken[field].heading, taken[field].factor(unit))
+    _check_wait(table, plan, columns)
     derive(columns)
     columns |= {"file": str(table.path), "line": pl.Series(table.line_numbers)}
     frame = schema.frame(schema.DEVICES, columns, len(table))
@@ -201,6 +204,15 @@ def _of_static_pav(
         notes.append(f"{table.path}: {heading} {listed(changed, SHOWN)}: {taken}.")
     aliases = cells.set(~static, None).str.strip_chars_end("*").cast(pl.UInt16) - 1
     return {"pool_aliases": aliases} | ({} if pool is None else {"pool": pool.set(static, None)})
+
+
+def _check_wait(table: CsvTable, plan: Plan, columns: Mapping[str, pl.Series], hair: float = 1e-6) -> None:
+    """Refuse a wait that is not queue / rate (Little's law), where the response is there too: nothing else asks it."""
+    if not {"iosq", "queued", "response"} <= columns.keys():
+        return
+    low, high = (columns[f"iosq{end}"] * columns[f"io_rate{end}"] for end in ("_low", "_high"))
+    wrong = (low * (1 - hair) > columns["queued_high"]) | (high * (1 + hair) < columns["queued_low"])
+    table.refuse(wrong, plan.taken["iosq"].heading, "what queue over rate makes: they contradict each other")
 
 
 def derive(columns: dict[str, Any]) -> None:

@@ -180,7 +180,8 @@ class Prediction(Answer):
             low, best, high = (end / shown.factor for end in self.values[shown.key])
             for end, values in (("", best), ("_low", low), ("_high", high)):
                 if not end or not np.isnan(values).all():
-                    columns.append(render.Column(name=shown.key + end, unit=shown.unit, values=values.tolist(),
+                    known = [None if math.isnan(value) else value for value in values.tolist()]
+                    columns.append(render.Column(name=shown.key + end, unit=shown.unit, values=known,
                                                  label=shown.label + end.replace("_", " ")))  # fmt: skip
         return render.Table(columns=tuple(columns))
 

@@ -6,6 +6,8 @@ import pytest
 
 from planner.advice.disk import Setting, disk_paths, disk_rates
 from planner.errors import InputError
+from planner.library import read_model
+from planner.whatif import predict
 
 XEDIT = Setting(workload="xedit", hit_ratio=0.9)
 
@@ -107,3 +109,13 @@ def test_an_unknown_workload_lists_the_known_ones(workload: str) -> None:
 def test_a_kind_that_was_not_measured_lists_those_that_were() -> None:
     with pytest.raises(InputError, match="one of eckd-minidisk, emulated-fba"):
         disk_paths("xedit", ["native-scsi"])
+
+
+def test_predict_ends_at_the_channel_as_well() -> None:
+    """One range of 8 requesters, by `disk rate` and by `predict`; 17 MB/s carry 435/s of these."""
+    setting = Setting(workload="xedit", hit_ratio=0.9, requesters=8, processors=2)
+    here = row(setting, "eckd-minidisk", "cached")
+    asked = {"mode": "cached", "hit_ratio": 0.9, "requesters": 8.0, "processors": 2.0}
+    there = predict(read_model("disk-xedit-eckd-minidisk"), asked).values["rate"][0]
+    assert [here["rate_low"], here["rate"], here["rate_high"]] == pytest.approx([*there])
+    assert there.high == pytest.approx(here["channel_rate"])

@@ -180,3 +180,29 @@ def test_shown_as_frame_and_html() -> None:
 
 def test_a_count_that_is_asked_twice_is_answered_once() -> None:
     assert scaling(counts=[14, 14]).headline == scaling(counts=[14]).headline
+
+
+@pytest.mark.parametrize("contention", [math.nan, math.inf, -5.0])
+def test_what_is_no_contention_is_refused(contention: float) -> None:
+    with pytest.raises(InputError, match="contention"):
+        scaling(contention=contention)
+
+
+def test_a_bare_count_is_refused() -> None:
+    with pytest.raises(InputError, match=r"counts = 14: expected numbers of processors, such as \[14\]"):
+        scaling(counts=14)  # type: ignore[arg-type]
+
+
+def test_a_table_holds_what_was_asked() -> None:
+    answer = scaling(counts=[14], wanted=700.0)
+    asked, wanted = answer.table().records()[-2:]
+    one, needed = answer.predict(14), answer.needed
+    assert needed is not None
+    assert [asked[f"predicted_itr{end}"] for end in ("_low", "", "_high")] == [*one]
+    assert [wanted[f"processors{end}"] for end in ("_low", "", "_high")] == [
+        needed.low,
+        needed.count,
+        needed.high,
+    ]
+    assert (asked["processors"], wanted["wanted_itr"]) == (14, 700.0)
+    assert len(answer.to_dict()["configurations"]) == len(answer.configurations)

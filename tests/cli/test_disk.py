@@ -80,9 +80,9 @@ def test_text_csv_and_picture(
     ("words", "problem"),
     [
         ((*RATE, "1.1"), "a share from 0 to 1"),
-        ((*RATE, "-0.1"), "a bare number of zero or more"),
+        ((*RATE, "-0.1"), "a share from 0 to 1"),
         ((*RATE, "101%"), "a share from 0 to 1"),
-        ((*RATE, "half"), "a bare number"),
+        ((*RATE, "half"), "a share from 0 to 1"),
         ((*RATE, "0.9", "--processors", "0"), "--processors = 0: expected a count of at least 1"),
         ((*RATE, "0.9", "--requesters", "0"), "--requesters = 0"),
         ((*RATE, "0.9", "--disks", "-1"), "--disks = -1"),
@@ -115,3 +115,21 @@ def test_a_large_system_is_asked_in_parts(capsys: pytest.CaptureFixture[str]) ->
     code, out, _ = ask(capsys, "disk", "rate", "--workload", "xedit", "--hit-ratio", "0.9", *words, "--json")
     assert code == 0
     assert [row["limit"] for row in json.loads(out)["rows"]] == ["channel", "channel", "disks", "channel"]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (
+            ("0,9",),
+            "--hit-ratio = '0,9': expected a share from 0 to 1, or 0% to 100%; a decimal point, no comma",
+        ),
+        (("90%", "--disks", "1000000"), "--disks = 1000000: expected a count of at least 1, at most 1000"),
+    ],
+)
+def test_what_is_outside_is_refused(
+    words: tuple[str, ...], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, said = ask(capsys, *RATE, *words)
+    assert code == 2
+    assert problem in " ".join(said.split())

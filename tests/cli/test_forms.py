@@ -196,7 +196,7 @@ SAID = {
     "storage usage {}/real-storage/5-users.listing --resident-pages 3": "--real-storage, --resident-pages = 'one of",
     "storage usage {}/hyperpav/522A-0-aliases.listing": "522A-0-aliases.listing': expected files with data spaces",
     "site nowhere.csv --target-response 2": "--target-response = '2': expected a time",
-    "disk rate --workload xedit --hit-ratio 1 --requesters 9999999": "--requesters = 9999999: expected at most",
+    "disk rate --workload xedit --hit-ratio 1 --requesters 9999999": "--requesters = 9999999: expected a count",
     "example --seed -1": "--seed = -1: expected 0 or more",
     "aliases pool {}/hyperpav/pool-0-aliases.listing --from 2030-01-01": "--from = '2030-01-01': expected a period",
     "read {}/hyperpav/522A-0-aliases.listing --deltas": "--deltas/--cumulative = True: expected it with volume",

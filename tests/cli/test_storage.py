@@ -176,3 +176,50 @@ def test_a_bad_listing(text: str, expected: str, tmp_path: Path, capsys: pytest.
     file.write_text(text)
     assert main(["storage", "usage", str(file)]) == 2
     assert expected in capsys.readouterr().err
+
+
+def test_a_share_is_the_digits_that_were_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    """1000 guests of 1 TB, of which 6e-7 are touched: 268,435,456,000 pages."""
+    found = answer(capsys, "frames", "--guests", "1000x1TB", "--instantiated", "0.00006%")
+    assert found["page_frames"] == 161_062  # 161,061.27 pages
+
+
+def test_csv_says_how_many_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = [
+        "storage",
+        "frames",
+        "--guests",
+        "88GB",
+        "--instantiated",
+        "70%",
+        "--real-storage",
+        "1024GB",
+        "--csv",
+    ]
+    assert main(asked) == 0
+    for row in csv.DictReader(io.StringIO(capsys.readouterr().out)):
+        assert [row[key] for key in ("guests", "guests_low", "guests_high")] == ["16", "16", "16"]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--guests", "88GB", "--real-storage", "1e30TB"), "at most 2**64 bytes"),
+        (("--guests", "3x10,5GB"), "--guests = '3x10,5GB': expected a size"),
+        (("--guests", "3x10,5GB"), "decimals take a point"),
+    ],
+)
+def test_what_is_no_size_is_refused_as_typed(
+    words: tuple[str, ...], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["storage", "frames", *words, "--instantiated", "70%"]) == 2
+    assert problem in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("command", ["storage usage {0}", "collect {0} -o {0}/new"])
+def test_a_folder_that_is_no_archive_is_named_itself(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command.format(tmp_path).split()) == 2
+    said = "".join(capsys.readouterr().err.split())
+    assert f"planner:{tmp_path}:expectedafolderthat" in said

@@ -284,7 +284,7 @@ def test_a_run_that_ends_at_any_change_of_a_file_leaves_all_or_nothing(
         assert done.stderr.splitlines()[-1].startswith("planner.errors.InputError: "), done.stderr
     try:
         found = rows(archive).height
-    except InputError:
+    except ReportError:
         assert begin == "none"
         found = 0
     assert found in ({there + 54} if finished else {there, there + 54})

@@ -203,6 +203,36 @@ def test_frames_with_other_names_and_with_an_index() -> None:
         assert [each.name for each in found.missing] == ["B"]
 
 
+@pytest.mark.parametrize(
+    ("heading", "wait"),
+    [("wait_ms", "0.5"), ("Wait", "0.5"), ("Avg Wait Time (us)", "500"), ("Queue Wait [s]", ".0005")],
+)
+def test_a_wait_times_the_rate_is_the_queue(heading: str, wait: str) -> None:
+    """Little's law; the planner's own tables call the time in queue wait_ms."""
+    found = read(text(f"device,io_rate,service_ms,{heading}", f"522A,400,1.3,{wait}")).devices.row(
+        0, named=True
+    )
+    assert found["queued"] == pytest.approx(0.2)
+    assert found["response"] == pytest.approx(1.8e-3)
+
+
+def test_a_column_that_may_hold_the_queue_is_named_where_nothing_tells_it() -> None:
+    header, row = "device,io_rate,service_ms,Waiting Time (ms),CPU", "522A,400,1.3,.5,3"
+    (note,) = read(text(header, row)).notes
+    assert "not used: 'Waiting Time (ms)', perhaps iosq; `map` says" in note
+    assert not read(text("device,io_rate,service_ms,response_ms,Waiting", "522A,400,1.3,1.8,.5")).notes
+    assert not read(text("device,io_rate,service_ms,CPU", "522A,400,1.3,3")).notes
+
+
+def test_a_wait_that_contradicts_queue_and_response_is_refused() -> None:
+    with pytest.raises(
+        ReportError, match=r"line 2, column 24: wait_ms .*: expected what queue over rate makes"
+    ):
+        read(text("device,io_rate,service_ms,response_ms,queued,wait_ms", "522A,400,1.3,1.80,.200,1.00"))
+    row = "522A,400,1.3,1.80,.200,0.50"
+    assert read(text("device,io_rate,service_ms,response_ms,queued,wait_ms", row)).devices.height == 1
+
+
 def test_whole_numbers_that_a_frame_keeps_as_floats_are_names_without_decimals() -> None:
     rows = {"device": [5200.0, 5201.0], "pool": [7.0, float("nan")], "iops": [700.5, 1], "svc": [1.3, 1.3]}
     found = read(pd.DataFrame(rows)).devices

@@ -212,7 +212,7 @@ def test_keys_are_those_of_an_aliases_row_with_intervals() -> None:
     assert keys <= set(row)
     assert set(row) - keys == {
         "io_rate_low", "io_rate_high", "service_low_ms", "service_high_ms", "wait_low_ms", "wait_high_ms",
-        "response_low_ms", "response_high_ms", "queued_low", "queued_high",
+        "response_low_ms", "response_high_ms", "queued_low", "queued_high", "no_alias_low", "no_alias_high",
     }  # fmt: skip
 
 
@@ -412,3 +412,9 @@ def test_with_a_device_for_every_requester_nothing_waits_and_the_text_shows_what
     assert fewer.values["queued"].high[0] > fewer.values["queued"].value[0] > 0.0
     halves = _half(0.0, 0.0, 0.7, None), _half(0.0, 0.0, 0.0, None)
     assert halves == ("0.350", "0")
+
+
+def test_the_tries_of_one_volume_have_a_range() -> None:
+    """It was none for one volume, while pools had theirs; where it is not known the table has an empty cell."""
+    tries = whatif.predict(POOL, {"volumes": 1.0, "aliases": 1.0}).values["no_alias"][0]
+    assert 0.5 < tries.low < tries.value < tries.high <= 1.0

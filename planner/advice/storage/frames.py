@@ -274,8 +274,18 @@ class StorageFit(Answer):
         return (*lines, *self.budget.notes, "CP itself and what else is resident is not counted.")
 
     def table(self) -> render.Table:
-        """Frames of what fits, as of a frame budget."""
-        return self.budget.table()
+        """Frames of what fits, as of a frame budget, beside how many that are, with the range."""
+        frames, key = self.budget.table(), self.what.split(" in ")[0].replace(" ", "_")
+        counts = {key: self.count, f"{key}_low": self.low, f"{key}_high": self.high}
+        beside = (
+            render.Column(name=name, unit="", values=[number] * len(self.budget.parts))
+            for name, number in counts.items()
+        )
+        return render.Table(columns=(*frames.columns, *beside))
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """Frames alone: how many fit stands in the headline."""
+        return self.budget.sections()
 
     def to_dict(self) -> dict[str, Any]:
         """`count` with its range, and the budget of it."""
