@@ -36,7 +36,7 @@ TIMES: Final = {
     "response": "response responsetime resp resptime rsp rsptime rt avgrspms deviceresponsetime devresp devresptime "
     "latency antwortzeit",
     "iosq": "iosq iosqtime iosqueuetime iosqueue iosqueuing iosqueueing avgioqms queuetime wait waittime queuewait "
-    "queuewaittime queueingtime queuingtime waitqueue iowait wartezeit",
+    "queuewaittime queueingtime queuingtime waitqueue wartezeit",
     "cu_wait": "cuwait controlunitwait",
     "interval": "interval intervallength duration intervalduration duratm length",
 }
