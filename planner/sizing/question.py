@@ -166,7 +166,10 @@ def quantity(given: Quantity, dimension: units.Dimension | None, argument: str, 
         if not units.is_number(given):
             example = "a count" if dimension is None else units.EXAMPLES[dimension]
             raise InputError(argument, given, example)
-        value, half = float(given), units.half_digit(repr(float(given)))
+        value = float(given)
+        half = units.half_digit(
+            repr(float(f"{value:.12g}"))
+        )  # .00137 from 1.37 / 1000, too, which is not quite that
         if dimension is not None and not value > 0:
             raise InputError(argument, given, units.EXAMPLES[dimension] + ", greater than zero")
     elif dimension is None:

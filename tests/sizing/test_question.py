@@ -76,6 +76,18 @@ def test_response_and_queue_leave_the_service_time_as_in_a_table(pool: bool) -> 
     assert typed.assumed.startswith("Service time was not measured: 1.1 ms taken")
 
 
+@pytest.mark.parametrize("hundredths", range(3, 400, 17))
+def test_a_time_that_was_computed_from_milliseconds_has_their_digits(hundredths: int) -> None:
+    typed, computed = (
+        quantity(each, "time", "service") for each in (f"{hundredths / 100:.2f}ms", hundredths / 100 / 1000)
+    )
+    assert computed.value == pytest.approx(typed.value, rel=1e-12)
+    # a number has no zeros at its end
+    assert (computed.high - computed.value) / (typed.high - typed.value) == pytest.approx(
+        10.0 if hundredths % 10 == 0 else 1.0
+    )
+
+
 def test_numbers_are_one_measurement() -> None:
     run = Numbers(rate="755/s", service="1.3ms", queue="1.84", in_use=2, volumes=3).run(pool=True)
     assert (run.bases, run.aliases, run.pool) == (3, 2, True)
