@@ -16,7 +16,7 @@ import planner
 from planner import files, system
 from planner.advice import disk_rates, paging_devices
 from planner.advice.disk import Setting
-from planner.advice.paging_capacity import Load
+from planner.advice.paging_load import Load
 from planner.library import data_path
 from planner.measurements.over_time import read_supplies
 from planner.published import figures

@@ -23,7 +23,8 @@ from planner import calibrate, queueing, render, sizing, style, system
 from planner.advice.channel_program import channel_programs
 from planner.advice.disk import Setting, disk_rates
 from planner.advice.paging import paging_devices
-from planner.advice.paging_capacity import Load, Question, kinds, paging_capacity
+from planner.advice.paging_capacity import Question, paging_capacity
+from planner.advice.paging_load import Load, kinds
 from planner.advice.processors import published, scaling
 from planner.advice.storage import StorageBudget, guest_frame_budget, resident_pages_that_fit, storage_usage
 from planner.answer import Answer

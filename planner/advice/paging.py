@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from planner import render, style
-from planner.advice.paging_capacity import (
+from planner.advice.paging_load import (
     LIKELY,
     ROUNDING,
     Load,
@@ -185,9 +185,7 @@ class PagingAnswer(Answer):
         lines += [*self.load.assumptions, self._several()]
         if self.load.guests is not None:
             served = [(each.kind, each.outcome) for each in self.choices if each.feasible]
-            lines.append(
-                random_note([(kind.device, kind.name, at.count, self.load) for kind, at in served if at])
-            )
+            lines.append(random_note([(kind, at.count, self.load) for kind, at in served if at]))
         if sum(choice.feasible for choice in self.choices) > 1:
             lines.append(self._cost())
         return tuple(lines)

@@ -3,308 +3,33 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from planner import library, render, style
+from planner import render, style
+from planner.advice.paging_load import (
+    LIKELY,
+    Load,
+    PagingKind,
+    PagingOutcome,
+    fewest,
+    kinds,
+    meets,
+    missing,
+    outcome,
+    random_note,
+    smallest,
+)
 from planner.answer import Answer, tabled
-from planner.calibrate.error_bar import PROBABILITY, central, law_errors, possible
-from planner.devices.paging import PagingDevice, PagingPerformance
+from planner.devices.paging import PagingDevice
 from planner.errors import InfeasibleError, InputError
-from planner.interval import Interval
 from planner.quantity import column
 from planner.queueing import checks
-from planner.queueing._roots import increasing_root
-from planner.results import Array
-from planner.units import MILLISECOND, given, readable
+from planner.units import given, readable
 
-PAGING_KINDS: Final = ("eckd", "emulated-fba", "xiv-serialized", "xiv-concurrent")
-LONGEST_RESPONSE: Final = 2.0  # default target, in service times: wait as long as service
-ROUNDING: Final = 1e-12  # a page rate that just fits is not refused for the rounding of floating point
-LIKELY: Final = (
-    (1 - PROBABILITY) / 2,
-    (1 + PROBABILITY) / 2,
-)  # shares of the possible devices at the ends of a range
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PagingKind:
-    """A shipped kind of paging device: `name`, the `device`, and the `model` that it was read from.
-
-    `possible`, arrays of shape (sets,): equally likely devices, of all that the fit allows of service time and pages
-    per transfer, each with the error of the law on its service time, which stands for whatever slows the device.
-    """
-
-    name: str
-    device: PagingDevice
-    model: library.Model
-    possible: PagingDevice = field(repr=False, compare=False)
-
-    @property
-    def machine(self) -> str:
-        """Machine that its processor times were measured on."""
-        return self.model.environment["machine"]
-
-    @property
-    def most_requests(self) -> float:
-        """Most requests per device that were measured."""
-        return self.model.validity["outstanding"][1]
-
-    def within(self, load: Load, count: int) -> tuple[Interval, Interval]:
-        """Utilization and response time [s] of a number of devices, 90 %; inf where they do not carry the load."""
-        busy, response = (
-            _around(best, drawn)
-            for best, drawn in zip(
-                _solved(self.device, load, count)[:2], _solved(self.possible, load, count)[:2], strict=True
-            )
-        )
-        return busy, response
-
-
-def _around(best: Array, drawn: Array) -> Interval:
-    """The estimate within the central 90 % of the possible."""
-    (low,), (high,) = central(drawn[:, None])
-    return Interval(float(min(low, best)), float(best), float(max(high, best)))
-
-
-def kinds(names: Sequence[str] = ()) -> list[PagingKind]:
-    """Read the shipped kinds of paging device in the order asked for, all where `names` is empty."""
-    found = []
-    for name in dict.fromkeys([names] if isinstance(names, str) else names or PAGING_KINDS):
-        InputError.unless_one_of("kind", name, PAGING_KINDS)
-        model = library.read_model(f"paging-{name}")
-        device, sets = PagingDevice.from_model(model), possible(model, 64).sets
-        slower = np.maximum(1 + law_errors(model.fit), 0.01)[:, None]
-        times, pages = np.broadcast_arrays(slower * sets["service_time"], sets["pages_per_transfer"])
-        drawn: dict[str, Any] = {"service_time": times.ravel(), "pages_per_transfer": pages.ravel()}
-        found.append(PagingKind(name=name, device=device, model=model, possible=replace(device, **drawn)))
-    return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
-    """What is asked for.
-
-    `page_rate` [1/s]; `guests` that fault (None: pages come at random); `target` [s], twice the service time of each
-    kind where None; `scv` is the squared coefficient of variation of a transfer's service, which no measurement gives.
-    """
-
-    page_rate: float
-    guests: int | None = None
-    target: float | None = None
-    scv: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Refuse what is no load."""
-        for name, unit in (("page_rate", "1/s"), ("target", "s")):
-            if (value := getattr(self, name)) is not None:
-                checks.positive(name, value, unit)
-        if self.guests is not None:
-            checks.count("guests", self.guests)
-
-    @property
-    def requests(self) -> int | None:
-        """Requests outstanding or about to come back; None where pages come at random."""
-        # a fault read that the guest waits for, and the page write that makes room for it
-        return None if self.guests is None else 2 * self.guests
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What was taken for granted, in sentences."""
-        random = (
-            "Pages are taken to come at random. All runs had guests that wait for their pages (--guests), which "
-            "queue less."
-        )
-        free = "No response time was asked for (--target): the wait may be as long as the service."
-        return (*([random] if self.guests is None else []), *([free] if self.target is None else []))
-
-    @property
-    def within(self) -> str:
-        """The target in words."""
-        return "twice the service time" if self.target is None else f"{given(self.target / MILLISECOND)} ms"
-
-    def target_of(self, device: PagingDevice) -> float:
-        """Longest response time that is accepted of a device [s]."""
-        return LONGEST_RESPONSE * device.service_time if self.target is None else self.target
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PagingOutcome:
-    """What a number of devices does: its `count`, `utilization`, `response_time` [s], `requests` present per device."""
-
-    count: int
-    utilization: float
-    response_time: float
-    requests: float
-
-
-def carried_by(device: PagingDevice, load: Load) -> float:
-    """Fewest devices that carry the page rate at all, each always busy; a whole number."""
-    return float(np.ceil(load.page_rate / np.max(device.capacity) * (1 - ROUNDING)))
-
-
-def outcome(device: PagingDevice, load: Load, count: int) -> PagingOutcome:
-    """Solve a number of devices that requests are dealt to evenly; response inf where they do not carry the load."""
-    utilization, response, requests = map(float, _solved(device, load, count))
-    return PagingOutcome(count=count, utilization=utilization, response_time=response, requests=requests)
-
-
-def _solved(device: PagingDevice, load: Load, count: int) -> tuple[Array, Array, Array]:
-    """Utilization, response time [s] and requests per device, of one device or of as many as its arrays hold."""
-    if load.requests is None:
-        alone = device.open(load.page_rate / count, scv=load.scv)
-        return alone.utilization, alone.response_time, alone.requests
-    return _Dealt(device=device, load=load, count=count, requests=load.requests).solved()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Dealt:
-    """Requests of guests dealt evenly to a number of devices: some have one more than the others."""
-
-    device: PagingDevice  # its service time and pages may be arrays of one shape, as is what follows
-    load: Load
-    count: int
-    requests: int
-
-    @property
-    def devices(self) -> Array:
-        """Devices that have the fewer requests, and those that have one more; the rest idle."""
-        more = self.requests % min(self.count, self.requests)
-        return np.array([min(self.count, self.requests) - more, more], dtype=np.float64)
-
-    @property
-    def round_time(self) -> Any:
-        """Time from one request of a guest to its next at the page rate asked for [s]."""
-        return self.requests * self.device.pages_per_transfer / self.load.page_rate
-
-    def at(self, think_time: ArrayLike) -> PagingPerformance:
-        """One device of each sort, on the first axis."""
-        each = self.requests // min(self.count, self.requests)
-        sorts = np.reshape([each, each + 1], (2, *(1,) * np.ndim(self.device.service_time)))
-        return self.device.closed(sorts, think_time, scv=self.load.scv)
-
-    def excess(self, solved: PagingPerformance) -> Array:
-        """Page rate over the one asked for, less 1."""
-        return np.asarray(self.devices @ solved.page_rate / self.load.page_rate - 1)
-
-    def meets(self, target: ArrayLike) -> Array:
-        """Whether the response time stays within the target where the guests think for the rest of a round."""
-        solved = self.at(np.maximum(self.round_time - target, 0.0))
-        quick = self.response(solved) <= np.asarray(target) * (1 + ROUNDING)
-        return np.where(self.round_time <= target, self.excess(solved) >= -ROUNDING, quick)
-
-    def response(self, solved: PagingPerformance) -> Array:
-        """Response time over all devices by Little's law, exact however long the guests think [s]."""
-        return np.asarray(self.devices @ solved.requests / (self.devices @ solved.transfer_rate))
-
-    def solved(self) -> tuple[Array, Array, Array]:
-        """Solve for the think time that gives the page rate."""
-
-        def short(think: Array, service_time: Any, pages: Any) -> Array:
-            device = replace(self.device, service_time=service_time, pages_per_transfer=pages)
-            part = replace(self, device=device)
-            return -part.excess(part.at(think))
-
-        known = np.broadcast_arrays(self.device.service_time, self.device.pages_per_transfer)
-        least = np.zeros_like(known[0])
-        lacking = short(least, *known) > ROUNDING
-        solved = self.at(increasing_root(short, least, np.asarray(self.round_time), known))
-        return (
-            np.where(lacking, 1.0, self.devices @ solved.utilization / self.count),
-            np.where(lacking, np.inf, self.response(solved)),
-            np.where(lacking, self.requests, self.devices @ solved.requests) / self.count,
-        )
-
-    @property
-    def at_random(self) -> float:
-        """Page rate of requests that return at once to any device, each as likely [1/s].
-
-        Product form: the throughput of a station is G(N - 1) / G(N), and G, of N requests, the convolution of
-        1 / (1 2 ... c c c ...) over all stations (Buzen, CACM 16, 1973); N / (N + M - 1) of the most at M stations of
-        one place. The weights are scaled to add up to 1, with the mean N / M, and so G does not overflow.
-        """
-        number, places = np.arange(self.requests + 1), self.device.queue_depth
-        scale = self.requests / (self.requests + self.count)
-        each = np.cumprod(np.append(1.0, scale * places / np.minimum(number[1:], places)))
-        each /= each.sum()
-        together = np.eye(1, len(number))[0]
-        for digit in f"{self.count:b}":  # powers by squaring
-            together = np.convolve(together, together)[: len(number)]
-            if digit == "1":
-                together = np.convolve(together, each)[: len(number)]
-        return float(self.count * self.device.capacity * scale * together[-2] / together[-1])
-
-
-def random_note(found: Sequence[tuple[PagingDevice, str, int, Load]]) -> str:
-    """Say that requests are dealt evenly, and how many pages of what was found remain if they are not."""
-    fewer = []
-    for device, name, count, load in found:
-        if load.requests is None or load.requests * count > LARGEST_DEAL:
-            continue
-        rate = _Dealt(device=device, load=load, count=count, requests=load.requests).at_random
-        if rate < load.page_rate:
-            fewer.append(f"{readable(rate)} pages/s on {count:,} {name}")
-    most = f": at most {' or '.join(fewer)}" if fewer else ""
-    return f"Requests are taken to be dealt evenly over the devices; at random devices they queue more{most}."
-
-
-def meets(device: PagingDevice, load: Load, count: int) -> Array:
-    """Whether a number of devices carries the page rate within the target, of each of its arrays."""
-    target = load.target_of(device)
-    # At any rate, if ever so little, requests wait but for a server each.
-    waits = load.requests is None or load.requests > count * device.queue_depth
-    room = np.greater(target, device.service_time) | (np.equal(target, device.service_time) & (not waits))
-    if not room.any():
-        return np.asarray(room)
-    if load.requests is None:
-        return np.asarray(room & (_solved(device, load, count)[1] <= target))
-    dealt = _Dealt(device=device, load=load, count=count, requests=load.requests)
-    return np.asarray(room & dealt.meets(target))
-
-
-def fewest(device: PagingDevice, load: Load) -> PagingOutcome | None:
-    """Find the smallest number of devices that carries the page rate within the target; None where none does."""
-    count = fewest_of(device, load)
-    return None if count is None else outcome(device, load, count)
-
-
-def fewest_of(device: PagingDevice, load: Load, share: float = 1.0) -> int | None:
-    """Find the smallest number with which at least `share` of the devices in the arrays meet the target, or None."""
-    least = max(1, int(carried_by(device, load)))
-    most = 2**40 if load.requests is None else load.requests
-
-    def enough(count: int) -> bool:
-        return bool(meets(device, load, count).mean() >= share)
-
-    if least > most or not enough(most):
-        return None
-    return _smallest(enough, least, most)
-
-
-def _smallest(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Smallest whole number for which `holds`, which stays true from there on and is true at `high`."""
-    return low + bisect_left(range(low, high), True, key=holds)
-
-
-def missing(device: PagingDevice, load: Load) -> str:
-    """What is missing where no number of devices is enough."""
-    service = device.service_time
-    if load.requests is not None:
-        most = load.requests * device.pages_per_transfer / service
-        if most < load.page_rate:
-            guests = math.ceil(load.guests * load.page_rate / most) if load.guests else 0
-            keep = f"{load.guests} guests keep" if load.guests != 1 else "1 guest keeps"
-            return f"{keep} at most {readable(most)} pages/s under way, {guests:,} guests would be needed"
-    short = "is shorter" if load.target_of(device) < service else "leaves no time for one"
-    return f"a transfer takes {readable(service / MILLISECOND)} ms without any wait, the target {short}"
-
-
-LARGEST_DEAL: Final = 2_000_000  # requests times devices, for a number of what is dealt at random
 HALVINGS: Final = 40  # of the page rate
 MOST_GUESTS: Final = 1_000_000  # where the search ends
 
@@ -406,11 +131,10 @@ class PagingCapacity(Answer):
         lines = [f"{row.kind.name}: {row.reason}." for row in self.rows if row.reason]
         if load.guests is not None:
             lines.append("Each guest has a fault read and a page write outstanding.")
-            found = [(row.kind, row.amount) for row in self.feasible if row.amount is not None]
             at = self.question
-            lines.append(
-                random_note([(kind.device, kind.name, at.devices, at.load(amount)) for kind, amount in found])
-            )
+            lines.append(random_note([
+                (row.kind, at.devices, at.load(row.amount)) for row in self.feasible if row.amount is not None
+            ]))  # fmt: skip
         return (*lines, *load.assumptions)
 
 
@@ -453,7 +177,7 @@ def _most(device: PagingDevice, at: Question, share: float = 1.0) -> float:
         return low
     many = math.floor(full / at.per_guest) + 1
     most = min(many, MOST_GUESTS)
-    found = _smallest(lambda guests: not at.meets(device, guests, share), 1, most)
+    found = smallest(lambda guests: not at.meets(device, guests, share), 1, most)
     if found == most < many:
         raise InputError(
             "per_guest", at.per_guest, f"a rate of which fewer than {most:,} guests are carried", "1/s"

@@ -14,7 +14,8 @@ from planner import library, style
 from planner.advice.channel_program import WAYS, CcwAnswer
 from planner.advice.disk import DiskAnswer, DiskRow, Setting
 from planner.advice.paging import PagingAnswer
-from planner.advice.paging_capacity import Load, PagingCapacity, PagingKind
+from planner.advice.paging_capacity import PagingCapacity
+from planner.advice.paging_load import Load, PagingKind
 from planner.advice.processors import Scaling
 from planner.calibrate.error_bar import interval
 from planner.devices.channel_program import WIDTHS

@@ -219,7 +219,7 @@ class Scaling(Answer):
     )  # fmt: skip
     FIGURES: ClassVar = (
         column("laws", of=lambda found: [record(found.device, LAW)]),
-        column("configurations", of=lambda found: tabled(found.compared, found.COLUMNS).records()),
+        column("configurations", of=lambda found: Answer.table(found).records()),
         column("trials"), column("predictions"),
         column("wanted_itr", of="wanted"), column("processors_needed", of="needed.count"),
         column("processors_needed_low", of="needed.low"), column("processors_needed_high", of="needed.high"),
@@ -342,19 +342,18 @@ class Scaling(Answer):
 
     def table(self) -> render.Table:
         """Configurations, and what was asked below them: run `asked` for a count, `wanted` for a throughput."""
-        measured, asked = tabled(self.compared, self.COLUMNS), self.asked
+        measured, asked = Answer.table(self), self.asked
         if not asked:
             return measured
-        known = {column.name: column for column in measured.columns}
-        names = [*known, *(name for name in ASKED if name not in known)]
-        columns = [
-            known.get(
-                name, render.Column(name=name, unit=ASKED.get(name, ""), values=[None] * len(self.compared))
-            )
-            for name in names
-        ]
+        known, nothing = {column.name for column in measured.columns}, [None] * len(self.compared)
+        more = (
+            render.Column(name=name, unit=unit, values=nothing)
+            for name, unit in ASKED.items()
+            if name not in known
+        )
         return render.Table(columns=tuple(
-            replace(column, values=[*column.values, *(row.get(column.name) for row in asked)]) for column in columns
+            replace(column, values=[*column.values, *(row.get(column.name) for row in asked)])
+            for column in (*measured.columns, *more)
         ))  # fmt: skip
 
     @property
@@ -373,7 +372,7 @@ class Scaling(Answer):
     def sections(self) -> tuple[render.Section, ...]:
         """Configurations without their CPU times; the measured pairs of releases where a contention was given."""
         title, names = self.PARTS[0]
-        measured = render.Section(title=title, table=tabled(self.compared, self.COLUMNS).pick(names.split()))
+        measured = render.Section(title=title, table=Answer.table(self).pick(names.split()))
         if self.contention is None:
             return (measured,)
         title = "z/VM 5.3 over 5.2, four measured pairs, no law; the nearest is marked"

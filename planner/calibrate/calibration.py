@@ -10,9 +10,10 @@ import numpy as np
 
 from planner import library, render, units
 from planner.answer import Answer, tabled
-from planner.calibrate.error_bar import PROBABILITY, Spread
+from planner.calibrate.error_bar import PROBABILITY
 from planner.calibrate.least_squares import Comparison
 from planner.calibrate.problem import Observation
+from planner.calibrate.spread import Spread
 from planner.errors import InputError
 from planner.library import Status
 from planner.quantity import Quantity, column

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from planner.calibrate.calibration import Estimate, Fit, Outlier, correlations, given, known_parameters
-from planner.calibrate.error_bar import PROBABILITY, Spread, spread_of
+from planner.calibrate.error_bar import PROBABILITY
 from planner.calibrate.least_squares import with_likely_error
 from planner.calibrate.problem import (
     KEYS,
@@ -25,6 +25,7 @@ from planner.calibrate.problem import (
     search,
     starts,
 )
+from planner.calibrate.spread import Spread, spread_of
 from planner.devices.parameters import POPULATION
 from planner.errors import CalibrationError, InputError
 from planner.library import Status

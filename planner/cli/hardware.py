@@ -106,7 +106,8 @@ def paging(
     Example: planner paging --devices 20 --per-guest 2000/s --target 4ms
     """
     from planner.advice.paging import paging_devices
-    from planner.advice.paging_capacity import Load, Question, paging_capacity
+    from planner.advice.paging_capacity import Question, paging_capacity
+    from planner.advice.paging_load import Load
 
     for name, count in (("--guests", guests), ("--devices", devices)):
         if count is not None and count < 1:

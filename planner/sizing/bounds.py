@@ -10,7 +10,8 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.calibrate.error_bar import central, points, smeared
+from planner.calibrate.error_bar import central, smeared
+from planner.calibrate.spread import points
 from planner.demand import Law, Readings, Target
 from planner.devices import Performance
 from planner.interval import Interval

@@ -12,18 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.advice.paging import LARGEST_COUNT, paging_devices
-from planner.advice.paging_capacity import (
-    PAGING_KINDS,
-    Load,
-    Question,
-    _Dealt,
-    carried_by,
-    fewest,
-    kinds,
-    meets,
-    outcome,
-    paging_capacity,
-)
+from planner.advice.paging_capacity import Question, paging_capacity
+from planner.advice.paging_load import PAGING_KINDS, Load, _Dealt, carried_by, fewest, kinds, meets, outcome
 from planner.calibrate.error_bar import interval
 from planner.devices import PagingDevice
 from planner.errors import InfeasibleError, InputError

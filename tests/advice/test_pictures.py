@@ -10,7 +10,8 @@ import pytest
 from planner.advice import channel_programs
 from planner.advice.disk import Setting, disk_rates
 from planner.advice.paging import paging_devices
-from planner.advice.paging_capacity import Load, Question, paging_capacity
+from planner.advice.paging_capacity import Question, paging_capacity
+from planner.advice.paging_load import Load
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

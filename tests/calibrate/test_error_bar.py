@@ -15,25 +15,21 @@ from scipy.stats import norm, t, truncnorm
 from planner import library
 from planner.calibrate.error_bar import (
     NODES,
-    _chi_square,
     _ends,
     _mixture,
     _open,
     _root,
-    _sets,
     central,
     cut_off,
     interval,
     intervals,
-    points,
     possible,
-    quantiles,
     smeared,
-    spread_of,
     stretch,
 )
 from planner.calibrate.least_squares import LeastSquares, MeasuredFigure
 from planner.calibrate.problem import KEYS, PARAMETERS, Observation, Solution, share_of
+from planner.calibrate.spread import _chi_square, _sets, points, quantiles, spread_of
 from planner.devices.kinds import KINDS
 from planner.errors import ConvergenceError, InputError, ReportError
 from planner.interval import Interval

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, norm, qmc
 
-from planner.calibrate.error_bar import EDGE, SEED, _stretched, points, stretch
+from planner.calibrate.error_bar import stretch
+from planner.calibrate.spread import EDGE, SEED, _stretched, points
 
 
 @pytest.mark.parametrize(
