@@ -344,6 +344,10 @@ def resolution(text: str, dimension: Dimension, *, argument: str = "value") -> f
     return half_digit(number) * factor
 
 
+PRINTED: Final = 12
+"""Significant digits at most of a number that was printed; one that was computed has more."""
+
+
 def half_digit(number: str) -> float:
     """Half a unit of the last digit of a decimal number.
 

@@ -100,6 +100,11 @@ two-point distribution of the means of the parts with moments 1, e / 2 and e^3 /
 batches, .90 and 4.64 of the mean."""
 
 
+def within_reach(load: Array, most: Array) -> Array:
+    """A load, or twice `most`, what all devices serve, where it is more: there nothing but that it is more counts."""
+    return np.minimum(load, 2.0 * most)
+
+
 def batches(
     station: DeviceStation, rate: Array, mean: Array, share: Array, parts: Array = GEOMETRIC
 ) -> Figures:
@@ -110,7 +115,7 @@ def batches(
     one matrix T a level: the sums are (1 - T)^-1 T and (1 - T)^-2 T.
     """
     steps = station.steps
-    rate = np.minimum(rate, 2.0 * station.over[-1])  # what no number of devices serves has no law
+    rate = within_reach(rate, station.over[-1])
     sizes = 1.0 + (mean - 1.0) * parts[:, 1:]
     rise, single, stay = parts[:, :1] * share * rate / mean, (1 - share) * rate, 1 - 1 / sizes
     heads, laws = np.empty((station.most + 1, *sizes.shape)), np.empty((station.most + 1, rate.size))
@@ -152,7 +157,7 @@ def fixed_batches(station: DeviceStation, rate: Array, mean: Array) -> Figures:
     g_j over j > d and G2(d) = sum of (j - d) g_j over j > d, (mu - rate) W0 = l sum p_i G1(c-i), (mu - rate) W1 = l
     (sum p_i G2(c-i) + G2(0) W0).
     """
-    rate = np.minimum(rate, 2.0 * station.over[-1])
+    rate = within_reach(rate, station.over[-1])
     whole = np.floor(mean)
     rest = mean - whole
     arrivals, steps, size = rate / mean, station.steps, rate.size

@@ -143,7 +143,7 @@ def present(readings: Readings, levels: int) -> tuple[Array, Array, Array]:
 
 
 def _laws(kind: int, part: Demands, steps: Array) -> Array:
-    load = np.minimum(part.load, 2.0 * steps[-1])  # as in `chains.batches`
+    load = chains.within_reach(part.load, steps[-1])
     levels = steps.size - 1
     if kind in (kinds.CLOSED, kinds.ACTIVE):
         return _of_requesters(part.population, part.think, part.active, steps)

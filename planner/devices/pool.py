@@ -100,9 +100,8 @@ class Performance(Result):
         return self.service_time + self.wait_time
 
 
-SIDE_BY_SIDE: Final = (
-    8  # requesters of a volume up to which many sets of it are solved as pools, in less than a second
-)
+SIDE_BY_SIDE: Final = 8
+"""Requesters of a volume up to which many sets of it are solved as pools, in less than a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -135,7 +135,9 @@ NO_QUEUE: Final = (
     "meet to the queue of I/Os that come five at a time."
 )
 QUEUED: Final = 5.0
+"""I/Os that come at once where a queue that was not measured is longest."""
 MOST_USED: Final = 0.5
+"""Share of the time that a device is busy in the measurement that stands for it."""
 
 
 def without_queue(run: Run) -> Run:

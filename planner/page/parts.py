@@ -227,13 +227,8 @@ def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: in
     series = need.series
     figures: list[PagePicture] = []
     if not np.isnat(series.start).any() and series.start.size >= fewest:
-        course = Course(
-            start=series.start,
-            seconds=series.seconds,
-            needed=series.needed,
-            in_use=series.in_use,
-            worst=need.worst_start,
-        )
+        course = Course(start=series.start, seconds=series.seconds, needed=series.needed, in_use=series.in_use,
+                        worst=need.worst_start)  # fmt: skip
         week = Week(hours=series.hours(), in_use=float(need.in_use), busiest=need.busiest_hour)
         figures = [
             PagePicture(svg=course.draw(f"{ident}-n"), caption=course.words(), key=COURSE_KEY),

@@ -23,7 +23,7 @@ from planner.render.text import counted
 from planner.reports.lines import PACKED, read_bytes
 from planner.reports.moments import read_moment
 from planner.results import Array
-from planner.units import half_digit
+from planner.units import PRINTED, half_digit
 
 COUNTER_SIZE: Final = 2**32  # monitor counters have 32 bits
 SEPARATORS: Final = (",", ";", "\t")  # of what spreadsheets call CSV, too
@@ -35,7 +35,6 @@ UNITS: Final = {  # by the end of a heading, the longer ones first
 _CONTROLS: Final = bytes(set(range(32)) - set(b"\n\r\t")) + b"\x7f"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _THOUSANDS: Final = r"^[0-9]{1,3}(\.[0-9]{3})+$"
-PRINTED: Final = 12  # significant digits at most of a number that was printed; one that was computed has more
 _HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(340)])
 
 

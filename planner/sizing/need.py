@@ -141,9 +141,10 @@ def _at_ends(cases: Sequence[Case], growth: Sequence[float]) -> Iterator[tuple[i
             for end in case[-1].ends:
                 times = float(case[-1].total_rate.value / end.total_rate.value)
                 yield k, (end,), (1.0 + growth[k]) * times - 1.0, False
-        elif any(run.ends and run.queue_known for run in case):
-            for side in (0, 1):
-                there = [run.ends[side] if run.ends and run.queue_known else run for run in case]
+            continue
+        both = [run.ends if run.ends and run.queue_known else (run, run) for run in case]
+        if any(low is not high for low, high in both):
+            for there in zip(*both, strict=True):
                 yield k, there, growth[k], True
 
 

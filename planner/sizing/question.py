@@ -167,9 +167,8 @@ def quantity(given: Quantity, dimension: units.Dimension | None, argument: str, 
             example = "a count" if dimension is None else units.EXAMPLES[dimension]
             raise InputError(argument, given, example)
         value = float(given)
-        half = units.half_digit(
-            repr(float(f"{value:.12g}"))
-        )  # .00137 from 1.37 / 1000, too, which is not quite that
+        printed = float(f"{value:.{units.PRINTED}g}")  # 1.37 / 1000 is not quite .00137
+        half = units.half_digit(repr(printed))
         if dimension is not None and not value > 0:
             raise InputError(argument, given, units.EXAMPLES[dimension] + ", greater than zero")
     elif dimension is None:

@@ -84,8 +84,11 @@ def asked(runs: Sequence[tuple[Run, ...]], laws: Sequence[tuple[float, float]]) 
     return ends
 
 
-def unmeasured(run: Run) -> Run:
-    """The same without its queue."""
+def told(run: Run, seconds: float, *, queues: bool) -> Run:
+    """The same as its source tells it: with the error of few samples, or without a queue."""
+    run = sampled(run, seconds / SAMPLED_EVERY) if seconds else run
+    if queues:
+        return run
     nothing = np.zeros(run.bases)
     return without_queue(replace(run, queued=Interval(nothing, nothing, nothing + np.inf)))
 
@@ -97,8 +100,7 @@ def of_volumes(drawn: Sequence[Case], seconds: float = 0.0, *, queues: bool = Tr
         volume = case.volume
         measured = volume.sampled(aliases, seconds, SAMPLED_EVERY) if seconds else volume.row(aliases)
         run = run_of(measured[:, None], aliases, listing=bool(volume.seed % 2), pool=False)
-        run = sampled(run, seconds / SAMPLED_EVERY) if seconds else run
-        return run if queues else unmeasured(run)
+        return told(run, seconds, queues=queues)
 
     return _one_and_two(
         [row(case, case.aliases) for case in drawn], (lambda k, aliases: row(drawn[k], aliases)) if queues else None,
@@ -112,8 +114,7 @@ def of_pools(drawn: Sequence[PoolCase], seconds: float = 0.0, *, queues: bool = 
     def row(case: PoolCase, aliases: int) -> Run:
         measured = case.sampled(aliases, seconds, SAMPLED_EVERY) if seconds else case.row(aliases)
         run = run_of(measured, aliases, listing=case.listing, pool=True)
-        run = sampled(run, seconds / SAMPLED_EVERY) if seconds else run
-        return run if queues else unmeasured(run)
+        return told(run, seconds, queues=queues)
 
     return _one_and_two(
         [row(case, case.aliases) for case in drawn], (lambda k, aliases: row(drawn[k], aliases)) if queues else None,

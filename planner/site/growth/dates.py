@@ -231,9 +231,7 @@ class Limit:
     reached_high: date | None
     verdict: Verdict | None  # "already", "within horizon", "not within horizon", "too few days"
     levels: tuple[Interval, ...]  # busy-day level of the load 90, 180 and 365 days after the last one, 90 %
-    needs: tuple[
-        Interval, ...
-    ]  # `now` with its range, and what it becomes by then, where that is not the load itself
+    needs: tuple[Interval, ...]  # `now` with its range, then by these days, where that is not the load itself
     week: tuple[float, ...]  # factor of each weekday from Monday on, at most 1
     month_end: tuple[str, Interval] | None  # which days about a month end differ, and by which factor
     shifts: tuple[Shift, ...]  # level shifts, in order of time
