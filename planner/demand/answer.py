@@ -8,12 +8,11 @@ from typing import Final
 import numpy as np
 
 from planner.demand import kinds
-from planner.demand.kinds import ArrayFields
 from planner.demand.read import poisson_queue, with_queues
 from planner.demand.readings import MEASURED_CONCURRENCY, Readings
 from planner.demand.rowwise import Flags, Indices
 from planner.demand.target import Target
-from planner.results import Array
+from planner.results import Array, ArrayFields
 from planner.units import MOST_ALIASES
 
 POINT: Final = 0.645  # quantile of the counts: too few costs more than too many

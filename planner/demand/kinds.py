@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.demand import chains
-from planner.results import Array
+from planner.results import Array, ArrayFields
 
 KINDS: Final = (
     "poisson", "closed", "variable", "batches", "mixed batches", "fixed batches", "periodic", "active", "on-off",
@@ -30,19 +29,6 @@ FINE_ACTIVE_STEPS: Final = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22)
 # Of the I/Os that come on top of the others in slow phases. Of lognormal rates (`tests.demand.accuracy --slow`) .04 to
 # .15 leave the need in the range; with all I/Os it lies one below.
 SLOW_SHARES: Final = (0.15,)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ArrayFields:
-    """Arrays of one shape, a field each."""
-
-    def changed(self, change: Callable[[Any], Any]) -> Self:
-        """All of them changed in one way."""
-        return type(self)(**{item.name: change(getattr(self, item.name)) for item in fields(self)})
-
-    def of(self, index: Any) -> Self:
-        """Some of the elements."""
-        return self.changed(lambda values: values[index])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.demand import chains, kinds
-from planner.demand.kinds import ArrayFields, Demands, Layout
+from planner.demand.kinds import Demands, Layout
 from planner.interval import Interval
 from planner.queueing._roots import increasing_root
-from planner.results import Array
+from planner.results import Array, ArrayFields
 
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
@@ -51,8 +51,6 @@ class MeasuredRows(ArrayFields):
     queue_high: Array
     service_low: Array
     service_high: Array
-    rate_low: Array
-    rate_high: Array
     devices: Array
 
 

@@ -16,7 +16,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.demand.kinds import ArrayFields
 from planner.demand.law import Law
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.demand.rowwise import on_edge
@@ -28,7 +27,7 @@ from planner.queueing._roots import increasing_root
 from planner.queueing.erlang import erlang_b
 from planner.queueing.pools.solve import solve_pools
 from planner.queueing.pools.stability import most_in_overload
-from planner.results import Array
+from planner.results import Array, ArrayFields
 from planner.units import readable
 
 OPEN: Final = (math.inf,)

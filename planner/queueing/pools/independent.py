@@ -108,7 +108,7 @@ def crowded(
         step = max(cells // (size * elements.volumes.shape[1]), 1)
         for first in range(0, which.size, step):
             some = which[first : first + step]
-            part, are[some] = _crowded(elements.take(some), size, least)
+            part, are[some] = _crowded(elements.of(some), size, least)
             outcome.write(some, part)
     return outcome, are
 

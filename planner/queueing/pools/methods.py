@@ -68,7 +68,7 @@ def _nothing_arrives(asked: Asked) -> Mask:
 
 
 def _idle(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
-    here = asked.elements.take(which)
+    here = asked.elements.of(which)
     outcome = Outcome.empty(here)
     outcome.free_law[np.arange(which.size), here.aliases.astype(np.int64)] = 1.0
     return outcome, np.ones(which.size, dtype=bool)
@@ -80,7 +80,7 @@ def _side_by_side(
     """Solve elements in one call."""
 
     def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
-        here = asked.elements.take(which)
+        here = asked.elements.of(which)
         outcome = solve(here)
         return outcome, balanced(here, outcome)
 
@@ -93,7 +93,7 @@ def _one_by_one(
     """Solve elements apart, equal ones once."""
 
     def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
-        here = asked.elements.take(which)
+        here = asked.elements.of(which)
         outcome = Outcome.empty(here)
         known: dict[tuple[int, int], Outcome] = {}
         for at, element in enumerate(which.tolist()):
@@ -113,13 +113,13 @@ def _by_classes(
     """Solve elements of as many classes together: one without volumes costs as much as another."""
 
     def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
-        here = asked.elements.take(which)
+        here = asked.elements.of(which)
         outcome = Outcome.empty(here)
         settled = np.zeros(which.size, dtype=bool)
         numbers = (here.volumes > 0.0).sum(axis=-1)
         for classes in np.unique(numbers).tolist():
             of = np.flatnonzero(numbers == classes)
-            part = here.take(of)
+            part = here.of(of)
             order = np.argsort(part.volumes <= 0.0, axis=-1, kind="stable")[:, :classes]
             found, settled[of] = solve(part.with_classes(order))
             outcome.write(of, found.spread(order, here.volumes.shape[-1]))
@@ -141,7 +141,7 @@ def _by_chains_of_one(asked: Asked) -> Mask:
     full = load * (1.0 + elements.inflation * elements.aliases) > NEARLY_FULL * (elements.aliases + 1.0)
     gap = elements.redrive_time > 0.0
     some = elements.independent & (gap & (elements.aliases < elements.most_beyond) | single & full)
-    some[some] = ~elements.take(some).ample
+    some[some] = ~elements.of(some).ample
     for element in np.flatnonzero(some & single).tolist():
         pool, aliases = asked.pool(element)
         some[element] = not pool.closed[0] or states_of_one(pool, aliases) <= MAX_STATES
@@ -154,7 +154,7 @@ def _solve_exact(pool: CheckedPool, aliases: int) -> Outcome:
 
 def _at_last(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
     """Where the field has no answer: chains of few enough states, or volumes, and pools that are nearly crowded."""
-    here = asked.elements.take(which)
+    here = asked.elements.of(which)
     outcome, found = _by_classes(partial(crowded, least=0.5 * CROWD))(asked, which)
     few = here.volumes.sum(axis=-1) <= MOST_VOLUMES
     for at in np.flatnonzero(few | here.closed.all(axis=-1)).tolist():
@@ -209,6 +209,6 @@ def solve_all(asked: Asked, method: str) -> tuple[Outcome, Mask, str]:
     failed = np.flatnonzero(~converged)
     if failed.size and method in FIELD:
         found, settled = _at_last(asked, failed)
-        outcome.write(failed[settled], found.take(settled))
+        outcome.write(failed[settled], found.of(settled))
         converged[failed] = settled
     return outcome, converged, "mean-field" if "mean-field" in kinds else "exact"

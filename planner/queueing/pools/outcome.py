@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.pool import CheckedPool
-from planner.results import Array
+from planner.results import Array, ArrayFields
 
 TOLERANCE: Final = 0.01
 """Relative error allowed in N = X (Z + R), in busy servers = X S, and of any bound."""
@@ -30,7 +30,7 @@ PER_CLASS: Final = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class Outcome(ArrayFields):
     """Solved pools; per class arrays are per volume, shape (elements, classes), of one pool (classes,)."""
 
     # I/Os, I/Os that found their base busy, and those that found no free alias either [1/service time]
@@ -70,13 +70,6 @@ class Outcome:
                 whole[which, : values.shape[-1]] = values
             else:
                 whole[which] = values
-
-    def take(self, which: NDArray[Any]) -> Outcome:
-        """Some of the elements."""
-        taken: dict[str, Any] = {
-            item.name: np.asarray(getattr(self, item.name))[which] for item in fields(self)
-        }
-        return Outcome(**taken)
 
     def spread(self, order: NDArray[np.int64], classes: int) -> Outcome:
         """Of elements that have had some of their classes: with all of them, nothing in the others."""

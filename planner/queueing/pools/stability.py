@@ -45,12 +45,12 @@ def _shares(pools: Elements, wanted: Array) -> Array:
 def fewest_to_be_stable(scenarios: Scenarios) -> Array:
     """Fewest aliases with which no queue of a pool grows without bound, shape (scenarios,)."""
     every = np.arange(scenarios.unit.size)
-    pools = Elements.of(scenarios, every, np.zeros(every.size))
+    pools = Elements.of_pools(scenarios, every, np.zeros(every.size))
     needed = np.zeros(every.size)
     over = _overloaded(pools).any(axis=-1)
     single = pools.volumes.sum(axis=-1) == 1.0
     several = np.flatnonzero(over & ~single)
-    part = pools.take(several)
+    part = pools.of(several)
     needed[several] = np.floor(part.over_volumes(aliases_in_use(part))) + 1.0
     known: dict[OneVolume, float] = {}  # counts of one volume are asked for side by side
     for at in np.flatnonzero(over & single).tolist():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.queueing.pools.pool import Scenarios
-from planner.results import Array
+from planner.results import Array, ArrayFields
 
 FEW: Final = 8.0
 SIZES: Final = np.array([1, *np.outer(2 ** np.arange(2, 13), [2, 3]).ravel()])
@@ -32,25 +32,8 @@ FOLLOWED: Final = 2
 """Passes in which volumes follow their laws alone: flows are not known yet."""
 
 
-@dataclass(eq=False)
-class ElementArrays:
-    """Arrays over elements, the elements on the first axis of each."""
-
-    def take(self, which: NDArray[Any] | slice) -> Self:
-        """Some of the elements."""
-        return type(self)(**{item.name: getattr(self, item.name)[which] for item in fields(self)})
-
-    @classmethod
-    def joined(cls, parts: list[Self]) -> Self:
-        """Elements of several, one after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        names = [item.name for item in fields(cls)]
-        return cls(**{name: np.concatenate([getattr(each, name) for each in parts]) for name in names})
-
-
-@dataclass(eq=False)
-class Elements(ElementArrays):
+@dataclass(frozen=True, eq=False)
+class Elements(ArrayFields):
     """Pools with one alias count each; every time in units of the mean service time of the pool's volumes."""
 
     aliases: Array  # Shape (elements,) [1]
@@ -65,7 +48,7 @@ class Elements(ElementArrays):
     unit: Array  # Mean service time of the volumes, shape (elements,) [s]
 
     @classmethod
-    def of(cls, scenarios: Scenarios, scenario: NDArray[np.int64], aliases: Array) -> Elements:
+    def of_pools(cls, scenarios: Scenarios, scenario: NDArray[np.int64], aliases: Array) -> Elements:
         """Some scenarios with an alias count each; a class without arrivals has no volumes."""
         active, closed = scenarios.active, scenarios.closed | ~scenarios.active
         unit, own = scenarios.unit[:, None], scenarios.closed & scenarios.active
@@ -214,8 +197,8 @@ def rounded(number: Array) -> NDArray[np.int64]:
     return np.asarray(SIZES[np.minimum(np.searchsorted(SIZES, np.ceil(number)), SIZES.size - 1)])
 
 
-@dataclass(eq=False)
-class State(ElementArrays):
+@dataclass(frozen=True, eq=False)
+class State(ArrayFields):
     """Where the iteration stands; D is counted from 0."""
 
     passes: NDArray[np.int64]  # Passes that the element went through, shape (elements,) [1]

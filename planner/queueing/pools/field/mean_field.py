@@ -100,13 +100,13 @@ def solve_field(elements: Elements, cells: int = 240_000) -> tuple[Outcome, NDAr
         parts = waiting.pop(size)
         which = np.concatenate([part for part, _ in parts])
         state = State.joined(
-            [State.first(elements.take(part), size) if begun is None else begun for part, begun in parts]
+            [State.first(elements.of(part), size) if begun is None else begun for part, begun in parts]
         )
         step = max(cells // (size.totals * size.beyond * classes), 1)
         if which.size > step:
-            waiting[size] = [(which[step:], state.take(slice(step, None)))]
+            waiting[size] = [(which[step:], state.of(slice(step, None)))]
         few = step // 2 if which.size > step else 0
-        moved = _settle(elements, which[:step], state.take(slice(step)), size, few, outcome, converged)
+        moved = _settle(elements, which[:step], state.of(slice(step)), size, few, outcome, converged)
         for later, index, begun in moved:
             waiting.setdefault(later, []).append((index, begun))
     return outcome, converged
@@ -133,7 +133,7 @@ def _settle(
     A few go on together with others of their size: a pass of few costs nearly as much.
     """
     moved = []
-    here = elements.take(which)
+    here = elements.of(which)
     while which.size > few:
         found = one_pass(here, state)
         size_of = np.maximum(np.abs(found.state.answer[:, 0]).sum(axis=1), TINY)
@@ -155,21 +155,21 @@ def _settle(
         again = fails & ~state.again & ~(spent & here.nearly_critical)  # which would take as long again
         leaves = settled | (fails & ~again)
         if leaves.any():
-            left = replace(found.outcome, residual=change).take(leaves)
+            left = replace(found.outcome, residual=change).of(leaves)
             outcome.write(which[leaves], _by_free(here.aliases[leaves], left))
             converged[which[leaves]] = settled[leaves]
         larger &= ~(leaves | again)
         state = found.state
         for bigger, index in _by_size(totals[larger], beyond[larger], tilts[larger]) if larger.any() else []:
             at = np.flatnonzero(larger)[index]
-            moved.append((bigger, which[at], state.take(at).resized(bigger)))
+            moved.append((bigger, which[at], state.of(at).resized(bigger)))
         if again.any():
-            part = here.take(again)
+            part = here.of(again)
             for first, index in _by_size(*first_sizes(part), np.ones(again.sum(), dtype=np.int64)):
-                moved.append((first, which[again][index], State.first(part.take(index), first, again=True)))
+                moved.append((first, which[again][index], State.first(part.of(index), first, again=True)))
         stays = ~(leaves | larger | again)
         if not stays.all():
-            which, here, state = which[stays], here.take(stays), state.take(stays)
+            which, here, state = which[stays], here.of(stays), state.of(stays)
     return [*moved, (size, which, state)] if which.size else moved
 
 
