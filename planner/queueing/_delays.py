@@ -75,86 +75,57 @@ def log_response_tail(y: Array, delay: Array, spare: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FiniteSourceDelay:
-    """M/M/c//N as an arrival sees it: N - 1 others, k of them thinking with weight (c Z / S)^k / k!."""
+class StagedDelay:
+    """Limited room, as an arrival sees it: a share `delay` waits for 1 to `room` stages, each of rate `pace` [1/s].
 
-    n: Array
-    z: Array
-    s: Array
-    c: Array
-    inflation: Array
+    Of M/M/c/K the weight of k stages is load^k, load = rho. Of M/M/c//N, whose sources are `finite`, it is
+    load^m / m!, load = c Z / S, for the m = room - k that still think. `plain` where service does not inflate.
+    """
+
+    room: Array
+    pace: Array
+    service: Array
+    load: Array
     delay: Array
+    finite: bool
+    plain: bool
 
     def quantile(self, p: Array, *, own_service: bool) -> Array | None:
         """Of waits also with inflation: while anyone waits, all servers are busy; own service depends on who comes."""
-        known = not own_service or not (self.inflation > 0).any()
-        return _quantiles(p, self, own_service=own_service) if known else None
+        if own_service and not self.plain:
+            return None
+        given = np.broadcast_arrays(-np.log1p(-p), self.room, self.pace, self.service, self.load, self.delay)
+        aim, room, pace, service, load, delay = (a.ravel() for a in given)
+        if room.max() > (most := 5_000_000):
+            name = "response_quantile" if own_service else "wait_quantile"
+            raise InputError(name, int(room.max()), f"at most {most} places to wait")
+        ratio = 1 - 1 / (pace * service) if own_service else np.zeros(aim.size)
+        result = np.zeros(aim.size)
+        for part in batches(room + 1):
+            chance = self._chances(room[part], load[part], delay[part])
+            tails = np.zeros_like(chance)  # P(stages > l)
+            tails[:, :-1] = np.cumsum(chance[:, :0:-1], axis=1)[:, ::-1]
+            serving = np.zeros(part.size)
+            for stage in range(chance.shape[1] if own_service else 0):
+                # waited at most `stage` stages, not yet served within them
+                serving = ratio[part] * serving + chance[:, stage]
+                tails[:, stage] += serving
+            result[part] = stage_quantile(aim[part], tails, ratio[part]) / pace[part]
+        return result.reshape(given[0].shape)
 
-    def waiting_room(self) -> Array:
-        """Largest number of stages of a wait."""
-        return np.maximum(self.n - self.c, 0)
-
-    def pace(self) -> Array:
-        """Rate of one stage [1/s]."""
-        busy: Array = np.minimum(self.n, self.c)
-        return busy / (self.s * (1 + self.inflation * (busy - 1)))
-
-    def log_weights(self, stages: Array) -> Array:
-        """Ln of the unnormalized probability of 1, 2, ... stages."""
-        thinking = self.waiting_room()[:, None] - stages
-        weight = xlogy(np.maximum(thinking, 0), (self.z * self.pace())[:, None]) - gammaln(
-            np.maximum(thinking, 0) + 1
+    def _chances(self, room: Array, load: Array, delay: Array) -> Array:
+        """Of exactly 0, 1, ... stages of waiting, for some scenarios."""
+        stages = np.arange(1.0, room.max() + 1)
+        left = np.maximum(room[:, None] - stages, 0)
+        weight = (
+            xlogy(left, load[:, None]) - gammaln(left + 1) if self.finite else xlogy(stages, load[:, None])
         )
-        return np.where(thinking >= 0, weight, -np.inf)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitedRoomDelay:
-    """M/M/c/K as an admitted arrival sees it: j - 1 waiting with weight rho^j, up to K - c stages."""
-
-    rate: Array
-    s: Array
-    c: Array
-    capacity: Array
-    delay: Array
-
-    def quantile(self, p: Array, *, own_service: bool) -> Array:
-        """Of the admitted requests."""
-        return _quantiles(p, self, own_service=own_service)
-
-    def waiting_room(self) -> Array:
-        """Largest number of stages of a wait."""
-        return self.capacity - self.c
-
-    def pace(self) -> Array:
-        """Rate of one stage [1/s]."""
-        return self.c / self.s
-
-    def log_weights(self, stages: Array) -> Array:
-        """Ln of the unnormalized probability of 1, 2, ... stages."""
-        weight = xlogy(stages, (self.rate * self.s / self.c)[:, None])
-        return np.where(stages <= self.waiting_room()[:, None], weight, -np.inf)
-
-
-StagedDelay = FiniteSourceDelay | LimitedRoomDelay
-
-
-def _quantiles(p: Array, law: StagedDelay, *, own_service: bool) -> Array:
-    """Quantiles in the broadcast shape of p and the law, some scenarios at a time."""
-    names = law.__dataclass_fields__
-    share, *columns = np.broadcast_arrays(p, *(getattr(law, name) for name in names))
-    flat = dict(zip(names, (column.ravel() for column in columns), strict=True))
-    aims = -np.log1p(-share.ravel())
-    result = np.zeros(aims.size)
-    room = type(law)(**flat).waiting_room()
-    if room.max() > (most := 5_000_000):
-        name = "response_quantile" if own_service else "wait_quantile"
-        raise InputError(name, int(room.max()), f"at most {most} places to wait")
-    for part in batches(room + 1):
-        scenario = type(law)(**{name: column[part] for name, column in flat.items()})
-        stages, ratio = _stage_tails(scenario, int(room[part].max()), own_service=own_service)
-        result[part] = stage_quantile(aims[part], stages, ratio) / scenario.pace()
-    return result.reshape(share.shape)
+        weight = np.where(stages <= room[:, None], weight, -np.inf)
+        top = weight.max(1, keepdims=True, initial=-np.inf)
+        weight = np.exp(weight - np.where(np.isfinite(top), top, 0.0))
+        total = weight.sum(1, keepdims=True)
+        waiting = delay[:, None] * weight / np.where(total > 0, total, 1.0)
+        return np.concatenate([1 - delay[:, None], waiting], axis=1)
 
 
 def batches(size: Array, most: int = 500_000) -> Iterator[NDArray[np.int64]]:
@@ -167,30 +138,6 @@ def batches(size: Array, most: int = 500_000) -> Iterator[NDArray[np.int64]]:
         fits = np.arange(1, ahead.size + 1) * size[ahead] <= 2 * most
         yield (part := ahead[: max(1, int(fits.sum()))])
         start += part.size
-
-
-def _stage_tails(law: StagedDelay, room: int, *, own_service: bool) -> tuple[Array, Array]:
-    """P(K > l) for l = 0, 1, ... and by which factor it falls beyond."""
-    stages = np.arange(1, room + 1, dtype=np.float64)
-    chance = np.zeros((law.c.size, room + 1))  # of exactly l = 0.. stages of waiting
-    if room:
-        weight = law.log_weights(stages[None, :])
-        top = weight.max(1, keepdims=True)
-        weight = np.exp(weight - np.where(np.isfinite(top), top, 0.0))
-        total = weight.sum(1, keepdims=True)
-        chance[:, 1:] = law.delay[:, None] * weight / np.where(total > 0, total, 1.0)
-    waiting = np.zeros_like(chance)  # P(waiting stages > l)
-    waiting[:, :-1] = np.cumsum(chance[:, :0:-1], axis=1)[:, ::-1]
-    if not own_service:
-        return waiting, np.zeros(law.c.size)
-    chance[:, 0] = 1 - law.delay
-    busy = law.c * law.pace() * law.s / law.c  # servers that pace the stages
-    ratio = 1 - 1 / busy
-    serving = np.zeros(law.c.size)
-    for stage in range(room + 1):  # waited at most `stage` stages, not yet served within them
-        serving = ratio * serving + chance[:, stage]
-        waiting[:, stage] += serving
-    return waiting, ratio
 
 
 def stage_quantile(aim: Array, stages: Array, ratio: Array) -> Array:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from planner.errors import InputError
 from planner.queueing import checks
 from planner.queueing._birth_death import closed_product_form, open_with_inflation
-from planner.queueing._delays import ExponentialDelay, FiniteSourceDelay, LimitedRoomDelay
+from planner.queueing._delays import ExponentialDelay, StagedDelay
 from planner.queueing._phases import closed_in_phases, open_with_gaps
 from planner.queueing.erlang import inverse_blocking, log_inverse_blocking
 from planner.results import Array, Result, quantity
@@ -293,8 +293,9 @@ def finite_source(
     flat = [a.ravel() for a in (n, z, s, c, cv, i, g)]
     n, z, s, c, cv, i, g = flat
     phased = ((cv != 1) | (g > 0)) if (cv != 1).any() or g.any() else None
+    inflated = bool(i.any())
     if phased is None:
-        sums = closed_product_form(n, z, s, c, i if i.any() else None)
+        sums = closed_product_form(n, z, s, c, i if inflated else None)
     else:
         sums = np.empty((6, n.size))
         sums[:, phased] = closed_in_phases(*(a[phased] for a in flat))
@@ -304,8 +305,14 @@ def finite_source(
     if phased is not None:
         return steady_of(sums, servers)
     # The law keeps its own numbers: the caller's arrays may change.
-    kept = {"n": n, "z": z, "s": s, "c": c, "inflation": i}
-    law = FiniteSourceDelay(**{key: a.reshape(shape).copy() for key, a in kept.items()}, delay=sums[4])
+    n, z, s, i = (a.reshape(shape) for a in (n, z, s, i))
+    busy = np.minimum(n, servers)
+    with np.errstate(over="ignore"):  # of times far apart, whose quantiles nobody may ask for
+        pace = busy / (s * (1 + i * (busy - 1)) if inflated else s)
+        load = z * pace
+    law = StagedDelay(
+        room=n - busy, pace=pace, service=s.copy(), load=load, delay=sums[4], finite=True, plain=not inflated
+    )
     return steady_of(sums, servers, law)
 
 
@@ -359,7 +366,7 @@ def mmck(
     )
     if (k < c).any():
         raise InputError("capacity", float(k[k < c].flat[0]), "at least as many places as servers")
-    rate, s, c, k = (a.copy() for a in (rate, s, c, k))
+    s = s.copy()  # the result keeps it: the caller's array may change
     below, partly, waiting, full = _weights(rate * s, c, k - c)
     admitted = below + partly
     total = admitted + full
@@ -377,7 +384,9 @@ def mmck(
         wait_time=queue / np.where(throughput > 0, throughput, 1.0),
         service_time=s,
         stable=np.ones(c.shape, dtype=bool),
-        law=LimitedRoomDelay(rate=rate, s=s, c=c, capacity=k, delay=delay),
+        law=StagedDelay(
+            room=k - c, pace=c / s, service=s, load=rate * s / c, delay=delay, finite=False, plain=True
+        ),
         blocking_probability=full / total,
     )
 
