@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import gammainc, gammaln, lambertw, xlogy
 
 from planner.errors import ConvergenceError, InputError
-from planner.queueing._phases import Batch, OpenSolution, open_in_phases, phase_type, shapes
+from planner.queueing._phases import OpenSolution, Station, open_in_phases, shapes
 from planner.queueing._roots import enclose, increasing_root
 from planner.results import Array
 
@@ -190,68 +190,53 @@ class GeneralDelay:
         token = np.where(load > 0, load, np.finfo(np.float64).tiny)
         if index.size:
             chosen = token[index], np.ones(index.size), servers[index], scv[index]
-            for batch in open_in_phases(
-                *chosen, 200
-            ):  # states of a level: the law takes thousands of products of such
-                rows = index[batch.index]
-                result[rows] = _phase_quantile(aim[rows], scv[rows], batch, own_service=own_service)
+            # states of a level: the law takes thousands of products of such
+            for part, station, solution in open_in_phases(*chosen, largest=200):
+                rows = index[part]
+                result[rows] = _phase_quantile(aim[rows], station, solution, own_service=own_service)
         return np.asarray((result * service).reshape(given[0].shape))
 
 
-def _phase_quantile(aim: Array, scv: Array, batch: Batch, *, own_service: bool) -> Array:
-    """Quantiles of one batch in units of the service time."""
-    station, solution = batch.station, batch.solution
-    level = station.servers + 1
+def _phase_quantile(aim: Array, station: Station, solution: OpenSolution, *, own_service: bool) -> Array:
+    """Quantiles of scenarios side by side, in units of the service time."""
+    level, law = station.servers + 1, station.law
     local, down = station.local(level), station.down(level)
-    states = local.shape[-1]
     leaving = local.sum(-1) + down.sum(-1)
     pace: Array = leaving.max(-1)
-    stay = local / pace[:, None, None]
-    k = np.arange(states)
-    stay[:, k, k] += 1 - leaving / pace[:, None]
+    stay = _uniformized(local, leaving, pace)
     end = down / pace[:, None, None]
     enough = 1e-13 * np.exp(-aim)  # of the tail at the quantile
-    own = _ServiceStages.of(scv, station.law.phases, pace) if own_service else None
+    own = (law.start, _uniformized(law.moves, law.moves.sum(-1) + law.leaves, pace)) if own_service else None
     stages = _phase_tails(solution, stay, end, own, enough)
     return stage_quantile(aim, stages, np.zeros(len(aim))) / pace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ServiceStages:
-    """Own service in uniformized stages: where it starts, and the phase after one more stage."""
-
-    start: Array
-    step: Array
-
-    @classmethod
-    def of(cls, scv: Array, phases: int, pace: Array) -> _ServiceStages:
-        law = phase_type(scv, phases)
-        step = law.moves / pace[:, None, None]
-        k = np.arange(phases)
-        step[:, k, k] += 1 - (law.moves.sum(-1) + law.leaves) / pace[:, None]
-        return cls(start=law.start, step=step)
+def _uniformized(moves: Array, leaving: Array, pace: Array) -> Array:
+    """Where one stage of rate `pace` leads, from the rates between different states and of leaving each of them."""
+    step = moves / pace[:, None, None]
+    k = np.arange(moves.shape[-1])
+    step[:, k, k] += 1 - leaving / pace[:, None]
+    return step
 
 
 def _phase_tails(
-    solution: OpenSolution,
-    stay: Array,
-    end: Array,
-    own: _ServiceStages | None,
-    enough: Array,
-    most: int = 200_000,
-) -> Array:
-    """P(stages of the wait, or of the response, > l) for l = 0, 1, ... until that is less than `enough`."""
+    solution: OpenSolution, stay: Array, end: Array, own: tuple[Array, Array] | None, enough: Array, most: int = 200_000
+) -> Array:  # fmt: skip
+    """P(stages of the wait, or of the response, > l) for l = 0, 1, ... until that is less than `enough`.
+
+    `own` service begins in its phases with the first of these chances, and the second is what one more stage changes.
+    """
     full, ratio, state = solution.full, solution.ratio, solution.powers
+    begins, step = own or (np.zeros((len(full), 1)), np.zeros((1, 1, 1)))
     waiting = (full[:, None, :] @ state).sum((-1, -2))
-    serving = own.start * (1 - waiting)[:, None] if own else np.zeros((len(full), 1))
+    serving = begins * (1 - waiting)[:, None]
     tails = [waiting + serving.sum(-1)]
     for stage in range(1, most):
         if stage % 64 == 0 and (tails[-1] <= enough).all():
             return np.stack(tails, axis=-1)
         state = state @ stay + ratio @ (state @ end)
         before, waiting = waiting, (full[:, None, :] @ state).sum((-1, -2))
-        if own:
-            serving = (serving[:, None, :] @ own.step)[:, 0] + own.start * (before - waiting)[:, None]
+        serving = (serving[:, None, :] @ step)[:, 0] + begins * (before - waiting)[:, None]
         tails.append(waiting + serving.sum(-1))
     raise ConvergenceError("the tail of a wait in stages", float(tails[-1].max()), most)
 

@@ -311,7 +311,7 @@ def finite_source(
         pace = busy / (s * (1 + i * (busy - 1)) if inflated else s)
         load = z * pace
     law = StagedDelay(
-        room=n - busy, pace=pace, service=s.copy(), load=load, delay=sums[4], finite=True, plain=not inflated
+        room=n - busy, pace=pace, service=sums[5], load=load, delay=sums[4], finite=True, plain=not inflated
     )
     return steady_of(sums, servers, law)
 
