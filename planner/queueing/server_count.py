@@ -174,7 +174,10 @@ def _prepared(
     means = {"wait_time": wait_time, "delay_probability": delay_probability}
     arrays = given | checks.checked(**{name: goal for name, goal in means.items() if goal is not None})
     if response_quantile is not None:
-        share, seconds = _pair(response_quantile)
+        try:
+            share, seconds = response_quantile
+        except (TypeError, ValueError) as error:
+            raise InputError("response_quantile", response_quantile, "a pair (p, seconds)") from error
         arrays["p"] = checks.probability("response_quantile[0]", share)
         arrays["response_quantile"] = checks.positive("response_quantile[1]", seconds, "s")
         if (given["scv"] != 1).any():
@@ -185,38 +188,14 @@ def _prepared(
         raise InputError("wait_time", None, "a target: wait_time, delay_probability or response_quantile")
     broadcast = checks.broadcast(**arrays)
     flat = dict(zip(arrays, (array.ravel() for array in broadcast), strict=True))
-    targets = [
-        _Target(
-            kind=kind,
-            limit=flat[kind],
-            goal=-np.log1p(-flat["p"]) if kind == "response_quantile" else 0 * flat[kind],
-        )
-        for kind in get_args(Kind)
-        if kind in flat
-    ]
-    return (
-        broadcast[0].shape,
-        [flat[name] for name in given],
-        [_reachable(t, flat["service_time"]) for t in targets],
-    )
-
-
-def _pair(response_quantile: tuple[ArrayLike, ArrayLike]) -> tuple[ArrayLike, ArrayLike]:
-    try:
-        share, seconds = response_quantile
-    except (TypeError, ValueError) as error:
-        raise InputError("response_quantile", response_quantile, "a pair (p, seconds)") from error
-    return share, seconds
-
-
-def _reachable(target: _Target, s: Array) -> _Target:
-    short = target.limit <= target.goal * s if target.kind == "response_quantile" else np.zeros(1, dtype=bool)
-    if short.any():
+    goal = -np.log1p(-flat["p"]) if "p" in flat else np.zeros(broadcast[0].size)
+    if "p" in flat and (short := flat["response_quantile"] <= goal * flat["service_time"]).any():
         row = int(np.argmax(short))
-        needed = target.goal[row] * s[row]
-        told = f"no number of servers answers that share within {target.limit[row]:.6g} s: service takes {needed:.6g} s"
+        limit, needed = flat["response_quantile"][row], goal[row] * flat["service_time"][row]
+        told = f"no number of servers answers that share within {limit:.6g} s: service takes {needed:.6g} s"
         raise InfeasibleError(told)
-    return target
+    targets = [_Target(kind=kind, limit=flat[kind], goal=goal) for kind in get_args(Kind) if kind in flat]
+    return broadcast[0].shape, [flat[name] for name in given], targets
 
 
 def _fewest(
