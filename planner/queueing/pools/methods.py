@@ -48,6 +48,10 @@ class Asked:
         return self.scenarios.pool(int(self.scenario[element])), int(self.elements.aliases[element])
 
 
+Solver = Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]
+"""What solves some elements, and says which of them it settles."""
+
+
 @dataclass(frozen=True)
 class PoolMethod:
     """One way to solve pools; `kind` is what `PoolSteady.method` says of it."""
@@ -55,7 +59,7 @@ class PoolMethod:
     kind: str
     asked_by: frozenset[str]
     takes: Callable[[Asked], Mask]
-    solve: Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]
+    solve: Solver
     tries: bool = False  # Whether it leaves to others what it does not settle
 
 
@@ -74,9 +78,7 @@ def _idle(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
     return outcome, np.ones(which.size, dtype=bool)
 
 
-def _side_by_side(
-    solve: Callable[[Elements], Outcome],
-) -> Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]:
+def _side_by_side(solve: Callable[[Elements], Outcome]) -> Solver:
     """Solve elements in one call."""
 
     def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
@@ -87,9 +89,7 @@ def _side_by_side(
     return solved
 
 
-def _one_by_one(
-    solve: Callable[[CheckedPool, int], Outcome],
-) -> Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]:
+def _one_by_one(solve: Callable[[CheckedPool, int], Outcome]) -> Solver:
     """Solve elements apart, equal ones once."""
 
     def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
@@ -107,9 +107,7 @@ def _one_by_one(
     return solved
 
 
-def _by_classes(
-    solve: Callable[[Elements], tuple[Outcome, Mask]],
-) -> Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]:
+def _by_classes(solve: Callable[[Elements], tuple[Outcome, Mask]]) -> Solver:
     """Solve elements of as many classes together: one without volumes costs as much as another."""
 
     def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:

@@ -238,7 +238,13 @@ class State(ArrayFields):
         ample = elements.ample[:, None, None]
         picks = np.where(ample | (beyond == 0.0), 0.0, 0.3)
         pace = pace / (1.0 + np.where(ample, elements.inflation[:, None, None] * beyond, 0.0))
-        given = np.zeros((7, count, classes, size.totals))
+        # Nothing is known yet of flows and what waits given D.
+        given = {
+            item.name: np.zeros((count, classes, size.totals))
+            for item in fields(cls)
+            if item.name.endswith("_given")
+        }
+        given["ends_given"] = np.zeros((count, size.totals))
         most = np.minimum(elements.most_beyond, size.totals - 1.0)
         mean, _ = elements.unlimited
         return cls(
@@ -257,14 +263,7 @@ class State(ArrayFields):
             alias_ends=np.where(ample, 1.0, 0.7) * beyond * pace,
             base_picks=picks * pace,
             base_idles=(1.0 - picks) * pace,
-            arrivals_given=given[0],
-            idles_given=given[1],
-            tries_given=given[2],
-            picks_given=given[3],
-            ends_idle_given=given[4],
-            queue_given=given[5],
-            held_given=given[6],
-            ends_given=np.zeros((count, size.totals)),
+            **given,
         )
 
     def meet(self, elements: Elements) -> NDArray[np.bool_]:
