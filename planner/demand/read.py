@@ -137,7 +137,7 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     unknown = np.isinf(rows.queue_high)
     asked = replace(rows, queue=np.where(unknown, 0.0, effective_queue(rows)))
     wide = _widened(asked, law)
-    demands, service_time = rowwise.invert(wide, layout, law.inflation, law.redrive_time)
+    demands, service_time = rowwise.invert(wide, layout, law)
     gap = law.redrive_time / service_time
     most = int(rows.devices.max())
     here, _ = kinds.solve(demands, layout, most, law.inflation, gap)

@@ -50,15 +50,11 @@ def in_batches(readings: Readings) -> AliasUse:
 
 def in_rare_bursts(readings: Readings) -> list[AliasUse]:
     """What volumes use if most I/Os are steady and bursts rare, large, of long tails, for each of `RARE_SHARES`."""
-    rows, law, width = readings.rows, readings.law, len(RARE_SHARES)
+    rows, width = readings.rows, len(RARE_SHARES)
     known = np.isfinite(rows.queue_high) & ~readings.steady & ~readings.saturated
     rare = Layout(kind=np.full(width, kinds.LONG), number=np.array(RARE_SHARES), own=np.ones(width))
-    demands, service = rowwise.invert(
-        replace(rows, queue=np.where(known, effective_queue(rows), 0.0)),
-        rare,
-        law.inflation,
-        law.redrive_time,
-    )
+    queue = np.where(known, effective_queue(rows), 0.0)
+    demands, service = rowwise.invert(replace(rows, queue=queue), rare, readings.law)
     growth = np.broadcast_to(readings.growth, known.shape)[:, None]
     every = replace(
         readings,
