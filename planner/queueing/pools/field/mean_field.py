@@ -3,8 +3,8 @@
 Given D the pool is known: min(D, A) aliases are busy and (D - A)+ I/Os wait. In each pool these have to agree, and
 each follows from the others:
 
-1. The law of one volume, ``f(b, d)``: is its base busy, and how many I/Os does the base not hold (`volume_law`).
-2. The volumes given D: ``P(b, d | D) ~ f(b, d) R(D - d)``, R the law of all other d together (`given_total`).
+1. The law of one volume, ``f(b, d)``: is its base busy, and how many I/Os does the base not hold.
+2. The volumes given D: ``P(b, d | D) ~ f(b, d) R(D - d)``, R the law of all other d together (1 and 2: `given_total`).
 3. The base, given D: its balance against the pool, instead of 2 (`balance`).
 4. What waits of a volume, and what holds an alias, given D: their balances against the pool (`balance`); whether the
    own queue is empty is hypergeometric (`given_total`).
