@@ -15,7 +15,7 @@ from planner.queueing import usl
 from planner.results import Array
 from planner.system.description import Entry, System
 from planner.system.loop import Loads, Loop
-from planner.system.stations import CannotRunError, Cycle, PagingGroup, VolumeGroup, refuse
+from planner.system.stations import CannotRunError, Cycle, PagingGroup, VolumeGroup, of_one, refuse
 from planner.units import FRAME, GIB
 
 SLACK: Final = 1e-9  # a guest that just fits is not refused for the rounding of floating point
@@ -389,21 +389,13 @@ def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) 
     served = whole * service
     waiting = np.maximum(found.present[:, k] + found.opened[:, k] - served, 0.0)
     waiting = np.where(np.isinf(group.depth) | (waiting <= ALMOST * served), 0.0, waiting)
-    wait = np.where(whole > 0, waiting / np.where(whole > 0, whole, 1.0), 0.0)
     each = served / group.devices
     people = np.maximum(found.visiting[:, k], 1e-300)
     # Nothing waits and nothing is full: the share of time in which a device has any transfer under way.
     any_under_way = 1 - (1 - np.minimum(each / people, 1.0)) ** people
-    return {
-        "devices": group.devices,
-        "capacity": group.capacity() / group.devices,
-        "transfers": whole / group.devices,
-        "utilization": np.where(np.isinf(group.depth), any_under_way, each / group.capacity_each),
-        "queue_length": waiting / group.devices,
-        "wait": wait,
-        "response": wait + service,
-        "service": service,
-    }
+    utilization = np.where(np.isinf(group.depth), any_under_way, each / group.capacity_each)
+    capacity, transfers, queued = (a / group.devices for a in (group.capacity(), whole, waiting))
+    return of_one(group.devices, capacity, transfers, queued, service, utilization)
 
 
 def _bounds(

@@ -249,19 +249,23 @@ class VolumeGroup:
 
     def station(self) -> dict[str, Array]:
         """One volume, as a listing shows it: the gap of a device counts neither as service nor as queue."""
-        rate, queued = self.solved["transfers"], self.solved["queued"]
-        wait = np.where(rate > 0, queued / np.where(rate > 0, rate, 1.0), 0.0)
+        found = self.solved
         share = self.aliases / self.count if self.pool else self.aliases
-        return {
-            "devices": self.count,
-            "capacity": self.capacity() / self.count,
-            "transfers": rate,
-            "utilization": self.solved["served"] / (1 + share),
-            "queue_length": queued,
-            "wait": wait,
-            "response": wait + self.solved["service"],
-            "service": self.solved["service"],
-        }
+        return of_one(
+            self.count, self.capacity() / self.count, found["transfers"], found["queued"], found["service"],
+            found["served"] / (1 + share),
+        )  # fmt: skip
+
+
+def of_one(
+    devices: Array, capacity: Array, transfers: Array, queued: Array, service: Array, utilization: Array
+) -> dict[str, Array]:
+    """Figures of one of so many devices: what it carries, its transfers, what waits there and how long."""
+    wait = np.where(transfers > 0, queued / np.where(transfers > 0, transfers, 1.0), 0.0)
+    return {
+        "devices": devices, "capacity": capacity, "transfers": transfers, "utilization": utilization,
+        "queue_length": queued, "wait": wait, "response": wait + service,
+    }  # fmt: skip
 
 
 def solve_volumes(groups: Sequence[VolumeGroup]) -> None:
