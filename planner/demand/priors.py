@@ -74,34 +74,24 @@ def weights(
     bursts = np.exp(-(demands.batch - 1) / scales.batch)
     longer = np.exp(-(demands.batch - 1) / scales.fixed)
     r = ratio[:, None]
-    for kind, each in (
-        (kinds.BATCHES, scales.of_batches * bursts),
-        (kinds.MIXED, scales.of_mixed * bursts),
-        (kinds.FIXED, scales.of_fixed * longer),
-        (
-            kinds.PERIODIC,
-            scales.of_periodic
-            * longer
-            * np.minimum(1.0, r)
-            * np.where(demands.load > scales.dense, 0.2, 1.0)
-            * (r > scales.least_grouped),
-        ),
-        (
-            kinds.VARIABLE,
-            scales.of_variable * np.exp(-np.maximum(0.0, r - 1.5) / 0.3),
-        ),
-        (
-            kinds.ACTIVE,
-            scales.of_active
-            * _requesters(layout)
-            * np.exp(-wait / scales.active - np.maximum(wait - scales.crowd, 0) / scales.fewer),
-        ),
-        (
-            kinds.LONG,
-            scales.of_long * np.minimum(wait / scales.flush, 1.0) ** 2 * (demands.load < scales.seldom),
-        ),
-        (kinds.ON_OFF, _phases(demands, layout, wait, scales)),
-    ):
+    grouped = np.where(demands.load > scales.dense, 0.2, 1.0)
+    crowded = np.exp(-wait / scales.active - np.maximum(wait - scales.crowd, 0) / scales.fewer)
+    flushes = np.minimum(wait / scales.flush, 1.0) ** 2
+    ordinary = {
+        kinds.BATCHES: scales.of_batches * bursts,
+        kinds.MIXED: scales.of_mixed * bursts,
+        kinds.FIXED: scales.of_fixed * longer,
+        kinds.PERIODIC: scales.of_periodic
+        * longer
+        * np.minimum(1.0, r)
+        * grouped
+        * (r > scales.least_grouped),
+        kinds.VARIABLE: scales.of_variable * np.exp(-np.maximum(0.0, r - 1.5) / 0.3),
+        kinds.ACTIVE: scales.of_active * _requesters(layout) * crowded,
+        kinds.LONG: scales.of_long * flushes * (demands.load < scales.seldom),
+        kinds.ON_OFF: _phases(demands, layout, wait, scales),
+    }
+    for kind, each in ordinary.items():
         where = layout.columns(kind)
         found[:, where] = np.broadcast_to(each, found.shape)[:, where]
     found = np.where(np.isfinite(strain), np.nan_to_num(found, nan=0.0), 0.0) * _beside(layout, scales)

@@ -56,12 +56,10 @@ class Target:
             if isinstance(given, str):
                 if name in ("wait", "response"):
                     value = units.parse(given, "time", argument=name, zero=name == "wait")
+                elif name == "queued":
+                    value = units.parse_count(given, argument=name)
                 else:
-                    value = (
-                        units.parse_count(given, argument=name)
-                        if name == "queued"
-                        else units.share(given, name)
-                    )
+                    value = units.share(given, name)
                 object.__setattr__(self, name, value)
             elif given is not None and not (units.is_number(given) and math.isfinite(given) and given >= 0):
                 raise InputError(
