@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Final, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -183,24 +183,19 @@ def mmc(
                 sums, stable = solve(*(a[index] for a in given))
                 in_gap[index] = sums[3]
                 values[:, index] = _fields(sums, c[index], stable)
-    throughput, in_service, utilization, delay, queue, wait, service = values.reshape(7, *shape)
+    found = dict(zip(OPEN, values.reshape(7, *shape), strict=True))
+    delay, wait, service = (found[name] for name in ("delay_probability", "wait_time", "service_time"))
     law = None if gapped else ExponentialDelay(delay=delay, wait=wait, service=service, plain=not inflated)
-    return Steady(
-        throughput=throughput,
-        utilization=utilization,
-        delay_probability=delay,
-        queue_length=queue,
-        in_gap=in_gap.reshape(shape),
-        in_service=in_service,
-        wait_time=wait,
-        service_time=service,
-        stable=np.isfinite(wait),
-        law=law,
-    )
+    return Steady(**found, in_gap=in_gap.reshape(shape), stable=np.isfinite(wait), law=law)
+
+
+OPEN: Final = (
+    "throughput", "in_service", "utilization", "delay_probability", "queue_length", "wait_time", "service_time",
+)  # fmt: skip
 
 
 def _plain(rate: Array, s: Array, c: Array) -> Array:
-    """Throughput, in service, utilization, delay chance, queue, wait, service time; no inflation, no gaps."""
+    """The numbers of `OPEN`, (7, scenarios), without inflation and gaps."""
     values = np.empty((7, rate.size))
     load = np.multiply(rate, s, out=values[1])
     inverse = inverse_blocking(load, c)

@@ -32,17 +32,12 @@ def without_aliases(elements: Elements) -> Outcome:
     for some in (closed, opened):
         if not some.any():
             continue
-        steady = (
-            finite_source(
-                elements.population[some],
-                elements.think_time[some],
-                elements.service[some],
-                1,
-                redrive_time=gap[some],
-            )
-            if some is closed
-            else mmc(elements.arrival_rate[some], elements.service[some], 1, redrive_time=gap[some])
-        )
+        service, redrive = elements.service[some], gap[some]
+        if some is closed:
+            people, think = elements.population[some], elements.think_time[some]
+            steady = finite_source(people, think, service, 1, redrive_time=redrive)
+        else:
+            steady = mmc(elements.arrival_rate[some], service, 1, redrive_time=redrive)
         outcome.throughput[some] = steady.throughput
         outcome.queue[some] = steady.queue_length - steady.in_gap
         outcome.base_in_service[some] = steady.in_service

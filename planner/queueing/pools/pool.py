@@ -242,17 +242,13 @@ def _check_classes(
     closed, opened = ~np.isnan(population), ~np.isnan(arrival_rate)
     for both, have in ((True, "both"), (False, "neither")):
         wrong = used & (closed == opened) & (closed == both)
-        _refuse(
-            "arrival_rate",
-            arrival_rate,
-            wrong,
-            f"population or arrival_rate for each class, not {have}",
-            "1/s",
-        )
-    wrong = used & (closed == np.isnan(think_time))
-    _refuse(
-        "think_time", think_time, wrong, "a think time for each class with a population, and no other", "s"
+        told = f"population or arrival_rate for each class, not {have}"
+        _refuse("arrival_rate", arrival_rate, wrong, told, "1/s")
+    wrong, told = (
+        used & (closed == np.isnan(think_time)),
+        "a think time for each class with a population, and no other",
     )
+    _refuse("think_time", think_time, wrong, told, "s")
     wrong = used & opened & ~((arrival_rate >= 0.0) & (arrival_rate <= checks.LARGEST))
     _refuse("arrival_rate", arrival_rate, wrong, "a finite rate, 0 or more", "1/s")
     whole = (population >= 1.0) & (population < np.inf) & (population == np.rint(population))

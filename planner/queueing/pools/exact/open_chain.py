@@ -190,12 +190,11 @@ def solve_open_chain(
                 return _outcome(pool, levels, kept, laws, share)
             check = aliases + int(1.25 * here.waiting) + 1
         if states + above.size > most or above.size > most_per_level:
-            raise InputError(
-                "method",
-                "exact",
+            told = (
                 f"a pool whose queue ends within {most} states, {most_per_level} of them with one "
-                f'number waiting: use "mean-field" (up to {here.waiting} waiting were not enough)',
+                f'number waiting: use "mean-field" (up to {here.waiting} waiting were not enough)'
             )
+            raise InputError("method", "exact", told)
         below, here, above = here, above, levels.level(here.total + 2)
 
 
