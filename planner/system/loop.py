@@ -253,13 +253,9 @@ class Loop:
         """CP system time [processors], and open page writes of each paging group [1/s] beside the closed reads."""
         changed = np.reshape([c.writes for c in self.cycles], (-1, len(rates))).T
         writes = [self.reads(group, rates * changed) for group in self.groups]
-        system = sum(
-            (
-                g.cp_system * (self.reads(g, rates) + w + g.other)
-                for g, w in zip(self.groups, writes, strict=True)
-            ),
-            np.zeros(len(rates)),
-        )
+        system = np.zeros(len(rates))
+        for group, written in zip(self.groups, writes, strict=True):
+            system = system + group.cp_system * (self.reads(group, rates) + written + group.other)
         return [np.where(np.isfinite(self.processors), system, 0.0), *writes]
 
 
