@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -232,11 +232,14 @@ def _unseen(slope: Array, part: float = 1e-2) -> NDArray[np.bool_]:
 
 def _uncertainty(problem: CostProblem, center: Array, covariance: Array) -> library.Uncertainty:
     scaled = covariance * np.outer(problem.scales, problem.scales)
-    return library.Uncertainty(
-        parameters=tuple(parameter.file_key for parameter in problem.free),
-        center=tuple(map(library.rounded, (center * problem.scales).tolist())),
-        covariance=tuple(tuple(map(library.rounded, row)) for row in scaled.tolist()),
-    )
+    names = tuple(parameter.file_key for parameter in problem.free)
+    return library.Uncertainty(parameters=names, **rounded_normal(center * problem.scales, scaled))
+
+
+def rounded_normal(center: Array, covariance: Array) -> dict[str, Any]:
+    """A normal distribution in the digits of a model file."""
+    center_row, *rows = (tuple(map(library.rounded, row)) for row in (center.tolist(), *covariance.tolist()))
+    return {"center": center_row, "covariance": tuple(rows)}
 
 
 def _estimates(
