@@ -163,9 +163,5 @@ def pool_steady(
 
 def _ratio(part: Array, whole: Array, otherwise: float | Array = 0.0) -> Array:
     """Quotient, and what to say where there is nothing to divide by."""
-    whole = np.asarray(whole)
-    return np.asarray(
-        np.divide(
-            part, whole, out=np.broadcast_to(otherwise, whole.shape).astype(float), where=~(whole <= 0.0)
-        )
-    )
+    found = np.array(np.broadcast_to(otherwise, np.shape(whole)), dtype=np.float64)
+    return np.asarray(np.divide(part, whole, out=found, where=~(whole <= 0.0)))

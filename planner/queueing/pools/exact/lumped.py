@@ -90,15 +90,8 @@ def lumped_states(layout: PoolLayout, most: int) -> LumpedStates:
                     raise too_many
                 states.append(following)
             moves.append((here, there, drives.setdefault(drive, len(drives)), weight))
-    source, target, drive_index = (np.array([move[i] for move in moves], dtype=np.int64) for i in range(3))
-    return LumpedStates(
-        source,
-        target,
-        drive_index,
-        np.array([move[3] for move in moves]),
-        tuple(drives),
-        *_totals(states, layout),
-    )
+    sources, targets, driven, weights = map(np.array, zip(*moves, strict=True))
+    return LumpedStates(sources, targets, driven, weights, tuple(drives), *_totals(states, layout))
 
 
 def least_states(layout: PoolLayout, people: int = 20, volumes: int = 10) -> float:
@@ -245,12 +238,8 @@ RESIDUAL = 1e-10
 
 def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Outcome:
     """Solve a closed pool exactly, for exponential service, think times and gaps."""
-    layout = PoolLayout(
-        aliases,
-        tuple(int(count) for count in pool.volumes),
-        tuple(int(count) for count in pool.population),
-        pool.redrive_time > 0.0,
-    )
+    volumes, people = (tuple(each.astype(np.int64).tolist()) for each in (pool.volumes, pool.population))
+    layout = PoolLayout(aliases, volumes, people, pool.redrive_time > 0.0)
     states = lumped_states(layout, most)
     rates = np.array([drive_rate(pool, drive) for drive in states.drives])
     move_rates = states.weight * rates[states.drive]

@@ -34,9 +34,9 @@ def busy_base_ends(elements: Elements, state: State, parts: Split, empty: Array)
     any_waits = (total > elements.aliases[:, None])[:, None, :, None]
     base_gap, alias_gap = (each[..., None, None] for each in (state.base_gap, state.alias_gap))
     redrive = elements.redrive_time[:, None, None, None]
-    on_base = service + gap_now(redrive, base_gap, True) if elements.redrive_time.any() else service
+    on_base = service
     if elements.redrive_time.any():
-        on_base = on_base - 0.5 * redrive * empty
+        on_base = service + gap_now(redrive, base_gap, True) - 0.5 * redrive * empty
     on_alias = service + gap_now(redrive, alias_gap, any_waits)
     share = parts.alias_share[..., None]
     held = share * beyond
