@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["ArrayFields", "Result", "quantity"]
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Integers = NDArray[np.int64]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

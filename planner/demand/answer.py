@@ -10,9 +10,8 @@ import numpy as np
 from planner.demand import kinds
 from planner.demand.read import poisson_queue, with_queues
 from planner.demand.readings import MEASURED_CONCURRENCY, Readings
-from planner.demand.rowwise import Flags, Indices
 from planner.demand.target import Target
-from planner.results import Array, ArrayFields
+from planner.results import Array, ArrayFields, Flags, Integers
 from planner.units import MOST_ALIASES
 
 POINT: Final = 0.645  # quantile of the counts: too few costs more than too many
@@ -41,11 +40,11 @@ class Counts(ArrayFields):
     * `each`: count under each reading, inf where no count meets the target, nan where unused, (volumes, readings).
     """
 
-    point: Indices
-    low: Indices
-    high: Indices
-    most: Indices
-    chosen: Indices
+    point: Integers
+    low: Integers
+    high: Integers
+    most: Integers
+    chosen: Integers
     saturated: Flags
     taken_over: Flags
     open_above: Flags
@@ -179,7 +178,7 @@ def _shorter_queues(readings: Readings, target: Target) -> tuple[Array, Array]:
     return point, high
 
 
-def _chosen(readings: Readings, each: Array, point: Array) -> Indices:
+def _chosen(readings: Readings, each: Array, point: Array) -> Integers:
     """The likeliest reading among those with the count of the point: a preferred steady one first, then an open one."""
     same = (each == point[:, None]) & readings.used
     same = np.where(same.any(axis=1, keepdims=True), same, readings.used)
@@ -191,7 +190,7 @@ def _chosen(readings: Readings, each: Array, point: Array) -> Indices:
     return np.asarray(np.argmax(np.where(same, readings.weight + first, -np.inf), axis=1))
 
 
-def _extrapolated(readings: Readings, chosen: Indices, point: Indices) -> Flags:
+def _extrapolated(readings: Readings, chosen: Integers, point: Integers) -> Flags:
     """Whether the chosen reading has more I/Os in service than the inflation was measured with."""
     if readings.law.inflation == 0:
         return np.zeros(readings.volumes, dtype=bool)

@@ -14,11 +14,10 @@ from dataclasses import dataclass, fields, replace
 from math import e
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.queueing.erlang import FEW, inverse_blocking
 from planner.queueing.general_service import cosmetatos_1975, kimura_1986
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 
 LEAST_THINK = 1e-9
 
@@ -34,7 +33,7 @@ class DeviceStation:
         self.over = self.devices / (self.growth + gap)
         self.serving = self.growth / (self.growth + gap)
 
-    def of(self, some: NDArray[np.int64]) -> DeviceStation:
+    def of(self, some: Integers) -> DeviceStation:
         """Those of some elements."""
         return DeviceStation(most=self.most, inflation=self.inflation, gap=self.gap[some])
 
@@ -63,13 +62,13 @@ class Figures:
         return self.rate[where], self.queue[where], self.busy[where]
 
 
-def own(devices: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def own(devices: Array) -> tuple[Integers, Integers]:
     """Where arrays (devices, elements) have each element's own number of devices."""
     return devices.astype(np.int64) - 1, np.arange(devices.size)
 
 
 def _figures(
-    station: DeviceStation, rate: Array, mass: Array, busy: Array, over: Array, queue: Array, stable: NDArray[np.bool_]
+    station: DeviceStation, rate: Array, mass: Array, busy: Array, over: Array, queue: Array, stable: Flags
 ) -> Figures:  # fmt: skip
     """Normalize: `mass` and `busy` sum the levels up to c, `over` the mass above, `queue` its excess over c."""
     total = mass + over

@@ -6,10 +6,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.demand import chains
-from planner.results import Array, ArrayFields
+from planner.results import Array, ArrayFields, Integers
 
 KINDS: Final = (
     "poisson", "closed", "variable", "batches", "mixed batches", "fixed batches", "periodic", "active", "on-off",
@@ -39,7 +38,7 @@ class Layout(ArrayFields):
     the I/Os; the others are open arrivals beside.
     """
 
-    kind: NDArray[np.int64]
+    kind: Integers
     number: Array
     own: Array
 
@@ -158,7 +157,7 @@ def one_kind(kind: int, station: chains.DeviceStation, part: Demands) -> chains.
 
 
 def base_busy(
-    kind: NDArray[np.int64], demands: Demands, mean: Array, growth: Array, picked: Array | float = 0.0
+    kind: Integers, demands: Demands, mean: Array, growth: Array, picked: Array | float = 0.0
 ) -> Array:
     """Share of the time that the base is busy, (..., elements), with `mean` I/Os present of `growth` service times.
 

@@ -13,10 +13,10 @@ from planner.demand import chains, kinds, priors, rowwise
 from planner.demand.kinds import COARSE, FINE, Layout
 from planner.demand.law import Law
 from planner.demand.readings import Readings, never_idle
-from planner.demand.rowwise import Flags, Indices, MeasuredRows
+from planner.demand.rowwise import MeasuredRows
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 from planner.units import MOST_ALIASES
 
 WAIT_ERROR: Final = 0.15  # of a predicted wait, in its logarithm
@@ -246,7 +246,7 @@ def make_rows(io_rate: Interval, service: Interval, queued: Interval, aliases: A
     )  # fmt: skip
 
 
-def with_queues(readings: Readings, volumes: Indices, waits: Array) -> Readings:
+def with_queues(readings: Readings, volumes: Integers, waits: Array) -> Readings:
     """Readings of some volumes, each as often as waits are asked of it, had their waits been those [service times]."""
     rows = readings.rows.of(volumes)
     queue = waits * rows.rate * rows.service

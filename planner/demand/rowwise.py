@@ -11,17 +11,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.demand import chains, kinds
 from planner.demand.kinds import Demands, Layout
 from planner.demand.law import Law
 from planner.interval import Interval
 from planner.queueing._roots import increasing_root
-from planner.results import Array, ArrayFields
-
-Flags = NDArray[np.bool_]
-Indices = NDArray[np.int64]
+from planner.results import Array, ArrayFields, Flags, Integers
 
 FREE: Final = {  # the free number of each kind, and the ends between which it is looked for
     kinds.POISSON: ("load", 1e-5, 1e7),  # by the idle capacity over the load
@@ -56,7 +52,7 @@ class MeasuredRows(ArrayFields):
 
 
 def root(
-    function: Callable[[Array, Indices], Array], low: Array, high: Array, guess: Array | None = None
+    function: Callable[[Array, Integers], Array], low: Array, high: Array, guess: Array | None = None
 ) -> tuple[Array, Flags]:
     """Zeros of an increasing function of a number and its place, and whether they lie between the ends.
 
@@ -153,7 +149,7 @@ def _inverted(
             return np.asarray(load + np.maximum(most - load, 0.0) / (1 + np.exp(-free)))
         return np.asarray(np.exp(free) + (name == "batch"))
 
-    def excess(free: Array, some: Indices) -> Array:
+    def excess(free: Array, some: Integers) -> Array:
         guess = replace(part.of(some), **{name: value(free, part.load[some], most[some])})
         _, queue, _ = kinds.one_kind(kind, station.of(some), guess).at(rows.devices[some])
         return np.asarray(np.minimum(np.log(np.maximum(queue, 1e-300)), 700.0) - target[some])
@@ -179,12 +175,12 @@ def _requesters(
     target = np.log(np.maximum(wait, 1e-12))
     longer = chains.with_open(station, single)[chains.own(rows.devices)]
 
-    def theirs(free: Array, some: Indices) -> tuple[Array, Array]:
+    def theirs(free: Array, some: Integers) -> tuple[Array, Array]:
         found = chains.requesters(station.of(some), people[some], np.exp(-free), one[some])
         rate, queue, _ = found.at(rows.devices[some])
         return rate, queue * longer[some]
 
-    def excess(free: Array, some: Indices) -> Array:
+    def excess(free: Array, some: Integers) -> Array:
         rate, queue = theirs(free, some)
         return np.log(np.maximum(queue, 1e-300)) - np.log(np.maximum(rate, 1e-300)) - target[some]
 
@@ -209,7 +205,7 @@ def _balanced(
             return replace(part, load=most / (1 + np.exp(-free)))
         return replace(part, think=np.exp(-free))
 
-    def excess(free: Array, some: Indices) -> Array:
+    def excess(free: Array, some: Integers) -> Array:
         measured = rows.of(some)
         found = kinds.one_kind(kind, station.of(some), guessed(part.of(some), free, most[some]))
         of_service, of_queue = strains(*found.at(measured.devices), measured)

@@ -13,8 +13,7 @@ import numpy as np
 from planner.demand import chains, kinds
 from planner.demand.kinds import Demands
 from planner.demand.readings import Readings
-from planner.demand.rowwise import Indices
-from planner.results import Array
+from planner.results import Array, Integers
 
 LEVELS: Final = 160  # I/Os present of one volume, and its queue where that grows without bound
 STRONG: Final = 4.0  # load while on from which phases are left out: unlimited servers would not hold them
@@ -32,8 +31,8 @@ class AliasUse:
     """
 
     volumes: int
-    volume: Indices
-    kind: Indices
+    volume: Integers
+    kind: Integers
     weight: Array
     usage: Array
     ends: Array
@@ -119,7 +118,7 @@ def service_rates(readings: Readings) -> tuple[Array, Array, Array]:
     return free, slow, taken / free
 
 
-def _mean(volume: Indices, values: Array, volumes: int) -> Array:
+def _mean(volume: Integers, values: Array, volumes: int) -> Array:
     """Sum of weighted values (..., elements) over the candidates of each volume, (..., volumes)."""
     return np.asarray(np.add.reduceat(values, np.searchsorted(volume, np.arange(volumes)), axis=-1))
 

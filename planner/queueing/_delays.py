@@ -19,13 +19,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammainc, gammaln, lambertw, xlogy
 
 from planner.errors import ConvergenceError, InputError
 from planner.queueing._phases import OpenSolution, Station, open_in_phases, shapes
 from planner.queueing._roots import enclose, increasing_root
-from planner.results import Array
+from planner.results import Array, Integers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +127,7 @@ class StagedDelay:
         return np.concatenate([1 - delay[:, None], waiting], axis=1)
 
 
-def batches(size: Array, most: int = 500_000) -> Iterator[NDArray[np.int64]]:
+def batches(size: Array, most: int = 500_000) -> Iterator[Integers]:
     """Scenarios by how many numbers each needs, so that few of a batch are empty; at least one a batch."""
     order = np.argsort(size, kind="stable")
     start = 0

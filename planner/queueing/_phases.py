@@ -18,12 +18,11 @@ from math import comb
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import InputError
 from planner.queueing._birth_death import saturated_with_gaps
 from planner.queueing._levels import LARGE, closed_by, dwell_times, inverse_dominant, stationary, tail_ratio
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 
 LEAST_SCV: Final = 1e-8  # with a hundred million stages nobody can tell a service from a deterministic one
 
@@ -46,7 +45,7 @@ class PhaseType:
         return int(self.start.shape[-1])
 
 
-def phase_count(scv: Array) -> NDArray[np.int64]:
+def phase_count(scv: Array) -> Integers:
     """Phases of the law: 1 for exponential, 2 above, k for scv in [1/k, 1/(k-1)); scv above 0."""
     same = 1e-12  # relative; an scv written as 1/3 is Erlang-3
     stages = np.ceil((1 - same) / np.maximum(scv, LEAST_SCV))
@@ -86,11 +85,8 @@ def mixed_erlang(scv: Array, stages: float | None = None) -> tuple[Array, Array,
     return k, short, k - short
 
 
-Indices = NDArray[np.int64]
-
-
 @lru_cache(maxsize=4096)
-def states(occupied: int, phases: int) -> Indices:
+def states(occupied: int, phases: int) -> Integers:
     """Compositions of `occupied` servers over `phases`, shape (states, phases), in lexicographic order."""
     if phases == 1:
         return np.array([[occupied]])
@@ -105,7 +101,7 @@ def state_count(occupied: int, phases: int) -> int:
 
 
 @lru_cache(maxsize=4096)
-def change(occupied: int, phases: int, leave: int, enter: int) -> tuple[Indices, Indices]:
+def change(occupied: int, phases: int, leave: int, enter: int) -> tuple[Integers, Integers]:
     """Rows of `states` with a server in phase `leave`, and the rows where it is in phase `enter` instead.
 
     -1 stands for no phase: the server was, or becomes, idle.
@@ -355,7 +351,7 @@ def closed_in_phases(n: Array, z: Array, s: Array, c: Array, scv: Array, i: Arra
 def open_in_phases(
     rate: Array, s: Array, c: Array, scv: Array, i: Array | None = None, g: Array | None = None, *,
     largest: int = LARGEST_LEVEL,
-) -> Iterator[tuple[Indices, Station, OpenSolution]]:  # fmt: skip
+) -> Iterator[tuple[Integers, Station, OpenSolution]]:  # fmt: skip
     """Stable open stations with at most `largest` states a level, side by side: which, the station, what came out."""
     none = np.zeros_like(s)
     every = _stations(s, c, scv, none if i is None else i, none if g is None else g, largest=largest)
@@ -363,7 +359,7 @@ def open_in_phases(
         yield part, station, solve_open(rate[part], station)
 
 
-def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple[Array, NDArray[np.bool_]]:
+def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple[Array, Flags]:
     """M/M/c with gaps: sums as `steady_of` takes them, and where it is stable.
 
     Saturated servers never idle: their throughput, service and gaps are those of `saturated_with_gaps`.
@@ -379,8 +375,8 @@ def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple
 
 
 def _stations(
-    s: Array, c: Array, scv: Array, i: Array, g: Array, *keys: Array | NDArray[np.bool_], largest: int = LARGEST_LEVEL
-) -> Iterator[tuple[Indices, Station, tuple[int, ...]]]:  # fmt: skip
+    s: Array, c: Array, scv: Array, i: Array, g: Array, *keys: Array | Flags, largest: int = LARGEST_LEVEL
+) -> Iterator[tuple[Integers, Station, tuple[int, ...]]]:  # fmt: skip
     """Scenarios that are solved side by side, their station, and the `keys` that they have in common.
 
     The first of these keys is the population of a closed station: so many levels.
@@ -413,9 +409,7 @@ def _checked_size(servers: int, phases: int, largest: int) -> int:
     return states
 
 
-def shapes(
-    *keys: Array | NDArray[np.int64] | NDArray[np.bool_],
-) -> Iterator[tuple[NDArray[np.int64], tuple[int, ...]]]:
+def shapes(*keys: Array | Integers | Flags) -> Iterator[tuple[Integers, tuple[int, ...]]]:
     """Scenarios of each combination of whole numbers."""
     if keys[0].size == 0:
         return

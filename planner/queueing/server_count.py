@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from planner.errors import InfeasibleError, InputError
 from planner.queueing import checks
@@ -14,9 +14,8 @@ from planner.queueing._delays import log_response_tail
 from planner.queueing._roots import increasing_root
 from planner.queueing.erlang import inverse_blocking
 from planner.queueing.general_service import normalized_wait
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 
-Counts = NDArray[np.int64]
 Kind = Literal["wait_time", "delay_probability", "response_quantile"]
 
 
@@ -29,7 +28,7 @@ def min_servers(
     wait_time: ArrayLike | None = None,
     delay_probability: ArrayLike | None = None,
     response_quantile: tuple[ArrayLike, ArrayLike] | None = None,
-) -> Counts:
+) -> Integers:
     """Fewest servers with which an open queue meets a target; several targets must all be met.
 
     The mean wait C S / (c - a), the delay probability C and the response quantile of M/M/c all fall with c, so
@@ -127,7 +126,7 @@ class _Target:
     limit: Array
     goal: Array
 
-    def take(self, index: Counts | slice) -> _Target:
+    def take(self, index: Integers | slice) -> _Target:
         """The target of some scenarios."""
         return _Target(kind=self.kind, limit=self.limit[index], goal=self.goal[index])
 
@@ -220,7 +219,7 @@ def _fewest(
     return answer
 
 
-def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Counts]:
+def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Integers]:
     """Fewest servers by Erlang's recursion 1/B(k) = 1 + k/a 1/B(k - 1), and the scenarios it cannot decide."""
     answer, unsure = np.zeros_like(load), []
     index, inverse = np.arange(load.size), np.ones_like(load)
@@ -253,7 +252,7 @@ def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Counts]:
 def _halve(load: Array, s: Array, v: Array, target: _Target) -> Array:
     """Fewest servers by doubling and halving an interval, with the public laws."""
 
-    def misses(c: Array, rows: Counts) -> NDArray[np.bool_]:
+    def misses(c: Array, rows: Integers) -> Flags:
         return _excess(load[rows], c, s[rows], v[rows], target.take(rows)) > 0
 
     low = np.floor(load)  # never enough: not stable

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from planner.errors import InputError
 from planner.queueing import checks
@@ -14,7 +14,7 @@ from planner.queueing._birth_death import closed_product_form, open_with_inflati
 from planner.queueing._delays import ExponentialDelay, StagedDelay
 from planner.queueing._phases import closed_in_phases, open_with_gaps
 from planner.queueing.erlang import inverse_blocking, log_inverse_blocking
-from planner.results import Array, Result, quantity
+from planner.results import Array, Flags, Result, quantity
 
 
 class DelayLaw(Protocol):
@@ -42,7 +42,7 @@ class Steady(Result):
     in_service: Array = quantity("in service")
     wait_time: Array = quantity("wait time", "s")
     service_time: Array = quantity("service time", "s")
-    stable: NDArray[np.bool_]
+    stable: Flags
     law: DelayLaw | None = None
     derived: ClassVar[dict[str, tuple[str, str]]] = {"response_time": ("response time", "s")}
 
@@ -223,7 +223,7 @@ def _plain_block(rate: Array, s: Array, c: Array, inverse: Array, values: Array)
     service[:] = s
 
 
-def _fields(sums: Array, c: Array, stable: NDArray[np.bool_]) -> Array:
+def _fields(sums: Array, c: Array, stable: Flags) -> Array:
     """Rows of `_plain` from what a chain was summed to."""
     throughput, busy, queue, _, delay, service = sums
     wait = np.where(stable, queue / throughput, np.inf)

@@ -12,7 +12,7 @@ from scipy.special import lambertw
 
 from planner.devices.storage import FRAMES_PER_PGMBK
 from planner.queueing import usl
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 from planner.system.description import Entry, System
 from planner.system.loop import Loads, Loop
 from planner.system.stations import CannotRunError, Cycle, PagingGroup, VolumeGroup, of_one, refuse
@@ -36,7 +36,7 @@ class SystemScenarios:
     system: System
     values: Values
     cost: Array
-    central: NDArray[np.int64]
+    central: Integers
 
     def __len__(self) -> int:
         """Count the scenarios."""
@@ -51,7 +51,7 @@ class SystemScenarios:
         """Whether it is known at all."""
         return (entry.table, entry.name, key) in self.values
 
-    def without(self, wrong: NDArray[np.bool_]) -> SystemScenarios:
+    def without(self, wrong: Flags) -> SystemScenarios:
         """The same with what they were moved from in place of some."""
         at = np.where(wrong, self.central, np.arange(len(self)))
         values = {place: each[at] for place, each in self.values.items()}

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
 from planner.queueing.pools.exact.lumped import solve_lumped, solve_single_open
@@ -14,7 +13,7 @@ from planner.queueing.pools.field.elements import Elements, rounded
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import CheckedPool
 from planner.queueing.single_station import finite_source, mmc
-from planner.results import Array
+from planner.results import Array, Flags
 
 AGREES: Final = 1e-6  # queue of a volume, from pass to pass, which halve what is left
 CROWD: Final = 8.0
@@ -85,9 +84,7 @@ def states_of_one(pool: CheckedPool, aliases: int) -> float:
     return float((pool.population[0] + 1.0) * bases * in_gap)
 
 
-def crowded(
-    elements: Elements, least: float = CROWD, cells: int = 200_000
-) -> tuple[Outcome, NDArray[np.bool_]]:
+def crowded(elements: Elements, least: float = CROWD, cells: int = 200_000) -> tuple[Outcome, Flags]:
     """Solve closed pools in which I/Os always wait; and which ones these are, `least` standard deviations above 0.
 
     Their aliases are always busy. One takes each I/O that waits at the same rate a, what aliases end over what waits,
@@ -109,7 +106,7 @@ def crowded(
 
 
 @np.errstate(invalid="ignore")  # pools without volumes
-def may_be_crowded(elements: Elements) -> NDArray[np.bool_]:
+def may_be_crowded(elements: Elements) -> Flags:
     """Closed pools with more requesters than bases, aliases and, at full pace, thinking ones: not worth trying else."""
     here = (elements.volumes > 0.0) & elements.closed
     thinks = np.where(here, elements.think_time / elements.service, 0.0)
@@ -119,12 +116,12 @@ def may_be_crowded(elements: Elements) -> NDArray[np.bool_]:
     return np.asarray(_closed(elements) & (elements.most_beyond > most))
 
 
-def _closed(elements: Elements) -> NDArray[np.bool_]:
+def _closed(elements: Elements) -> Flags:
     return np.asarray((elements.closed | (elements.volumes <= 0.0)).all(axis=-1) & (elements.aliases > 0.0))
 
 
 @np.errstate(all="ignore")  # what does not settle is left to others
-def _crowded(pools: Elements, size: int, least: float, passes: int = 50) -> tuple[Outcome, NDArray[np.bool_]]:
+def _crowded(pools: Elements, size: int, least: float, passes: int = 50) -> tuple[Outcome, Flags]:
     """The same of some, whose volumes have less than `size` requesters each."""
     people, service, think = pools.population, pools.service, pools.think_time
     gap, aliases = pools.redrive_time[:, None], pools.aliases[:, None]

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError, InputError
 from planner.queueing.pools.exact.lumped import MAX_STATES, solve_lumped
@@ -28,10 +27,10 @@ from planner.queueing.pools.independent import (
 from planner.queueing.pools.outcome import Outcome, balanced
 from planner.queueing.pools.pool import CheckedPool, Scenarios
 from planner.queueing.pools.stability import solve_saturated
+from planner.results import Flags, Integers
 
 NEARLY_FULL: Final = 0.8
 """Load of an open volume, relative to what its devices serve, from which on its queue is long."""
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,16 +38,16 @@ class Asked:
     """Elements, and the pools that they are of."""
 
     scenarios: Scenarios
-    scenario: NDArray[np.int64]  # Of each element
+    scenario: Integers  # Of each element
     elements: Elements
-    stable: Mask  # Whether no queue grows without bound
+    stable: Flags  # Whether no queue grows without bound
 
     def pool(self, element: int) -> tuple[CheckedPool, int]:
         """One of them by itself, its active classes alone, and its aliases."""
         return self.scenarios.pool(int(self.scenario[element])), int(self.elements.aliases[element])
 
 
-Solver = Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]
+Solver = Callable[[Asked, Integers], tuple[Outcome, Flags]]
 """What solves some elements, and says which of them it settles."""
 
 
@@ -58,20 +57,20 @@ class PoolMethod:
 
     kind: str
     asked_by: frozenset[str]
-    takes: Callable[[Asked], Mask]
+    takes: Callable[[Asked], Flags]
     solve: Solver
     tries: bool = False  # Whether it leaves to others what it does not settle
 
 
-def _any(asked: Asked) -> Mask:
+def _any(asked: Asked) -> Flags:
     return np.ones(asked.stable.size, dtype=bool)
 
 
-def _nothing_arrives(asked: Asked) -> Mask:
+def _nothing_arrives(asked: Asked) -> Flags:
     return np.asarray(~(asked.elements.volumes > 0.0).any(axis=-1))
 
 
-def _idle(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
+def _idle(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
     here = asked.elements.of(which)
     outcome = Outcome.empty(here)
     outcome.free_law[np.arange(which.size), here.aliases.astype(np.int64)] = 1.0
@@ -81,7 +80,7 @@ def _idle(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
 def _side_by_side(solve: Callable[[Elements], Outcome]) -> Solver:
     """Solve elements in one call."""
 
-    def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
+    def solved(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
         here = asked.elements.of(which)
         outcome = solve(here)
         return outcome, balanced(here, outcome)
@@ -92,7 +91,7 @@ def _side_by_side(solve: Callable[[Elements], Outcome]) -> Solver:
 def _one_by_one(solve: Callable[[CheckedPool, int], Outcome]) -> Solver:
     """Solve elements apart, equal ones once."""
 
-    def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
+    def solved(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
         here = asked.elements.of(which)
         outcome = Outcome.empty(here)
         known: dict[tuple[int, int], Outcome] = {}
@@ -107,10 +106,10 @@ def _one_by_one(solve: Callable[[CheckedPool, int], Outcome]) -> Solver:
     return solved
 
 
-def _by_classes(solve: Callable[[Elements], tuple[Outcome, Mask]]) -> Solver:
+def _by_classes(solve: Callable[[Elements], tuple[Outcome, Flags]]) -> Solver:
     """Solve elements of as many classes together: one without volumes costs as much as another."""
 
-    def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
+    def solved(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
         here = asked.elements.of(which)
         outcome = Outcome.empty(here)
         settled = np.zeros(which.size, dtype=bool)
@@ -126,12 +125,12 @@ def _by_classes(solve: Callable[[Elements], tuple[Outcome, Mask]]) -> Solver:
     return solved
 
 
-def _field(elements: Elements) -> tuple[Outcome, Mask]:
+def _field(elements: Elements) -> tuple[Outcome, Flags]:
     outcome, settled = solve_field(elements)
     return with_gap_wait(elements, outcome), settled
 
 
-def _by_chains_of_one(asked: Asked) -> Mask:
+def _by_chains_of_one(asked: Asked) -> Flags:
     """Volumes that do not meet, with a gap or nearly saturated, fewer aliases than ample and few enough states."""
     elements = asked.elements
     single = elements.volumes.sum(axis=-1) == 1.0
@@ -150,7 +149,7 @@ def _solve_exact(pool: CheckedPool, aliases: int) -> Outcome:
     return solve_lumped(pool, aliases) if pool.closed.all() else solve_open_chain(pool, aliases)
 
 
-def _at_last(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
+def _at_last(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
     """Where the field has no answer: chains of few enough states, or volumes, and pools that are nearly crowded."""
     here = asked.elements.of(which)
     outcome, found = _by_classes(partial(crowded, least=0.5 * CROWD))(asked, which)
@@ -189,7 +188,7 @@ METHODS: Final = (
 """Which pools, which method, how near: the first one that takes an element answers."""
 
 
-def solve_all(asked: Asked, method: str) -> tuple[Outcome, Mask, str]:
+def solve_all(asked: Asked, method: str) -> tuple[Outcome, Flags, str]:
     """Solve every element by the first method that takes it; which converged, and of what kind the answer is."""
     elements = asked.elements
     outcome = Outcome.empty(elements)

@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.independent import without_aliases
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import MOST_DEVICES, Scenarios
-from planner.results import Array
+from planner.results import Array, Flags
 
 
 def aliases_in_use(pools: Elements) -> Array:
@@ -159,7 +158,7 @@ def _one_in_overload(volume: OneVolume, aliases: int) -> tuple[float, float, flo
     return by_base, by_alias, with_base, with_alias
 
 
-def _overloaded(pools: Elements) -> NDArray[np.bool_]:
+def _overloaded(pools: Elements) -> Flags:
     """Open classes whose bases alone do not serve them, (elements, classes)."""
     load = pools.arrival_rate * pools.service
     full = load >= 1.0 / (1.0 + pools.redrive_time[:, None] / pools.service)

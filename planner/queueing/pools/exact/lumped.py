@@ -14,13 +14,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError, InputError
 from planner.queueing._levels import CYCLES, dwell_times, stationary, tail_ratio
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import CheckedPool
-from planner.results import Array
+from planner.results import Array, Integers
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -40,9 +39,9 @@ Move = tuple[State, Drive, float]
 class LumpedStates:
     """The states of a pool, its moves, and what is read off each state."""
 
-    source: NDArray[np.int64]  # Of each move: states it joins, and the index of its drive in `drives`
-    target: NDArray[np.int64]
-    drive: NDArray[np.int64]
+    source: Integers  # Of each move: states it joins, and the index of its drive in `drives`
+    target: Integers
+    drive: Integers
     weight: Array  # How many drives of that kind make the move [1]
     drives: tuple[Drive, ...]  # Every drive that occurs
     queued: Array  # Totals over the volumes of a class, shape (states, classes) [1]
@@ -53,7 +52,7 @@ class LumpedStates:
     # Volumes whose base serves with a queue behind it, by the number in service of the volume, shape (in
     # service, states, classes) [1]
     turns: Array
-    free: NDArray[np.int64]  # Free aliases, shape (states,) [1]
+    free: Integers  # Free aliases, shape (states,) [1]
 
     @property
     def size(self) -> int:
@@ -206,7 +205,7 @@ def _replace(state: State, k: int, before: Volume, after: Volume) -> State:
 
 def _totals(
     states: list[State], layout: PoolLayout
-) -> tuple[Array, Array, Array, Array, Array, Array, NDArray[np.int64]]:
+) -> tuple[Array, Array, Array, Array, Array, Array, Integers]:
     """Per state and class totals, in the order of the fields of `LumpedStates` from `queued` on."""
     shape = (len(states), len(layout.volumes))
     queued, base_serves, alias_serves, thinking, at_busy = (np.zeros(shape) for _ in range(5))
@@ -264,7 +263,7 @@ def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Out
 
 
 def stationary_law(
-    source: NDArray[np.int64], target: NDArray[np.int64], move_rates: Array, size: int, dense: int = 100
+    source: Integers, target: Integers, move_rates: Array, size: int, dense: int = 100
 ) -> tuple[Array, float]:
     """Stationary law of the chain whose moves go from `source` to `target`, and the residual of its balance equations.
 
@@ -370,7 +369,7 @@ def solve_single_open(pool: CheckedPool, aliases: int) -> Outcome:
     return _outcome(pool, aliases, states, levels, laws, ratio, residual)
 
 
-def _levels(states: LumpedStates, most: int) -> list[NDArray[np.int64]]:
+def _levels(states: LumpedStates, most: int) -> list[Integers]:
     """States of each level, in one order of phases."""
     level = most - np.rint(states.thinking[:, 0]).astype(np.int64)
     order = np.lexsort((states.alias_serves[:, 0], states.base_serves[:, 0]))
@@ -390,7 +389,7 @@ def _outcome(
     pool: CheckedPool,
     aliases: int,
     states: LumpedStates,
-    levels: list[NDArray[np.int64]],
+    levels: list[Integers],
     laws: list[Array],
     ratio: Array,
     residual: float,

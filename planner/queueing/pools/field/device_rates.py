@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.queueing.pools.field.elements import Elements, State
 from planner.queueing.pools.field.given_total import CLOSE, Split, ratio
 from planner.queueing.pools.outcome import Outcome
-from planner.results import Array
+from planner.results import Array, Flags
 
 
 def idle_base_alias_ends(elements: Elements, state: State, size: int) -> Array:
@@ -69,7 +68,7 @@ def busy_base_ends(elements: Elements, state: State, parts: Split, empty: Array)
     return base, aliases
 
 
-def gap_now(gap: Array, mean: Array, waits: bool | NDArray[np.bool_]) -> Array:
+def gap_now(gap: Array, mean: Array, waits: bool | Flags) -> Array:
     """Mean gap that an I/O in service had, where the chance that one waits now is known.
 
     Whether it was picked up was settled when it began, one service ago at most: halfway between what holds now and what

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import Elements, State
-from planner.results import Array
+from planner.results import Array, Flags
 
 FAST: Final = np.unique([2**i * 3**j * 5**k for i in range(16) for j in range(10) for k in range(7)])
 """Lengths that transforms are quick at."""
@@ -184,8 +184,8 @@ class GivenTotal:
     beside: Array  # Other I/Os beyond the base that one at a busy-base volume sees there [1]
     arrivals_beside: Array  # Mean arrival rate with the base busy, weighted by d [1/service time]
     ends_idle: Array  # Mean rate at which aliases end with the base idle [1/service time]
-    never_idle: NDArray[np.bool_]  # Where a base cannot be idle
-    known: NDArray[np.bool_]  # D that rounding does not hide, shape (elements, D)
+    never_idle: Flags  # Where a base cannot be idle
+    known: Flags  # D that rounding does not hide, shape (elements, D)
     waits: Array  # I/Os of the pool that wait, shape (elements, D) [1]
     holds: Array  # Aliases that are busy, shape (elements, D) [1]
     log_tilt: Array  # Logarithms of the tilts, shape (elements, tilts) [1]
@@ -234,7 +234,7 @@ def given_total(
     )
 
 
-def _around_the_mean(known: NDArray[np.bool_], mean: Array) -> NDArray[np.bool_]:
+def _around_the_mean(known: Flags, mean: Array) -> Flags:
     """Of what is known the stretch around the mean."""
     if known.all():
         return known
@@ -284,7 +284,7 @@ def split(elements: Elements, state: State, given: GivenTotal, busy: Array) -> S
     return Split(held, idle, waiting, ratio(held - idle, at_busy, 1.0), at_busy.sum(axis=1))
 
 
-def _some(values: Array, whole: Array, meet: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _some(values: Array, whole: Array, meet: Flags) -> Flags:
     """Where the balances of classes are known, shape (elements, 1, D)."""
     known = 1e-3  # share of the pool's I/Os below which they have not been looked at
     return np.asarray(meet[:, None] & (values.sum(axis=1) > known * whole))[:, None]

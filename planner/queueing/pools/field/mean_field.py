@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
 from planner.queueing.pools.field.balance import Flows, busy_given_total, waiting_and_held
@@ -46,7 +45,7 @@ from planner.queueing.pools.field.given_total import (
     split,
 )
 from planner.queueing.pools.outcome import Outcome
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 
 SETTLED: Final = 1e-6
 """Change of throughput, queue and service in one pass, relative to the throughput, where an element has settled."""
@@ -81,16 +80,16 @@ class Pass:
     outcome: Outcome  # Its laws by D
     state: State
     edge: Array  # Probability of the largest D that is known, 0 where it cannot be larger, shape (elements,) [1]
-    hidden: NDArray[np.bool_]  # Whether rounding hides D that count
+    hidden: Flags  # Whether rounding hides D that count
     tail: Array  # Probability of the last d of volumes that may have more [1]
 
 
-def solve_field(elements: Elements, cells: int = 240_000) -> tuple[Outcome, NDArray[np.bool_]]:
+def solve_field(elements: Elements, cells: int = 240_000) -> tuple[Outcome, Flags]:
     """Solve every element, `cells` numbers of D by d together: outcome, and which ones converged."""
     count, classes = elements.volumes.shape
     outcome = Outcome.empty(elements)
     converged = np.zeros(count, dtype=bool)
-    waiting: dict[Size, list[tuple[NDArray[np.int64], State | None]]] = {
+    waiting: dict[Size, list[tuple[Integers, State | None]]] = {
         size: [(which, None)]
         for size, which in _by_size(*first_sizes(elements), np.ones(count, dtype=np.int64))
         if (LEAST_PASSES - 1) * size.totals * size.beyond * classes <= MOST_WORK
@@ -112,7 +111,7 @@ def solve_field(elements: Elements, cells: int = 240_000) -> tuple[Outcome, NDAr
     return outcome, converged
 
 
-def _by_size(*numbers: NDArray[np.int64]) -> list[tuple[Size, NDArray[np.int64]]]:
+def _by_size(*numbers: Integers) -> list[tuple[Size, Integers]]:
     """Elements of each size."""
     sizes, which = np.unique(np.stack(numbers, axis=1), axis=0, return_inverse=True)
     which = which.ravel()
@@ -121,13 +120,13 @@ def _by_size(*numbers: NDArray[np.int64]) -> list[tuple[Size, NDArray[np.int64]]
 
 def _settle(
     elements: Elements,
-    which: NDArray[np.int64],
+    which: Integers,
     state: State,
     size: Size,
     few: int,
     outcome: Outcome,
-    converged: NDArray[np.bool_],
-) -> list[tuple[Size, NDArray[np.int64], State]]:
+    converged: Flags,
+) -> list[tuple[Size, Integers, State]]:
     """Iterate until all but a few have settled, failed or ask for another size; write what settled, return the rest.
 
     A few go on together with others of their size: a pass of few costs nearly as much.
@@ -173,9 +172,7 @@ def _settle(
     return [*moved, (size, which, state)] if which.size else moved
 
 
-def _wanted(
-    elements: Elements, found: Pass, size: Size
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _wanted(elements: Elements, found: Pass, size: Size) -> tuple[Integers, Integers, Integers]:
     """Numbers of D, d and tilts that each element should go on with."""
     cut = np.where(elements.independent, 1e-17, CUT)  # the law of volumes that do not meet is exact
     totals = np.where(found.edge > cut, rounded(np.array(size.totals + 1.0)), size.totals)
@@ -387,7 +384,7 @@ def _seen_by_volume(
     return dict(zip(("alias_ends", "base_picks", "base_idles"), now, strict=True))
 
 
-def _edges(elements: Elements, given: GivenTotal, law: Array) -> tuple[Array, NDArray[np.bool_]]:
+def _edges(elements: Elements, given: GivenTotal, law: Array) -> tuple[Array, Flags]:
     """Probability of the largest D where more are possible, and whether rounding hides D that count."""
     size = law.shape[-1]
     at = np.arange(size)
