@@ -1,9 +1,10 @@
-"""The one base class of results: fields with unit and label, to_frame, _repr_html_, plot."""
+"""Base classes: of results, with units and labels, to_frame, _repr_html_ and plot; and of records of arrays."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,36 @@ from planner.quantity import column
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Result", "quantity"]
+__all__ = ["ArrayFields", "Result", "quantity"]
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ArrayFields:
+    """Base of records of arrays, a field each, whose elements are chosen or changed in all of them at once."""
+
+    def changed(self, change: Callable[[Any], Any]) -> Self:
+        """Change all of them in one way."""
+        return type(self)(
+            **{item.name: change(getattr(self, item.name)) for item in dataclasses.fields(self)}
+        )
+
+    def of(self, index: Any) -> Self:
+        """Choose some of the elements."""
+        return self.changed(lambda values: values[index])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self], axis: int = 0) -> Self:
+        """Put those of several one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        names = [item.name for item in dataclasses.fields(cls)]
+        return cls(
+            **{name: np.concatenate([getattr(each, name) for each in parts], axis=axis) for name in names}
+        )
 
 
 def quantity(label: str, unit: str = "") -> Any:

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 from planner.errors import InputError
-from planner.results import Array, Result, quantity
+from planner.results import Array, ArrayFields, Result, quantity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -24,6 +24,23 @@ class Example(Result):
     @property
     def response_time(self) -> Array:
         return self.wait_time + 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Points(ArrayFields):
+    x: Array
+    y: Array
+
+
+def test_elements_of_a_record_are_chosen_changed_and_joined_in_all_fields() -> None:
+    points = Points(x=np.arange(3.0), y=np.arange(3.0) + 10)
+    some = points.of([2, 0])
+    assert (some.x.tolist(), some.y.tolist()) == ([2, 0], [12, 10])
+    assert points.changed(lambda values: values.sum()).y == 33
+    assert Points.joined([points]) is points
+    assert Points.joined([points, some]).y.tolist() == [10, 11, 12, 12, 10]
+    wide = Points.joined([points.of(None), points.of(None)], axis=-1)
+    assert wide.x.tolist() == [[0, 1, 2, 0, 1, 2]]
 
 
 def example(throughput: ArrayLike, wait_time: ArrayLike) -> Example:

@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner import library
 from planner.calibrate.calibration import Calibration, Estimate, correlations, given, known_parameters
@@ -18,7 +17,7 @@ from planner.calibrate.least_squares import LeastSquares, MeasuredFigure, with_l
 from planner.errors import CalibrationError
 from planner.library import Status
 from planner.quantity import Quantity
-from planner.results import Array
+from planner.results import Array, Flags
 
 SEEN: Final = 1e-6  # of the largest singular value: from there on figures change
 
@@ -120,7 +119,7 @@ class CostSolution:
         return cls(problem=replace(problem, scales=problem.scales * factor), at=at / factor)
 
     @cached_property
-    def inside(self) -> NDArray[np.bool_]:
+    def inside(self) -> Flags:
         """Which parameters are not at a bound, shape (free,)."""
         low, high = self.problem.bounds
         return np.asarray((self.at > low) & (self.at < high))
@@ -223,7 +222,7 @@ def _degrees(found: CostSolution) -> tuple[float, float]:
     return left, math.sqrt(max(found.freedom / max(left, 1), 1.0))
 
 
-def _unseen(slope: Array, part: float = 1e-2) -> NDArray[np.bool_]:
+def _unseen(slope: Array, part: float = 1e-2) -> Flags:
     """Which parameters have that part in a direction in which no figure changes, shape (free,)."""
     _, singular, directions = np.linalg.svd(slope, full_matrices=True)
     seen = int((singular > SEEN * singular.max()).sum())
@@ -232,15 +231,18 @@ def _unseen(slope: Array, part: float = 1e-2) -> NDArray[np.bool_]:
 
 def _uncertainty(problem: CostProblem, center: Array, covariance: Array) -> library.Uncertainty:
     scaled = covariance * np.outer(problem.scales, problem.scales)
-    return library.Uncertainty(
-        parameters=tuple(parameter.file_key for parameter in problem.free),
-        center=tuple(map(library.rounded, (center * problem.scales).tolist())),
-        covariance=tuple(tuple(map(library.rounded, row)) for row in scaled.tolist()),
-    )
+    names = tuple(parameter.file_key for parameter in problem.free)
+    return library.Uncertainty(parameters=names, **rounded_normal(center * problem.scales, scaled))
+
+
+def rounded_normal(center: Array, covariance: Array) -> dict[str, Any]:
+    """A normal distribution in the digits of a model file."""
+    center_row, *rows = (tuple(map(library.rounded, row)) for row in (center.tolist(), *covariance.tolist()))
+    return {"center": center_row, "covariance": tuple(rows)}
 
 
 def _estimates(
-    solution: CostSolution, errors: Array, unseen: NDArray[np.bool_], uncertainty: library.Uncertainty
+    solution: CostSolution, errors: Array, unseen: Flags, uncertainty: library.Uncertainty
 ) -> Iterator[Estimate]:
     problem, at = solution.problem, solution.at * solution.problem.scales
     draws = cut_off(uncertainty, problem.free, 400)  # parameter sets that intervals are taken of

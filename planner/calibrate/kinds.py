@@ -13,7 +13,7 @@ from msgspec import structs
 from planner import library
 from planner.calibrate import costs
 from planner.calibrate.calibration import Calibration, Fit
-from planner.calibrate.cost_fit import CostFit
+from planner.calibrate.cost_fit import CostFit, rounded_normal
 from planner.calibrate.data_file import EVERYTHING, Chosen, Measurements, read_measurements, read_observations
 from planner.calibrate.least_squares import GIVEN
 from planner.calibrate.problem import Observation, observe
@@ -102,12 +102,10 @@ def _alternatives(found: Fit) -> tuple[library.Alternative, ...] | None:
     if found.spread is None:
         return None
     free = tuple(e.parameter.file_key for e in found.estimates.values() if e.status != "fixed")
-    rounded = library.rounded
     return tuple(
         library.Alternative(
-            population=each.population, share=rounded(each.weight), parameters=free,
-            center=tuple(map(rounded, each.center.tolist())),
-            covariance=tuple(tuple(map(rounded, row)) for row in each.covariance.tolist()),
+            population=each.population, share=library.rounded(each.weight), parameters=free,
+            **rounded_normal(each.center, each.covariance),
         )
         for each in found.spread.components
     )  # fmt: skip

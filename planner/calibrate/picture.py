@@ -61,14 +61,9 @@ def draw_fit(found: Fit, axes: style.Axes | None) -> style.Axes:
     else:
         axes.set_ylim(0, None)
     style.whole_numbers(axes)
-    if below:
-        places = [float(run.aliases) for run in runs for _ in run.figures]
-        gap = min((b - a for a, b in pairwise(sorted(set(places)))), default=1.0)
-        _residuals(found, places, 0.1 * gap, below[0])
-        axes.legend(frameon=False, fontsize="small")
-    last = below[0] if below else axes
-    last.set_xlabel("aliases")
-    style.legend_below(last)
+    places = [float(run.aliases) for run in runs for _ in run.figures]
+    gap = min((b - a for a, b in pairwise(sorted(set(places)))), default=1.0)
+    _end(found, places, 0.1 * gap, [axes, *below]).set_xlabel("aliases")
     return axes
 
 
@@ -107,6 +102,17 @@ def _residuals(found: Calibration, places: Sequence[float], step: float, axes: s
                       clip_on=False)  # fmt: skip
     most = max(2.0, *(1.2 * abs(each.off_by) for each in found.comparisons if math.isfinite(each.off_by)))
     axes.set(ylabel="law less measurement [sigma]", ylim=(-most, most))
+
+
+def _end(
+    found: Calibration, places: Sequence[float], step: float, panels: Sequence[style.Axes]
+) -> style.Axes:
+    """Draw the residuals where there is a panel for them, and the legends; the last panel."""
+    if len(panels) > 1:
+        _residuals(found, places, step, panels[-1])
+        panels[0].legend(frameon=False, fontsize="small")
+    style.legend_below(panels[-1])
+    return panels[-1]
 
 
 def _words(quantity: str) -> str:
@@ -149,13 +155,9 @@ def draw_costs(found: Calibration, axes: style.Axes | None) -> style.Axes:
     else:
         axes.set_ylim(0, None)
     axes.set_ylabel(_axis(quantities[0]) if len(quantities) == 1 else "share of the law [%]")
-    last = below[0] if below else axes
+    last = _end(found, places, 0.1, [axes, *below])
     room = 6  # for this many names, or one of twice as many letters
     turned = len(names) >= room or max(map(len, names)) > 2 * room
     rotation, ha = (30, "right") if turned else (0, "center")
     last.set_xticks(range(len(names)), names, rotation=rotation, ha=ha, fontsize="small")
-    if below:
-        _residuals(found, places, 0.1, last)
-        axes.legend(frameon=False, fontsize="small")
-    style.legend_below(last)
     return axes

@@ -8,12 +8,10 @@ from typing import Final
 import numpy as np
 
 from planner.demand import kinds
-from planner.demand.kinds import ArrayFields
 from planner.demand.read import poisson_queue, with_queues
 from planner.demand.readings import MEASURED_CONCURRENCY, Readings
-from planner.demand.rowwise import Flags, Indices
 from planner.demand.target import Target
-from planner.results import Array
+from planner.results import Array, ArrayFields, Flags, Integers
 from planner.units import MOST_ALIASES
 
 POINT: Final = 0.645  # quantile of the counts: too few costs more than too many
@@ -42,11 +40,11 @@ class Counts(ArrayFields):
     * `each`: count under each reading, inf where no count meets the target, nan where unused, (volumes, readings).
     """
 
-    point: Indices
-    low: Indices
-    high: Indices
-    most: Indices
-    chosen: Indices
+    point: Integers
+    low: Integers
+    high: Integers
+    most: Integers
+    chosen: Integers
     saturated: Flags
     taken_over: Flags
     open_above: Flags
@@ -111,9 +109,7 @@ def point_and_range(readings: Readings, target: Target | None = None) -> Counts:
 def _spread(readings: Readings, each: Array, target: Target) -> tuple[Array, Array, Array]:
     """Point, low and high end of the kept readings of one row."""
     point = quantile(each, readings.weight, POINT)
-    kept = readings.kept
-    low = np.min(np.where(kept, each, np.inf), axis=1)
-    high = np.max(np.where(kept, each, -np.inf), axis=1)
+    low, high = _ends(readings.kept, each)
     near = readings.ratio < NEARLY_STEADY
     if near.any():
         first, second = _steady_counts(readings.of(near), target)
@@ -122,13 +118,16 @@ def _spread(readings: Readings, each: Array, target: Target) -> tuple[Array, Arr
     return point, low, np.maximum(high, point + 1)
 
 
+def _ends(kept: Flags, each: Array) -> tuple[Array, Array]:
+    """Least and largest count of the kept readings."""
+    return np.where(kept, each, np.inf).min(axis=1), np.where(kept, each, -np.inf).max(axis=1)
+
+
 def _of_several(readings: Readings, each: Array, target: Target) -> tuple[Array, Array, Array]:
     """Point and range where rows at other counts weigh the readings; the measured rows bound them."""
     weight = readings.weight
     point = quantile(each, weight, OF_SEVERAL)
-    kept = weight >= KEPT_OF_BEST * weight.max(axis=1, keepdims=True)
-    low = np.min(np.where(kept, each, np.inf), axis=1)
-    high = np.max(np.where(kept, each, -np.inf), axis=1)
+    low, high = _ends(weight >= KEPT_OF_BEST * weight.max(axis=1, keepdims=True), each)
     step = np.where(point >= LARGE, 2.0, 1.0)
     most_missed, least_met = readings.bounds(target)
     met = np.isfinite(least_met)
@@ -143,22 +142,14 @@ def _steady_counts(readings: Readings, target: Target) -> tuple[Array, Array]:
     """Counts of the steady reading with less and with more wait, where the target is a share."""
     steady = np.isin(readings.layout.kind, kinds.STEADY)
     preferred = np.argmax(np.where(steady, readings.weight, -1.0), axis=1)
+    rows = np.arange(preferred.size)
+    there = np.isfinite(readings.service_time) & (readings.used | (readings.layout.kind == kinds.POISSON))
     only = np.zeros_like(readings.weight)
-    only[np.arange(len(only)), preferred] = 1.0
-    only = np.where(
-        np.isfinite(readings.service_time) & (readings.used | (readings.layout.kind == kinds.POISSON)),
-        only,
-        0.0,
-    )
+    only[rows, preferred] = there[rows, preferred]
     alone = replace(readings, weight=only)
-    found = []
-    for factor in (0.65, 1.5):
-        counts = alone.counts(target.with_waits(factor))
-        found.append(counts[np.arange(len(counts)), preferred])
+    less, more = (alone.counts(target.with_waits(factor))[rows, preferred] for factor in (0.65, 1.5))
     # Without a reading there is no bound of it.
-    less = np.where(np.isnan(found[0]), np.inf, found[0])
-    more = np.where(np.isnan(found[1]), -np.inf, found[1])
-    return less, more
+    return np.where(np.isnan(less), np.inf, less), np.where(np.isnan(more), -np.inf, more)
 
 
 def _shorter_queues(readings: Readings, target: Target) -> tuple[Array, Array]:
@@ -187,7 +178,7 @@ def _shorter_queues(readings: Readings, target: Target) -> tuple[Array, Array]:
     return point, high
 
 
-def _chosen(readings: Readings, each: Array, point: Array) -> Indices:
+def _chosen(readings: Readings, each: Array, point: Array) -> Integers:
     """The likeliest reading among those with the count of the point: a preferred steady one first, then an open one."""
     same = (each == point[:, None]) & readings.used
     same = np.where(same.any(axis=1, keepdims=True), same, readings.used)
@@ -199,7 +190,7 @@ def _chosen(readings: Readings, each: Array, point: Array) -> Indices:
     return np.asarray(np.argmax(np.where(same, readings.weight + first, -np.inf), axis=1))
 
 
-def _extrapolated(readings: Readings, chosen: Indices, point: Indices) -> Flags:
+def _extrapolated(readings: Readings, chosen: Integers, point: Integers) -> Flags:
     """Whether the chosen reading has more I/Os in service than the inflation was measured with."""
     if readings.law.inflation == 0:
         return np.zeros(readings.volumes, dtype=bool)

@@ -9,15 +9,15 @@ device.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from math import e
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.queueing.erlang import FEW, inverse_blocking
 from planner.queueing.general_service import cosmetatos_1975, kimura_1986
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 
 LEAST_THINK = 1e-9
 
@@ -33,7 +33,7 @@ class DeviceStation:
         self.over = self.devices / (self.growth + gap)
         self.serving = self.growth / (self.growth + gap)
 
-    def of(self, some: NDArray[np.int64]) -> DeviceStation:
+    def of(self, some: Integers) -> DeviceStation:
         """Those of some elements."""
         return DeviceStation(most=self.most, inflation=self.inflation, gap=self.gap[some])
 
@@ -62,13 +62,13 @@ class Figures:
         return self.rate[where], self.queue[where], self.busy[where]
 
 
-def own(devices: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def own(devices: Array) -> tuple[Integers, Integers]:
     """Where arrays (devices, elements) have each element's own number of devices."""
     return devices.astype(np.int64) - 1, np.arange(devices.size)
 
 
 def _figures(
-    station: DeviceStation, rate: Array, mass: Array, busy: Array, over: Array, queue: Array, stable: NDArray[np.bool_]
+    station: DeviceStation, rate: Array, mass: Array, busy: Array, over: Array, queue: Array, stable: Flags
 ) -> Figures:  # fmt: skip
     """Normalize: `mass` and `busy` sum the levels up to c, `over` the mass above, `queue` its excess over c."""
     total = mass + over
@@ -114,17 +114,9 @@ def batches(
     l0 p_{n-1}, with l_i = w_i share rate / mean and l0 = (1 - share) rate. Above c the vector (H, p) is multiplied by
     one matrix T a level: the sums are (1 - T)^-1 T and (1 - T)^-2 T.
     """
-    steps = station.steps
     rate = within_reach(rate, station.over[-1])
-    sizes = 1.0 + (mean - 1.0) * parts[:, 1:]
-    rise, single, stay = parts[:, :1] * share * rate / mean, (1 - share) * rate, 1 - 1 / sizes
-    heads, laws = np.empty((station.most + 1, *sizes.shape)), np.empty((station.most + 1, rate.size))
-    head, law = np.zeros(sizes.shape), np.ones(rate.size)
-    heads[0], laws[0] = head, law
-    for n in range(1, station.most + 1):
-        head = stay * head + law
-        law = ((rise * head).sum(axis=0) + single * law) / steps[n]
-        heads[n], laws[n] = head, law
+    sizes, rise, single, stay = _flows(rate, mean, share, parts)
+    heads, laws = map(np.array, zip(*batch_levels(station.steps, rate, mean, share, parts), strict=True))
     mass, busy = _cumulated(laws)
     over = station.over[:, None]
     up = rise / over
@@ -141,6 +133,25 @@ def batches(
     sums = summed(head, law)
     _, queue = summed(*sums)
     return _figures(station, rate, mass, busy, sums[1], queue, stable)
+
+
+def _flows(rate: Array, mean: Array, share: Array, parts: Array) -> tuple[Array, Array, Array, Array]:
+    """Means m_i of the parts of batches and rates l_i at which they begin, the rate l0 of single I/Os, and q_i."""
+    sizes = 1.0 + (mean - 1.0) * parts[:, 1:]
+    return sizes, parts[:, :1] * share * rate / mean, (1 - share) * rate, 1 - 1 / sizes
+
+
+def batch_levels(
+    steps: Array, rate: Array, mean: Array, share: Array, parts: Array = GEOMETRIC
+) -> Iterator[tuple[Array, Array]]:
+    """H_i and p of the levels 0, 1, ..., as `batches` has them, for servers that end I/Os at the rates `steps`."""
+    _, rise, single, stay = _flows(rate, mean, share, parts)
+    head, law = np.zeros(rise.shape), np.ones(rate.size)
+    yield head, law
+    for step in steps[1:]:
+        head = stay * head + law
+        law = ((rise * head).sum(axis=0) + single * law) / step
+        yield head, law
 
 
 def _cumulated(laws: Array) -> tuple[Array, Array]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.demand import chains
-from planner.results import Array
+from planner.results import Array, ArrayFields, Integers
 
 KINDS: Final = (
     "poisson", "closed", "variable", "batches", "mixed batches", "fixed batches", "periodic", "active", "on-off",
@@ -33,19 +31,6 @@ SLOW_SHARES: Final = (0.15,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ArrayFields:
-    """Arrays of one shape, a field each."""
-
-    def changed(self, change: Callable[[Any], Any]) -> Self:
-        """All of them changed in one way."""
-        return type(self)(**{item.name: change(getattr(self, item.name)) for item in fields(self)})
-
-    def of(self, index: Any) -> Self:
-        """Some of the elements."""
-        return self.changed(lambda values: values[index])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Layout(ArrayFields):
     """Which reading stands in which column, (columns,).
 
@@ -53,7 +38,7 @@ class Layout(ArrayFields):
     the I/Os; the others are open arrivals beside.
     """
 
-    kind: NDArray[np.int64]
+    kind: Integers
     number: Array
     own: Array
 
@@ -172,7 +157,7 @@ def one_kind(kind: int, station: chains.DeviceStation, part: Demands) -> chains.
 
 
 def base_busy(
-    kind: NDArray[np.int64], demands: Demands, mean: Array, growth: Array, picked: Array | float = 0.0
+    kind: Integers, demands: Demands, mean: Array, growth: Array, picked: Array | float = 0.0
 ) -> Array:
     """Share of the time that the base is busy, (..., elements), with `mean` I/Os present of `growth` service times.
 

@@ -20,7 +20,6 @@ from planner.demand.pool_readings import (
     most_aliases,
 )
 from planner.demand.readings import Readings
-from planner.demand.rowwise import Indices
 from planner.demand.together import (
     FAILED,
     above,
@@ -32,7 +31,7 @@ from planner.demand.together import (
     queued,
 )
 from planner.demand.unlimited import AliasUse
-from planner.results import Array
+from planner.results import Array, Integers
 
 # Prior weight of rare bursts of all volumes, of all that come together; less where rows with aliases in use leave open
 # what waits without any: of all that explains their queue, rare bursts ask for the shortest wait, the most usual one.
@@ -76,7 +75,7 @@ def _length(asks: AliasUse) -> int:
     return 1 << int(np.ceil(np.log2(asks.usage.shape[0] + 2 * asks.in_use.sum() + spread)))
 
 
-def _picked(asks: AliasUse, many: int, same: int) -> Indices:
+def _picked(asks: AliasUse, many: int, same: int) -> Integers:
     """Candidate of each volume, (volumes, draws): those of which all are the same come last."""
     alike = [_by_weight(asks.only(kind), same) for kind in SAME] if same else []
     return np.concatenate([_by_weight(asks, many), *alike], axis=1)
@@ -89,7 +88,7 @@ def _places(volumes: int, many: int) -> Array:
     return np.asarray((order + 0.5) / many)
 
 
-def _by_weight(asks: AliasUse, many: int) -> Indices:
+def _by_weight(asks: AliasUse, many: int) -> Integers:
     """Candidate of each volume, (volumes, draws), by weight, of which each volume has one in total."""
     ends = np.searchsorted(asks.volume, np.arange(asks.volumes), side="right")[:, None]
     summed = np.append(0.0, np.cumsum(asks.weight))
@@ -159,7 +158,7 @@ def curves_of(
     )
 
 
-def counting(likely: Array) -> Indices:
+def counting(likely: Array) -> Integers:
     """Hypotheses that count, of their draws' weights (hypotheses, draws)."""
     share = likely.sum(axis=1) / likely.sum()
     return np.flatnonzero(share > LEAST_SHARE)

@@ -19,12 +19,12 @@ from numpy.typing import ArrayLike
 
 from planner.demand.read import UNIFORM, make_rows
 from planner.demand.readings import PredictedRows, Readings
-from planner.demand.rowwise import Indices, MeasuredRows
+from planner.demand.rowwise import MeasuredRows
 from planner.demand.target import Target
 from planner.demand.together import beyond, failing, in_batches, queued
 from planner.demand.unlimited import asked
 from planner.interval import Interval
-from planner.results import Array
+from planner.results import Array, Integers
 from planner.units import MOST_ALIASES
 
 HELD: Final = 1.5  # I/Os queued, of those that unlimited servers would hold beyond the aliases
@@ -106,15 +106,15 @@ class PoolReadings:
         return self._sorted(np.maximum(self.queues, whole * left))
 
     @cached_property
-    def _known(self) -> Indices:
+    def _known(self) -> Integers:
         """None, and counts that were measured."""
         return np.unique([0, self.in_use, *dict(self.others)])
 
-    def _last_known(self, counts: Indices) -> Indices:
+    def _last_known(self, counts: Integers) -> Integers:
         """Places of the next smaller known counts, or of the same."""
         return np.searchsorted(self._known, counts, side="right") - 1
 
-    def _not_carried(self, counts: Indices, wanted: Array | float) -> tuple[Indices, Array]:
+    def _not_carried(self, counts: Integers, wanted: Array | float) -> tuple[Integers, Array]:
         """Places of the next smaller known counts, and the share of the queues there that so many cannot carry."""
         place = self._last_known(counts)
         measured = self._known[place]
@@ -130,7 +130,7 @@ class PoolReadings:
         order = np.argsort(values, axis=1)  # equal ones in any order: a quantile is one of them
         return np.take_along_axis(values, order, axis=1), np.cumsum(self.likely[order], axis=1)
 
-    def _quantile(self, ordered: tuple[Array, Array], counts: Indices, share: ArrayLike) -> Array:
+    def _quantile(self, ordered: tuple[Array, Array], counts: Integers, share: ArrayLike) -> Array:
         values, weights = (each[np.minimum(counts, len(each) - 1)] for each in ordered)
         reached = np.multiply.outer(share, weights[:, -1]) - 1e-12
         first = np.argmax(weights >= reached[..., None], axis=-1)
@@ -149,7 +149,7 @@ class PoolReadings:
         part = (counts - known[place]) / np.maximum(known[after] - known[place], 1)
         return np.asarray(np.minimum(values, (1.0 - part) * ends[..., place] + part * ends[..., after]))
 
-    def _at_most(self, counts: Indices, share: ArrayLike) -> Array:
+    def _at_most(self, counts: Integers, share: ArrayLike) -> Array:
         """Quantiles of the queue, no longer than without aliases."""
         most = self.alone.sum()
         found = np.minimum(self._quantile(self._ordered, counts, share), most)

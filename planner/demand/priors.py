@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.demand import kinds
 from planner.demand.kinds import Demands, Layout
-from planner.results import Array
+from planner.results import Array, Flags
 
 FAR_FROM_SATURATED: Final = 0.7  # utilization below which an open reading that fits is preferred
 POISSON_RATIOS: Final = (0.6, 1.15)
@@ -65,7 +64,7 @@ TWO_ROWS: Final = Scales(batch=4.0, fixed=8.0, active=11.0, slow_beside=0.02)
 
 
 def weights(
-    demands: Demands, layout: Layout, wait: Array, ratio: Array, strain: Array, variable: NDArray[np.bool_],
+    demands: Demands, layout: Layout, wait: Array, ratio: Array, strain: Array, variable: Flags,
     scales: Scales = ONE_ROW,
 ) -> Array:  # fmt: skip
     """Weights of the readings, (volumes, readings), summing to one a volume; 0 where a reading cannot be."""
@@ -74,34 +73,24 @@ def weights(
     bursts = np.exp(-(demands.batch - 1) / scales.batch)
     longer = np.exp(-(demands.batch - 1) / scales.fixed)
     r = ratio[:, None]
-    for kind, each in (
-        (kinds.BATCHES, scales.of_batches * bursts),
-        (kinds.MIXED, scales.of_mixed * bursts),
-        (kinds.FIXED, scales.of_fixed * longer),
-        (
-            kinds.PERIODIC,
-            scales.of_periodic
-            * longer
-            * np.minimum(1.0, r)
-            * np.where(demands.load > scales.dense, 0.2, 1.0)
-            * (r > scales.least_grouped),
-        ),
-        (
-            kinds.VARIABLE,
-            scales.of_variable * np.exp(-np.maximum(0.0, r - 1.5) / 0.3),
-        ),
-        (
-            kinds.ACTIVE,
-            scales.of_active
-            * _requesters(layout)
-            * np.exp(-wait / scales.active - np.maximum(wait - scales.crowd, 0) / scales.fewer),
-        ),
-        (
-            kinds.LONG,
-            scales.of_long * np.minimum(wait / scales.flush, 1.0) ** 2 * (demands.load < scales.seldom),
-        ),
-        (kinds.ON_OFF, _phases(demands, layout, wait, scales)),
-    ):
+    grouped = np.where(demands.load > scales.dense, 0.2, 1.0)
+    crowded = np.exp(-wait / scales.active - np.maximum(wait - scales.crowd, 0) / scales.fewer)
+    flushes = np.minimum(wait / scales.flush, 1.0) ** 2
+    ordinary = {
+        kinds.BATCHES: scales.of_batches * bursts,
+        kinds.MIXED: scales.of_mixed * bursts,
+        kinds.FIXED: scales.of_fixed * longer,
+        kinds.PERIODIC: scales.of_periodic
+        * longer
+        * np.minimum(1.0, r)
+        * grouped
+        * (r > scales.least_grouped),
+        kinds.VARIABLE: scales.of_variable * np.exp(-np.maximum(0.0, r - 1.5) / 0.3),
+        kinds.ACTIVE: scales.of_active * _requesters(layout) * crowded,
+        kinds.LONG: scales.of_long * flushes * (demands.load < scales.seldom),
+        kinds.ON_OFF: _phases(demands, layout, wait, scales),
+    }
+    for kind, each in ordinary.items():
         where = layout.columns(kind)
         found[:, where] = np.broadcast_to(each, found.shape)[:, where]
     found = np.where(np.isfinite(strain), np.nan_to_num(found, nan=0.0), 0.0) * _beside(layout, scales)
@@ -159,13 +148,11 @@ def _split(found: Array, layout: Layout) -> None:
         found[:, where] *= len(coarse) / max(where.stop - where.start, 1)
 
 
-def steady_shares(
-    demands: Demands, layout: Layout, strain: Array, variable: NDArray[np.bool_], scales: Scales
-) -> Array:
+def steady_shares(demands: Demands, layout: Layout, strain: Array, variable: Flags, scales: Scales) -> Array:
     """How the steady readings share their weight, (volumes, readings): those that fit; the nearest where none does."""
     steady = np.isin(layout.kind, kinds.STEADY)
     poisson = layout.kind == kinds.POISSON
-    fits: NDArray[np.bool_] = steady & (strain <= 1.0)
+    fits: Flags = steady & (strain <= 1.0)
     nearest = np.where(steady & np.isfinite(strain), strain, np.inf)
     first = np.zeros_like(fits)
     first[np.arange(len(fits)), np.argmin(nearest, axis=1)] = True

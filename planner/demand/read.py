@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -13,10 +13,10 @@ from planner.demand import chains, kinds, priors, rowwise
 from planner.demand.kinds import COARSE, FINE, Layout
 from planner.demand.law import Law
 from planner.demand.readings import Readings, never_idle
-from planner.demand.rowwise import Flags, Indices, MeasuredRows
+from planner.demand.rowwise import MeasuredRows
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 from planner.units import MOST_ALIASES
 
 WAIT_ERROR: Final = 0.15  # of a predicted wait, in its logarithm
@@ -98,22 +98,11 @@ def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]],
         return read_rows(given[0], law, COARSE, priors.ONE_ROW)
     fewest = np.argmin([each.devices for each in given], axis=0)
     order = np.array([[k for k in range(len(given)) if k != first] for first in fewest]).T
-    first = _picked(given, fewest)
-    found = read_rows(first, law, FINE, priors.TWO_ROWS)
+    every, volumes = MeasuredRows.joined(given), np.arange(fewest.size)
+    found = read_rows(every.of(fewest * volumes.size + volumes), law, FINE, priors.TWO_ROWS)
     for which in order:
-        found = _weighed(found, _picked(given, which))
+        found = _weighed(found, every.of(which * volumes.size + volumes))
     return found
-
-
-def _picked(given: Sequence[MeasuredRows], which: Indices) -> MeasuredRows:
-    """For every volume its row of that number."""
-    volumes = np.arange(which.size)
-    return MeasuredRows(
-        **{
-            item.name: np.stack([getattr(each, item.name) for each in given])[which, volumes]
-            for item in fields(MeasuredRows)
-        }
-    )
 
 
 def _weighed(readings: Readings, rows: MeasuredRows) -> Readings:
@@ -148,7 +137,7 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     unknown = np.isinf(rows.queue_high)
     asked = replace(rows, queue=np.where(unknown, 0.0, effective_queue(rows)))
     wide = _widened(asked, law)
-    demands, service_time = rowwise.invert(wide, layout, law.inflation, law.redrive_time)
+    demands, service_time = rowwise.invert(wide, layout, law)
     gap = law.redrive_time / service_time
     most = int(rows.devices.max())
     here, _ = kinds.solve(demands, layout, most, law.inflation, gap)
@@ -243,7 +232,7 @@ def make_rows(io_rate: Interval, service: Interval, queued: Interval, aliases: A
     """Checked arrays of one shape."""
     parts = [np.asarray(end, dtype=np.float64) for each in (io_rate, service, queued) for end in each]
     *flat, used = (np.atleast_1d(a).astype(float).ravel() for a in np.broadcast_arrays(*parts, aliases))
-    rate_low, rate, rate_high, low, time, high, queue_low, queue, queue_high = flat
+    _, rate, _, low, time, high, queue_low, queue, queue_high = flat
     for name, values, unit in (("io_rate", rate, "1/s"), ("service", time, "s")):
         if not (np.isfinite(values) & (values > 0)).all():
             raise InputError(name, float(values[~(values > 0)][0]), "a finite number above 0", unit)
@@ -253,11 +242,11 @@ def make_rows(io_rate: Interval, service: Interval, queued: Interval, aliases: A
         raise InputError("aliases", aliases, f"whole numbers from 0 to {MOST_ALIASES}")
     return MeasuredRows(
         rate=rate, service=time, queue=queue, queue_low=queue_low, queue_high=queue_high, service_low=low,
-        service_high=high, rate_low=rate_low, rate_high=rate_high, devices=used + 1,
+        service_high=high, devices=used + 1,
     )  # fmt: skip
 
 
-def with_queues(readings: Readings, volumes: Indices, waits: Array) -> Readings:
+def with_queues(readings: Readings, volumes: Integers, waits: Array) -> Readings:
     """Readings of some volumes, each as often as waits are asked of it, had their waits been those [service times]."""
     rows = readings.rows.of(volumes)
     queue = waits * rows.rate * rows.service

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from planner.demand import kinds, priors
 from planner.demand.kinds import Demands, Layout
 from planner.demand.law import Law
-from planner.demand.rowwise import Flags, Indices, MeasuredRows
+from planner.demand.rowwise import MeasuredRows
 from planner.demand.target import Target
 from planner.errors import InputError
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 from planner.units import MOST_ALIASES
 
 KEPT: Final = 0.04  # least weight of a reading that counts for the range
@@ -179,7 +179,7 @@ class Readings:
             waits=laid(found.waits) / unit, no_alias=laid(without),
         )  # fmt: skip
 
-    def _tie(self, asked: Indices) -> Array | float:
+    def _tie(self, asked: Integers) -> Array | float:
         """Factors of the waits: one at the first row, growing to the latest and held beyond; as a prediction."""
         if self.excess is None:
             return 1.0

@@ -11,16 +11,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.demand import chains, kinds
-from planner.demand.kinds import ArrayFields, Demands, Layout
+from planner.demand.kinds import Demands, Layout
+from planner.demand.law import Law
 from planner.interval import Interval
 from planner.queueing._roots import increasing_root
-from planner.results import Array
-
-Flags = NDArray[np.bool_]
-Indices = NDArray[np.int64]
+from planner.results import Array, ArrayFields, Flags, Integers
 
 FREE: Final = {  # the free number of each kind, and the ends between which it is looked for
     kinds.POISSON: ("load", 1e-5, 1e7),  # by the idle capacity over the load
@@ -51,13 +48,11 @@ class MeasuredRows(ArrayFields):
     queue_high: Array
     service_low: Array
     service_high: Array
-    rate_low: Array
-    rate_high: Array
     devices: Array
 
 
 def root(
-    function: Callable[[Array, Indices], Array], low: Array, high: Array, guess: Array | None = None
+    function: Callable[[Array, Integers], Array], low: Array, high: Array, guess: Array | None = None
 ) -> tuple[Array, Flags]:
     """Zeros of an increasing function of a number and its place, and whether they lie between the ends.
 
@@ -81,34 +76,31 @@ def root(
     return best, found
 
 
-def invert(rows: MeasuredRows, layout: Layout, inflation: float, gap_time: float) -> tuple[Demands, Array]:
+def invert(rows: MeasuredRows, layout: Layout, law: Law) -> tuple[Demands, Array]:
     """Demands that reproduce every row, and the service time of a lone I/O [s], (volumes, readings)."""
     shape = (rows.rate.size, layout.kind.size)
     demands, service = Demands.empty(shape), np.empty(shape)
     for kind in np.unique(layout.kind).tolist():
         row, column = np.nonzero(np.tile(layout.kind == kind, (shape[0], 1)))
-        some = rows.of(row)
-        found, service[row, column] = _one_kind(kind, layout.of(column), some, inflation, gap_time)
+        found, service[row, column] = _one_kind(kind, layout.of(column), rows.of(row), law)
         for item in fields(found):
             getattr(demands, item.name)[row, column] = getattr(found, item.name)
     return demands, service
 
 
-def _one_kind(
-    kind: int, layout: Layout, rows: MeasuredRows, inflation: float, gap_time: float
-) -> tuple[Demands, Array]:
+def _one_kind(kind: int, layout: Layout, rows: MeasuredRows, law: Law) -> tuple[Demands, Array]:
     """Parameters of one kind at every element, nan where it cannot reach the row, and the lone service time."""
     alone = rows.service.copy()
-    several = (rows.devices > 1) & (inflation > 0)
+    several = (rows.devices > 1) & (law.inflation > 0)
     steady = kind in kinds.STEADY
     # Each its own number of passes, whatever stands beside it.
-    passes = np.where(several, 3, 2 if steady and gap_time > 0 else 1)
+    passes = np.where(several, 3, 2 if steady and law.redrive_time > 0 else 1)
     found, free = Demands.empty(alone.shape), np.full(alone.shape, np.nan)
     for k in range(int(passes.max(initial=1))):
         some = np.flatnonzero(passes > k)
         theirs = rows.of(some)
-        gap = gap_time / alone[some]
-        station = chains.DeviceStation(most=int(rows.devices.max()), inflation=inflation, gap=gap)
+        gap = law.redrive_time / alone[some]
+        station = chains.DeviceStation(most=int(rows.devices.max()), inflation=law.inflation, gap=gap)
         guess = free[some] if k else None
         part, good, free[some] = _inverted(
             kind, layout.of(some), theirs, theirs.rate * alone[some], station, guess
@@ -157,7 +149,7 @@ def _inverted(
             return np.asarray(load + np.maximum(most - load, 0.0) / (1 + np.exp(-free)))
         return np.asarray(np.exp(free) + (name == "batch"))
 
-    def excess(free: Array, some: Indices) -> Array:
+    def excess(free: Array, some: Integers) -> Array:
         guess = replace(part.of(some), **{name: value(free, part.load[some], most[some])})
         _, queue, _ = kinds.one_kind(kind, station.of(some), guess).at(rows.devices[some])
         return np.asarray(np.minimum(np.log(np.maximum(queue, 1e-300)), 700.0) - target[some])
@@ -183,12 +175,12 @@ def _requesters(
     target = np.log(np.maximum(wait, 1e-12))
     longer = chains.with_open(station, single)[chains.own(rows.devices)]
 
-    def theirs(free: Array, some: Indices) -> tuple[Array, Array]:
+    def theirs(free: Array, some: Integers) -> tuple[Array, Array]:
         found = chains.requesters(station.of(some), people[some], np.exp(-free), one[some])
         rate, queue, _ = found.at(rows.devices[some])
         return rate, queue * longer[some]
 
-    def excess(free: Array, some: Indices) -> Array:
+    def excess(free: Array, some: Integers) -> Array:
         rate, queue = theirs(free, some)
         return np.log(np.maximum(queue, 1e-300)) - np.log(np.maximum(rate, 1e-300)) - target[some]
 
@@ -213,7 +205,7 @@ def _balanced(
             return replace(part, load=most / (1 + np.exp(-free)))
         return replace(part, think=np.exp(-free))
 
-    def excess(free: Array, some: Indices) -> Array:
+    def excess(free: Array, some: Integers) -> Array:
         measured = rows.of(some)
         found = kinds.one_kind(kind, station.of(some), guessed(part.of(some), free, most[some]))
         of_service, of_queue = strains(*found.at(measured.devices), measured)

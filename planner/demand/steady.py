@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from planner.demand.kinds import ArrayFields
 from planner.demand.law import Law
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.demand.rowwise import on_edge
@@ -28,7 +26,7 @@ from planner.queueing._roots import increasing_root
 from planner.queueing.erlang import erlang_b
 from planner.queueing.pools.solve import solve_pools
 from planner.queueing.pools.stability import most_in_overload
-from planner.results import Array
+from planner.results import Array, ArrayFields, Flags
 from planner.units import readable
 
 OPEN: Final = (math.inf,)
@@ -304,9 +302,7 @@ def _least_idle(every: _Elements, gap: Array, law: Law) -> Array:
     return np.asarray((1.0 + spare) * capacity / most - 1.0)
 
 
-def _balanced(
-    every: _Elements, alone: Array, law: Law, ends: tuple[Array, Array]
-) -> tuple[Array, NDArray[np.bool_]]:
+def _balanced(every: _Elements, alone: Array, law: Law, ends: tuple[Array, Array]) -> tuple[Array, Flags]:
     """Where both residuals cancel, and whether they do; else where they nearly do.
 
     Rows: logarithm of the free number, service time of a lone I/O [s], residuals of service and of queue.

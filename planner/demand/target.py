@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner import units
 from planner.errors import InputError
-from planner.results import Array
+from planner.results import Array, Flags
 from planner.units import MILLISECOND, given, percent
 
 WAIT_SHARE: Final = 0.05  # of the service time: queueing is gone
@@ -56,12 +55,10 @@ class Target:
             if isinstance(given, str):
                 if name in ("wait", "response"):
                     value = units.parse(given, "time", argument=name, zero=name == "wait")
+                elif name == "queued":
+                    value = units.parse_count(given, argument=name)
                 else:
-                    value = (
-                        units.parse_count(given, argument=name)
-                        if name == "queued"
-                        else units.share(given, name)
-                    )
+                    value = units.share(given, name)
                 object.__setattr__(self, name, value)
             elif given is not None and not (units.is_number(given) and math.isfinite(given) and given >= 0):
                 raise InputError(
@@ -106,7 +103,7 @@ class Target:
     def met(
         self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan,
         waits: Array | float = np.nan,
-    ) -> NDArray[np.bool_]:  # fmt: skip
+    ) -> Flags:  # fmt: skip
         """Tell where the target is met."""
         return np.asarray(self.excess(rate, service, queue, no_alias, waits) <= 1.0)
 

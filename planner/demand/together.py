@@ -20,8 +20,8 @@ What comes at all volumes at once is a batch, so that with r above 0 volumes hav
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,20 +50,16 @@ def in_batches(readings: Readings) -> AliasUse:
 
 def in_rare_bursts(readings: Readings) -> list[AliasUse]:
     """What volumes use if most I/Os are steady and bursts rare, large, of long tails, for each of `RARE_SHARES`."""
-    rows, law, width = readings.rows, readings.law, len(RARE_SHARES)
+    rows, width = readings.rows, len(RARE_SHARES)
     known = np.isfinite(rows.queue_high) & ~readings.steady & ~readings.saturated
     rare = Layout(kind=np.full(width, kinds.LONG), number=np.array(RARE_SHARES), own=np.ones(width))
-    demands, service = rowwise.invert(
-        replace(rows, queue=np.where(known, effective_queue(rows), 0.0)),
-        rare,
-        law.inflation,
-        law.redrive_time,
-    )
+    queue = np.where(known, effective_queue(rows), 0.0)
+    demands, service = rowwise.invert(replace(rows, queue=queue), rare, readings.law)
     growth = np.broadcast_to(readings.growth, known.shape)[:, None]
     every = replace(
         readings,
-        layout=Layout(**_side_by_side(readings.layout, rare)),
-        demands=Demands(**_side_by_side(readings.demands, demands.grown(growth))),
+        layout=Layout.joined([readings.layout, rare]),
+        demands=Demands.joined([readings.demands, demands.grown(growth)], axis=-1),
         service_time=np.concatenate([readings.service_time, service], axis=1),
     )
     found = []
@@ -71,14 +67,6 @@ def in_rare_bursts(readings: Readings) -> list[AliasUse]:
         left = np.where(there.any(axis=1, keepdims=True), 0.0, readings.weight)
         found.append(asked(replace(every, weight=np.concatenate([left, there], axis=1))))
     return found
-
-
-def _side_by_side(first: Layout | Demands, second: Layout | Demands) -> dict[str, Any]:
-    """Columns of both."""
-    return {
-        item.name: np.concatenate([getattr(first, item.name), getattr(second, item.name)], axis=-1)
-        for item in fields(first)
-    }
 
 
 def queued(cases: Sequence[tuple[AliasUse, ArrayLike]], most: int, law: Law, service: float) -> Array:

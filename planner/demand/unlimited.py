@@ -13,8 +13,7 @@ import numpy as np
 from planner.demand import chains, kinds
 from planner.demand.kinds import Demands
 from planner.demand.readings import Readings
-from planner.demand.rowwise import Indices
-from planner.results import Array
+from planner.results import Array, Integers
 
 LEVELS: Final = 160  # I/Os present of one volume, and its queue where that grows without bound
 STRONG: Final = 4.0  # load while on from which phases are left out: unlimited servers would not hold them
@@ -32,8 +31,8 @@ class AliasUse:
     """
 
     volumes: int
-    volume: Indices
-    kind: Indices
+    volume: Integers
+    kind: Integers
     weight: Array
     usage: Array
     ends: Array
@@ -119,7 +118,7 @@ def service_rates(readings: Readings) -> tuple[Array, Array, Array]:
     return free, slow, taken / free
 
 
-def _mean(volume: Indices, values: Array, volumes: int) -> Array:
+def _mean(volume: Integers, values: Array, volumes: int) -> Array:
     """Sum of weighted values (..., elements) over the candidates of each volume, (..., volumes)."""
     return np.asarray(np.add.reduceat(values, np.searchsorted(volume, np.arange(volumes)), axis=-1))
 
@@ -158,11 +157,9 @@ def _laws(kind: int, part: Demands, steps: Array) -> Array:
         at_least = np.clip(part.batch - n + 1, 0.0, 1.0)  # whole groups and, in proportion, one more
         busy = load / part.batch * at_least / steps[1:, None]
         return _whole(np.concatenate([np.maximum(1 - busy.sum(axis=0), 0.0)[None], busy]))
-    if kind in (kinds.POISSON, kinds.VARIABLE):
-        return _whole(np.cumprod(np.concatenate([np.ones((1, load.size)), load / steps[1:, None]]), axis=0))
-    laws = np.zeros((levels + 1, load.size))
-    laws[0] = 1.0
     if kind == kinds.FIXED:
+        laws = np.zeros((levels + 1, load.size))
+        laws[0] = 1.0
         whole = np.floor(part.batch)
         n = np.arange(levels + 1)[:, None]
         tail = np.clip(part.batch - n, 0.0, 1.0)  # chance of a batch of more than n
@@ -170,16 +167,11 @@ def _laws(kind: int, part: Demands, steps: Array) -> Array:
             first = max(level - int(whole.max()) - 1, 0)
             head = (tail[: level - first] * laws[first:level][::-1]).sum(axis=0)
             laws[level] = load / part.batch * head / steps[level]
-    else:
-        mean, share = part.batch, part.share
-        parts = chains.LONG_TAILED if kind == kinds.LONG else chains.GEOMETRIC
-        sizes = 1.0 + (mean - 1.0) * parts[:, 1:]
-        head = np.zeros_like(sizes)
-        for level in range(1, levels + 1):
-            head = (1 - 1 / sizes) * head + laws[level - 1]
-            many = (parts[:, :1] * head).sum(axis=0) / mean
-            laws[level] = load * (share * many + (1 - share) * laws[level - 1]) / steps[level]
-    return _whole(laws)
+        return _whole(laws)
+    one = np.ones_like(load)
+    sizes = (one, one) if kind in (kinds.POISSON, kinds.VARIABLE) else (part.batch, part.share)
+    parts = chains.LONG_TAILED if kind == kinds.LONG else chains.GEOMETRIC
+    return _whole(np.array([law for _, law in chains.batch_levels(steps, load, *sizes, parts)]))
 
 
 def _of_requesters(population: Array, think: Array, active: Array, steps: Array) -> Array:

@@ -36,22 +36,16 @@ MEANINGS = {
 
 def _program_equations(exact: Exact) -> tuple[Equation, ...]:
     programs = {31: starts, 64: 2 * (starts + wider)}
-    costs = tuple(
-        Equation(
-            times[bits, way],
-            programs[bits] + (fast if way == "F" else slow),
-            f"CP time per MB, {bits}-bit, {'fast' if way == 'F' else 'slow'} translation",
-            "s",
-        )
-        for bits, way in times
-    )
-    savings = tuple(
-        Equation(
-            left, 1 - times[bits, "F"] / times[bits, "T"], f"share that fast translation saves, {bits}-bit"
-        )
-        for bits, left in saved.items()
-    )
-    return (*costs, *savings)
+    words = {"F": (fast, "fast"), "T": (slow, "slow")}
+    steps = []
+    for (bits, way), left in times.items():
+        each, name = words[way]
+        meaning = f"CP time per MB, {bits}-bit, {name} translation"
+        steps.append(Equation(left, programs[bits] + each, meaning, "s"))
+    for bits, left in saved.items():
+        meaning = f"share that fast translation saves, {bits}-bit"
+        steps.append(Equation(left, 1 - times[bits, "F"] / times[bits, "T"], meaning))
+    return tuple(steps)
 
 
 def _program_numerical(values: Mapping[str, float]) -> dict[str, float]:

@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.queueing._levels import LARGE
 from planner.queueing.checks import BLOCK
-from planner.results import Array
-
-Indices = NDArray[np.int64]
+from planner.results import Array, Flags, Integers
 
 
 def closed_product_form(n: Array, z: Array, s: Array, c: Array, i: Array | None, direct: int = 1000) -> Array:
@@ -38,14 +35,14 @@ def closed_product_form(n: Array, z: Array, s: Array, c: Array, i: Array | None,
     return result
 
 
-def _without_queue(n: Array, z: Array, s: Array, free: NDArray[np.bool_], result: Array) -> None:
+def _without_queue(n: Array, z: Array, s: Array, free: Flags, result: Array) -> None:
     cycle = np.where(free, z + s, 1.0)
     np.divide(n, cycle, out=result[0])
     np.multiply(result[0], s, out=result[1])
     result[5] = s
 
 
-def _direct(rest: Indices, n: Array, z: Array, s: Array, c: Array, i: Array | None, result: Array) -> None:
+def _direct(rest: Integers, n: Array, z: Array, s: Array, c: Array, i: Array | None, result: Array) -> None:
     """Fill in the sums from terms relative to p(c); those that leave float64 are not finite."""
     load = s / z
     below, carried = np.empty_like(z), np.empty_like(z)
@@ -68,7 +65,7 @@ def _direct(rest: Indices, n: Array, z: Array, s: Array, c: Array, i: Array | No
         result[5][part] = served if i is None else busy / (throughput * total)
 
 
-def _by_size(size: Array, chosen: Indices) -> Iterator[Indices]:
+def _by_size(size: Array, chosen: Integers) -> Iterator[Integers]:
     """Chosen scenarios from the largest to the smallest size, a block at a time (a radix sort)."""
     keys = size.astype(np.uint8 if size.max() < 2**8 else np.uint16).take(chosen)
     order = chosen.take(np.argsort(keys, kind="stable")[::-1])
@@ -189,7 +186,7 @@ def _walk(sums: Array, mode: Array, n: Array, load: Array, c: Array, i: Array, *
         _add(added, term, n, present, c, i)
 
 
-def open_with_inflation(rate: Array, s: Array, c: Array, i: Array) -> tuple[Array, NDArray[np.bool_]]:
+def open_with_inflation(rate: Array, s: Array, c: Array, i: Array) -> tuple[Array, Flags]:
     """M/M/c with inflation: sums as `steady_of` takes them, and where it is stable.
 
     Terms up from p(0) to p(c); beyond, they fall by lambda / mu(c) each. Saturated servers never idle.

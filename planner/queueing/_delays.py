@@ -19,13 +19,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammainc, gammaln, lambertw, xlogy
 
 from planner.errors import ConvergenceError, InputError
-from planner.queueing._phases import Batch, OpenSolution, open_in_phases, phase_type, shapes
+from planner.queueing._phases import OpenSolution, Station, open_in_phases, shapes
 from planner.queueing._roots import enclose, increasing_root
-from planner.results import Array
+from planner.results import Array, Integers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,89 +74,60 @@ def log_response_tail(y: Array, delay: Array, spare: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FiniteSourceDelay:
-    """M/M/c//N as an arrival sees it: N - 1 others, k of them thinking with weight (c Z / S)^k / k!."""
+class StagedDelay:
+    """Limited room, as an arrival sees it: a share `delay` waits for 1 to `room` stages, each of rate `pace` [1/s].
 
-    n: Array
-    z: Array
-    s: Array
-    c: Array
-    inflation: Array
+    Of M/M/c/K the weight of k stages is load^k, load = rho. Of M/M/c//N, whose sources are `finite`, it is
+    load^m / m!, load = c Z / S, for the m = room - k that still think. `plain` where service does not inflate.
+    """
+
+    room: Array
+    pace: Array
+    service: Array
+    load: Array
     delay: Array
+    finite: bool
+    plain: bool
 
     def quantile(self, p: Array, *, own_service: bool) -> Array | None:
         """Of waits also with inflation: while anyone waits, all servers are busy; own service depends on who comes."""
-        known = not own_service or not (self.inflation > 0).any()
-        return _quantiles(p, self, own_service=own_service) if known else None
+        if own_service and not self.plain:
+            return None
+        given = np.broadcast_arrays(-np.log1p(-p), self.room, self.pace, self.service, self.load, self.delay)
+        aim, room, pace, service, load, delay = (a.ravel() for a in given)
+        if room.max() > (most := 5_000_000):
+            name = "response_quantile" if own_service else "wait_quantile"
+            raise InputError(name, int(room.max()), f"at most {most} places to wait")
+        ratio = 1 - 1 / (pace * service) if own_service else np.zeros(aim.size)
+        result = np.zeros(aim.size)
+        for part in batches(room + 1):
+            chance = self._chances(room[part], load[part], delay[part])
+            tails = np.zeros_like(chance)  # P(stages > l)
+            tails[:, :-1] = np.cumsum(chance[:, :0:-1], axis=1)[:, ::-1]
+            serving = np.zeros(part.size)
+            for stage in range(chance.shape[1] if own_service else 0):
+                # waited at most `stage` stages, not yet served within them
+                serving = ratio[part] * serving + chance[:, stage]
+                tails[:, stage] += serving
+            result[part] = stage_quantile(aim[part], tails, ratio[part]) / pace[part]
+        return result.reshape(given[0].shape)
 
-    def waiting_room(self) -> Array:
-        """Largest number of stages of a wait."""
-        return np.maximum(self.n - self.c, 0)
-
-    def pace(self) -> Array:
-        """Rate of one stage [1/s]."""
-        busy: Array = np.minimum(self.n, self.c)
-        return busy / (self.s * (1 + self.inflation * (busy - 1)))
-
-    def log_weights(self, stages: Array) -> Array:
-        """Ln of the unnormalized probability of 1, 2, ... stages."""
-        thinking = self.waiting_room()[:, None] - stages
-        weight = xlogy(np.maximum(thinking, 0), (self.z * self.pace())[:, None]) - gammaln(
-            np.maximum(thinking, 0) + 1
+    def _chances(self, room: Array, load: Array, delay: Array) -> Array:
+        """Of exactly 0, 1, ... stages of waiting, for some scenarios."""
+        stages = np.arange(1.0, room.max() + 1)
+        left = np.maximum(room[:, None] - stages, 0)
+        weight = (
+            xlogy(left, load[:, None]) - gammaln(left + 1) if self.finite else xlogy(stages, load[:, None])
         )
-        return np.where(thinking >= 0, weight, -np.inf)
+        weight = np.where(stages <= room[:, None], weight, -np.inf)
+        top = weight.max(1, keepdims=True, initial=-np.inf)
+        weight = np.exp(weight - np.where(np.isfinite(top), top, 0.0))
+        total = weight.sum(1, keepdims=True)
+        waiting = delay[:, None] * weight / np.where(total > 0, total, 1.0)
+        return np.concatenate([1 - delay[:, None], waiting], axis=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitedRoomDelay:
-    """M/M/c/K as an admitted arrival sees it: j - 1 waiting with weight rho^j, up to K - c stages."""
-
-    rate: Array
-    s: Array
-    c: Array
-    capacity: Array
-    delay: Array
-
-    def quantile(self, p: Array, *, own_service: bool) -> Array:
-        """Of the admitted requests."""
-        return _quantiles(p, self, own_service=own_service)
-
-    def waiting_room(self) -> Array:
-        """Largest number of stages of a wait."""
-        return self.capacity - self.c
-
-    def pace(self) -> Array:
-        """Rate of one stage [1/s]."""
-        return self.c / self.s
-
-    def log_weights(self, stages: Array) -> Array:
-        """Ln of the unnormalized probability of 1, 2, ... stages."""
-        weight = xlogy(stages, (self.rate * self.s / self.c)[:, None])
-        return np.where(stages <= self.waiting_room()[:, None], weight, -np.inf)
-
-
-StagedDelay = FiniteSourceDelay | LimitedRoomDelay
-
-
-def _quantiles(p: Array, law: StagedDelay, *, own_service: bool) -> Array:
-    """Quantiles in the broadcast shape of p and the law, some scenarios at a time."""
-    names = law.__dataclass_fields__
-    share, *columns = np.broadcast_arrays(p, *(getattr(law, name) for name in names))
-    flat = dict(zip(names, (column.ravel() for column in columns), strict=True))
-    aims = -np.log1p(-share.ravel())
-    result = np.zeros(aims.size)
-    room = type(law)(**flat).waiting_room()
-    if room.max() > (most := 5_000_000):
-        name = "response_quantile" if own_service else "wait_quantile"
-        raise InputError(name, int(room.max()), f"at most {most} places to wait")
-    for part in batches(room + 1):
-        scenario = type(law)(**{name: column[part] for name, column in flat.items()})
-        stages, ratio = _stage_tails(scenario, int(room[part].max()), own_service=own_service)
-        result[part] = stage_quantile(aims[part], stages, ratio) / scenario.pace()
-    return result.reshape(share.shape)
-
-
-def batches(size: Array, most: int = 500_000) -> Iterator[NDArray[np.int64]]:
+def batches(size: Array, most: int = 500_000) -> Iterator[Integers]:
     """Scenarios by how many numbers each needs, so that few of a batch are empty; at least one a batch."""
     order = np.argsort(size, kind="stable")
     start = 0
@@ -167,30 +137,6 @@ def batches(size: Array, most: int = 500_000) -> Iterator[NDArray[np.int64]]:
         fits = np.arange(1, ahead.size + 1) * size[ahead] <= 2 * most
         yield (part := ahead[: max(1, int(fits.sum()))])
         start += part.size
-
-
-def _stage_tails(law: StagedDelay, room: int, *, own_service: bool) -> tuple[Array, Array]:
-    """P(K > l) for l = 0, 1, ... and by which factor it falls beyond."""
-    stages = np.arange(1, room + 1, dtype=np.float64)
-    chance = np.zeros((law.c.size, room + 1))  # of exactly l = 0.. stages of waiting
-    if room:
-        weight = law.log_weights(stages[None, :])
-        top = weight.max(1, keepdims=True)
-        weight = np.exp(weight - np.where(np.isfinite(top), top, 0.0))
-        total = weight.sum(1, keepdims=True)
-        chance[:, 1:] = law.delay[:, None] * weight / np.where(total > 0, total, 1.0)
-    waiting = np.zeros_like(chance)  # P(waiting stages > l)
-    waiting[:, :-1] = np.cumsum(chance[:, :0:-1], axis=1)[:, ::-1]
-    if not own_service:
-        return waiting, np.zeros(law.c.size)
-    chance[:, 0] = 1 - law.delay
-    busy = law.c * law.pace() * law.s / law.c  # servers that pace the stages
-    ratio = 1 - 1 / busy
-    serving = np.zeros(law.c.size)
-    for stage in range(room + 1):  # waited at most `stage` stages, not yet served within them
-        serving = ratio * serving + chance[:, stage]
-        waiting[:, stage] += serving
-    return waiting, ratio
 
 
 def stage_quantile(aim: Array, stages: Array, ratio: Array) -> Array:
@@ -243,68 +189,53 @@ class GeneralDelay:
         token = np.where(load > 0, load, np.finfo(np.float64).tiny)
         if index.size:
             chosen = token[index], np.ones(index.size), servers[index], scv[index]
-            for batch in open_in_phases(
-                *chosen, 200
-            ):  # states of a level: the law takes thousands of products of such
-                rows = index[batch.index]
-                result[rows] = _phase_quantile(aim[rows], scv[rows], batch, own_service=own_service)
+            # states of a level: the law takes thousands of products of such
+            for part, station, solution in open_in_phases(*chosen, largest=200):
+                rows = index[part]
+                result[rows] = _phase_quantile(aim[rows], station, solution, own_service=own_service)
         return np.asarray((result * service).reshape(given[0].shape))
 
 
-def _phase_quantile(aim: Array, scv: Array, batch: Batch, *, own_service: bool) -> Array:
-    """Quantiles of one batch in units of the service time."""
-    station, solution = batch.station, batch.solution
-    level = station.servers + 1
+def _phase_quantile(aim: Array, station: Station, solution: OpenSolution, *, own_service: bool) -> Array:
+    """Quantiles of scenarios side by side, in units of the service time."""
+    level, law = station.servers + 1, station.law
     local, down = station.local(level), station.down(level)
-    states = local.shape[-1]
     leaving = local.sum(-1) + down.sum(-1)
     pace: Array = leaving.max(-1)
-    stay = local / pace[:, None, None]
-    k = np.arange(states)
-    stay[:, k, k] += 1 - leaving / pace[:, None]
+    stay = _uniformized(local, leaving, pace)
     end = down / pace[:, None, None]
     enough = 1e-13 * np.exp(-aim)  # of the tail at the quantile
-    own = _ServiceStages.of(scv, station.law.phases, pace) if own_service else None
+    own = (law.start, _uniformized(law.moves, law.moves.sum(-1) + law.leaves, pace)) if own_service else None
     stages = _phase_tails(solution, stay, end, own, enough)
     return stage_quantile(aim, stages, np.zeros(len(aim))) / pace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ServiceStages:
-    """Own service in uniformized stages: where it starts, and the phase after one more stage."""
-
-    start: Array
-    step: Array
-
-    @classmethod
-    def of(cls, scv: Array, phases: int, pace: Array) -> _ServiceStages:
-        law = phase_type(scv, phases)
-        step = law.moves / pace[:, None, None]
-        k = np.arange(phases)
-        step[:, k, k] += 1 - (law.moves.sum(-1) + law.leaves) / pace[:, None]
-        return cls(start=law.start, step=step)
+def _uniformized(moves: Array, leaving: Array, pace: Array) -> Array:
+    """Where one stage of rate `pace` leads, from the rates between different states and of leaving each of them."""
+    step = moves / pace[:, None, None]
+    k = np.arange(moves.shape[-1])
+    step[:, k, k] += 1 - leaving / pace[:, None]
+    return step
 
 
 def _phase_tails(
-    solution: OpenSolution,
-    stay: Array,
-    end: Array,
-    own: _ServiceStages | None,
-    enough: Array,
-    most: int = 200_000,
-) -> Array:
-    """P(stages of the wait, or of the response, > l) for l = 0, 1, ... until that is less than `enough`."""
+    solution: OpenSolution, stay: Array, end: Array, own: tuple[Array, Array] | None, enough: Array, most: int = 200_000
+) -> Array:  # fmt: skip
+    """P(stages of the wait, or of the response, > l) for l = 0, 1, ... until that is less than `enough`.
+
+    `own` service begins in its phases with the first of these chances, and the second is what one more stage changes.
+    """
     full, ratio, state = solution.full, solution.ratio, solution.powers
+    begins, step = own or (np.zeros((len(full), 1)), np.zeros((1, 1, 1)))
     waiting = (full[:, None, :] @ state).sum((-1, -2))
-    serving = own.start * (1 - waiting)[:, None] if own else np.zeros((len(full), 1))
+    serving = begins * (1 - waiting)[:, None]
     tails = [waiting + serving.sum(-1)]
     for stage in range(1, most):
         if stage % 64 == 0 and (tails[-1] <= enough).all():
             return np.stack(tails, axis=-1)
         state = state @ stay + ratio @ (state @ end)
         before, waiting = waiting, (full[:, None, :] @ state).sum((-1, -2))
-        if own:
-            serving = (serving[:, None, :] @ own.step)[:, 0] + own.start * (before - waiting)[:, None]
+        serving = (serving[:, None, :] @ step)[:, 0] + begins * (before - waiting)[:, None]
         tails.append(waiting + serving.sum(-1))
     raise ConvergenceError("the tail of a wait in stages", float(tails[-1].max()), most)
 

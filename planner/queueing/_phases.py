@@ -18,12 +18,11 @@ from math import comb
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import InputError
 from planner.queueing._birth_death import saturated_with_gaps
 from planner.queueing._levels import LARGE, closed_by, dwell_times, inverse_dominant, stationary, tail_ratio
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 
 LEAST_SCV: Final = 1e-8  # with a hundred million stages nobody can tell a service from a deterministic one
 
@@ -46,7 +45,7 @@ class PhaseType:
         return int(self.start.shape[-1])
 
 
-def phase_count(scv: Array) -> NDArray[np.int64]:
+def phase_count(scv: Array) -> Integers:
     """Phases of the law: 1 for exponential, 2 above, k for scv in [1/k, 1/(k-1)); scv above 0."""
     same = 1e-12  # relative; an scv written as 1/3 is Erlang-3
     stages = np.ceil((1 - same) / np.maximum(scv, LEAST_SCV))
@@ -86,11 +85,8 @@ def mixed_erlang(scv: Array, stages: float | None = None) -> tuple[Array, Array,
     return k, short, k - short
 
 
-Indices = NDArray[np.int64]
-
-
 @lru_cache(maxsize=4096)
-def states(occupied: int, phases: int) -> Indices:
+def states(occupied: int, phases: int) -> Integers:
     """Compositions of `occupied` servers over `phases`, shape (states, phases), in lexicographic order."""
     if phases == 1:
         return np.array([[occupied]])
@@ -105,7 +101,7 @@ def state_count(occupied: int, phases: int) -> int:
 
 
 @lru_cache(maxsize=4096)
-def change(occupied: int, phases: int, leave: int, enter: int) -> tuple[Indices, Indices]:
+def change(occupied: int, phases: int, leave: int, enter: int) -> tuple[Integers, Integers]:
     """Rows of `states` with a server in phase `leave`, and the rows where it is in phase `enter` instead.
 
     -1 stands for no phase: the server was, or becomes, idle.
@@ -344,66 +340,66 @@ LARGEST_LEVEL: Final = 1_000  # states of one level: the solution inverts matric
 
 def closed_in_phases(n: Array, z: Array, s: Array, c: Array, scv: Array, i: Array, g: Array) -> Array:
     """Sums of closed stations with phases or gaps, as `steady_of` takes them."""
-    c, phases = np.minimum(n, c), _phases(scv)
     z = np.maximum(z, 1e-15 * s)  # no think time at all is the limit, at working precision
     result = np.empty((6, n.size))
-    for index, (servers, width, gapped, population, crowded) in shapes(c, phases, g > 0, n, z <= s):
-        states = _checked_size(servers, width, gapped)
-        if population > (most := 200_000 // states):
-            raise InputError("population", population, f"at most {most}: {states} states a level")
-        for part in _batches(index, states):
-            station = _station(servers, width, gapped, s[part], scv[part], i[part], g[part])
-            solve = solve_crowded if crowded else solve_closed
-            result[:, part] = solve(population, z[part], station)
+    for part, station, (population, crowded) in _stations(s, np.minimum(n, c), scv, i, g, n, z <= s):
+        solve = solve_crowded if crowded else solve_closed
+        result[:, part] = solve(population, z[part], station)
     return result
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
-    """Scenarios solved side by side: which, at what station, and what came out."""
-
-    index: NDArray[np.int64]
-    station: Station
-    solution: OpenSolution
-
-
 def open_in_phases(
-    rate: Array, s: Array, c: Array, scv: Array, largest: int = LARGEST_LEVEL
-) -> Iterator[Batch]:
-    """Stable open stations with phases and at most `largest` states a level, batch by batch."""
-    zero = np.zeros_like(s)
-    for index, (servers, width) in shapes(c, _phases(scv)):
-        for part in _batches(index, _checked_size(servers, width, 0, largest)):
-            station = _station(servers, width, 0, s[part], scv[part], zero[part], zero[part])
-            yield Batch(index=part, station=station, solution=solve_open(rate[part], station))
+    rate: Array, s: Array, c: Array, scv: Array, i: Array | None = None, g: Array | None = None, *,
+    largest: int = LARGEST_LEVEL,
+) -> Iterator[tuple[Integers, Station, OpenSolution]]:  # fmt: skip
+    """Stable open stations with at most `largest` states a level, side by side: which, the station, what came out."""
+    none = np.zeros_like(s)
+    every = _stations(s, c, scv, none if i is None else i, none if g is None else g, largest=largest)
+    for part, station, _ in every:
+        yield part, station, solve_open(rate[part], station)
 
 
-def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple[Array, NDArray[np.bool_]]:
+def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple[Array, Flags]:
     """M/M/c with gaps: sums as `steady_of` takes them, and where it is stable.
 
     Saturated servers never idle: their throughput, service and gaps are those of `saturated_with_gaps`.
     """
     capacity, busy = saturated_with_gaps(s, c, i, g)
     stable = rate < capacity
-    result = np.stack([capacity, busy, np.full_like(s, np.inf), c - busy, np.ones_like(s), busy / capacity])
     one = np.ones_like(s)
+    result = np.stack([capacity, busy, np.full_like(s, np.inf), c - busy, one, busy / capacity])
     inside = np.flatnonzero(stable)
-    for chosen, (servers,) in shapes(c[inside]):
-        states = _checked_size(servers, 1, 1)
-        for part in _batches(inside[chosen], states):
-            station = _station(servers, 1, 1, s[part], one[part], i[part], g[part])
-            result[:, part] = solve_open(rate[part], station).sums
+    for part, _, solution in open_in_phases(*(each[inside] for each in (rate, s, c, one, i, g))):
+        result[:, inside[part]] = solution.sums
     return result, stable
 
 
-def _phases(scv: Array) -> NDArray[np.int64]:
+def _stations(
+    s: Array, c: Array, scv: Array, i: Array, g: Array, *keys: Array | Flags, largest: int = LARGEST_LEVEL
+) -> Iterator[tuple[Integers, Station, tuple[int, ...]]]:  # fmt: skip
+    """Scenarios that are solved side by side, their station, and the `keys` that they have in common.
+
+    The first of these keys is the population of a closed station: so many levels.
+    """
     if not (scv > 0).all():
         raise InputError("scv", 0.0, "above zero: deterministic service has no finite chain of phases")
-    return phase_count(scv)
+    for index, (servers, width, gapped, *rest) in shapes(c, phase_count(scv), g > 0, *keys):
+        states = _checked_size(servers, width + gapped, largest)
+        if rest and rest[0] > (most := 200_000 // states):
+            raise InputError("population", rest[0], f"at most {most}: {states} states a level")
+        size = max(1, 2_000_000 // states**2)  # matrix elements of one kind held side by side
+        for start in range(0, len(index), size):
+            part = index[start : start + size]
+            law = phase_type(scv[part], width)
+            gap = g[part] if gapped else None
+            yield (
+                part,
+                Station(servers=servers, service=s[part], law=law, inflation=i[part], gap=gap),
+                tuple(rest),
+            )
 
 
-def _checked_size(servers: int, width: int, gapped: int, largest: int = LARGEST_LEVEL) -> int:
-    phases = width + gapped
+def _checked_size(servers: int, phases: int, largest: int) -> int:
     # With two phases or more there are more states than servers, and than phases: no need to count them all.
     least = max(servers, phases)
     states = least if least > largest and phases > 1 else state_count(servers, phases)
@@ -413,9 +409,7 @@ def _checked_size(servers: int, width: int, gapped: int, largest: int = LARGEST_
     return states
 
 
-def shapes(
-    *keys: Array | NDArray[np.int64] | NDArray[np.bool_],
-) -> Iterator[tuple[NDArray[np.int64], tuple[int, ...]]]:
+def shapes(*keys: Array | Integers | Flags) -> Iterator[tuple[Integers, tuple[int, ...]]]:
     """Scenarios of each combination of whole numbers."""
     if keys[0].size == 0:
         return
@@ -426,14 +420,3 @@ def shapes(
     ends = np.cumsum(np.bincount(number.ravel()))
     for column, index in enumerate(np.split(order, ends[:-1])):
         yield index, tuple(int(value) for value in distinct[:, column])
-
-
-def _batches(index: NDArray[np.int64], states: int) -> Iterator[NDArray[np.int64]]:
-    size = max(1, 2_000_000 // states**2)  # matrix elements of one kind held side by side
-    for start in range(0, len(index), size):
-        yield index[start : start + size]
-
-
-def _station(servers: int, width: int, gapped: int, s: Array, scv: Array, i: Array, g: Array) -> Station:
-    law = phase_type(scv, width)
-    return Station(servers=servers, service=s, law=law, inflation=i, gap=g if gapped else None)

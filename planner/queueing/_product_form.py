@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.results import Array
 
@@ -116,8 +118,7 @@ def convolved(one: Array, two: Array) -> Array:
         value = one.reshape(len(one), -1)[:, np.ravel_multi_index(at, shape)]
         if not value.any():  # most are nothing where one class alone visits a group
             continue
-        value = value.reshape(-1, *[1] * len(shape))
-        found[here] += value * two[start]
+        found[here] += _spread_over(value, len(shape)) * two[start]
     return found
 
 
@@ -172,26 +173,26 @@ class Network:
         """Weights by number to weights by class: the multinomial law of who they are."""
         if len(self.shape) == 1:
             return one
-        from scipy.special import gammaln, xlogy
+        from scipy.special import gammaln
 
-        counts = self.counts()
-        number = counts.sum(0)
+        number = self.counts().sum(0)
         work = group.demand * self.scale
         share = work / np.where(work.sum(-1, keepdims=True) > 0, work.sum(-1, keepdims=True), 1.0)
-        log = gammaln(number + 1)[None]
-        for r, n in enumerate(counts):
-            log = log + xlogy(n, _spread_over(share[:, r], n.ndim)) - gammaln(n + 1)
+        log = self._log_weights(gammaln(number + 1)[None], share)
         return np.asarray(one[:, number.astype(np.int64)] * np.exp(log))
 
     def thinking(self) -> Array:
         """Weight of every population that thinks: a Poisson law of each class."""
+        log = self._log_weights(np.zeros((len(self.full), *self.shape)), self.think * self.scale)
+        return _unit(np.exp(log - log.max(axis=tuple(range(1, log.ndim)), keepdims=True)))
+
+    def _log_weights(self, log: Array, means: Array) -> Array:
+        """That of every population, to which each class of a mean m, (scenarios, classes), adds ln m^n / n!."""
         from scipy.special import gammaln, xlogy
 
-        log = np.zeros((len(self.full), *self.shape))
         for r, n in enumerate(self.counts()):
-            mean = _spread_over(self.think[:, r] * self.scale[:, r], n.ndim)
-            log = log + xlogy(n, mean) - gammaln(n + 1)
-        return _unit(np.exp(log - log.max(axis=tuple(range(1, log.ndim)), keepdims=True)))
+            log = log + xlogy(n, _spread_over(means[:, r], n.ndim)) - gammaln(n + 1)
+        return log
 
     def fewer(self) -> list[Array]:
         """The full population of every scenario less one requester of each class."""
@@ -242,13 +243,10 @@ class Network:
 
     def _reflected(self, values: Array) -> Array:
         """values(N - n) for the full population N of each scenario, 0 beyond it."""
-        index = np.indices(self.shape)
-        whole = self.full.astype(np.int64)
-        at = [
-            whole[:, r].reshape(-1, *[1] * len(self.shape)) - index[r][None] for r in range(len(self.shape))
-        ]
+        index, whole, axes = np.indices(self.shape), self.full.astype(np.int64), len(self.shape)
+        at = [_spread_over(whole[:, r], axes) - index[r][None] for r in range(axes)]
         inside = reduce(np.logical_and, [each >= 0 for each in at])
-        rows = np.arange(len(values)).reshape(-1, *[1] * len(self.shape))
+        rows = _spread_over(np.arange(len(values)), axes)
         return np.asarray(np.where(inside, values[(rows, *(np.maximum(each, 0) for each in at))], 0.0))
 
 
@@ -278,6 +276,6 @@ class Rest:
         return np.asarray(np.where(self.network.full > 0, found * self.network.scale, 0.0))
 
 
-def _spread_over(values: Array, axes: int) -> Array:
+def _spread_over(values: NDArray[Any], axes: int) -> NDArray[Any]:
     """A number a scenario in front of so many axes of the lattice."""
     return values.reshape(-1, *[1] * axes)

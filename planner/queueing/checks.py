@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InputError
-from planner.results import Array
+from planner.results import Array, Flags
 
 LARGEST: Final = 1e150
 """Largest number taken, and one over the least above zero where zero is none: products of two stay within float64."""
@@ -146,7 +146,7 @@ def _told(name: str, argument: inspect.Parameter) -> str:
 
 
 def _require(
-    name: str, values: ArrayLike, unit: str, holds: Callable[[Array], NDArray[np.bool_]], expected: str
+    name: str, values: ArrayLike, unit: str, holds: Callable[[Array], Flags], expected: str
 ) -> Array:
     try:
         given = plain(values)

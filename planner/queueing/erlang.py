@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -19,37 +20,34 @@ from scipy.special import gammaincc, gammaln
 from planner.queueing import checks
 from planner.results import Array
 
+Way = Callable[[Array, Array], Array]
 FEW: Final = 128  # servers; their factorial stays within float64
 
 
 def inverse_blocking(load: Array, servers: Array) -> Array:
     """1/B in the common shape of the arguments; inf where B underflows, servers 0 or more."""
-    shape = load.shape
-    load, servers = load.ravel(), servers.ravel()
-    result = np.empty(load.size)
-    with np.errstate(over="ignore", divide="ignore"):
-        if (servers > FEW).any():
-            many = servers > FEW
-            result[many] = np.exp(_log_inverse_many(load[many], servers[many]))
-            few = np.flatnonzero(~many)
-            result[few] = _few(load[few], servers[few])
-        else:
-            result = _few(load, servers)
-    return result.reshape(shape)
+    return _by_size(load, servers, _few, lambda a, c: np.exp(_log_inverse_many(a, c)))
 
 
 def log_inverse_blocking(load: Array, servers: Array) -> Array:
     """Logarithm of 1/B, finite also where B underflows; inf at no load."""
-    shape = load.shape
-    load, servers = load.ravel(), servers.ravel()
-    many = servers > FEW
-    result = np.empty(load.size)
-    with np.errstate(over="ignore", divide="ignore"):
-        result[many] = _log_inverse_many(load[many], servers[many])
-        result[~many] = np.log(_few(load[~many], servers[~many]))
+    result = _by_size(load, servers, lambda a, c: np.log(_few(a, c)), _log_inverse_many)
     lost = np.isinf(result) & (load > 0)  # Horner's rule overflowed: 1/B = c! a^-c e^a P(X <= c)
     a, c = load[lost], servers[lost]
     result[lost] = gammaln(c + 1) - c * np.log(a) + a + np.log(gammaincc(c + 1, a))
+    return result
+
+
+def _by_size(load: Array, servers: Array, of_few: Way, of_many: Way) -> Array:
+    """One way for few servers and one for many, each of flat arrays; in the common shape of the arguments."""
+    shape, load, servers = load.shape, load.ravel(), servers.ravel()
+    many = servers > FEW
+    with np.errstate(over="ignore", divide="ignore"):
+        if not many.any():
+            return of_few(load, servers).reshape(shape)
+        result = np.empty(load.size)
+        result[many] = of_many(load[many], servers[many])
+        result[~many] = of_few(load[~many], servers[~many])
     return result.reshape(shape)
 
 

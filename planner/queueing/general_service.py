@@ -317,9 +317,9 @@ def _simple(load: Array, c: Array, scv: Array) -> tuple[Array, Array]:
 
 def _matrix_geometric(load: Array, c: Array, scv: Array) -> tuple[Array, Array]:
     wait, delay = np.empty_like(load), np.empty_like(load)
-    for batch in open_in_phases(load, np.ones_like(load), c, scv):
-        throughput, _, waiting, _, delay[batch.index], _ = batch.solution.sums
-        wait[batch.index] = waiting / throughput
+    for part, _, solution in open_in_phases(load, np.ones_like(load), c, scv):
+        throughput, _, waiting, _, delay[part], _ = solution.sums
+        wait[part] = waiting / throughput
     return wait, delay
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from planner.errors import InputError
 from planner.queueing import checks
-from planner.results import Array, Result, quantity
+from planner.results import Array, Integers, Result, quantity
 
 Known = dict[tuple[int, ...], tuple[Array, Array]]
 
@@ -35,7 +35,7 @@ class NetworkSteady(Result):
         return {"station": ("", ""), **Result.quantities(self)}
 
     @property
-    def station(self) -> NDArray[np.int64]:
+    def station(self) -> Integers:
         """Number of each station."""
         return np.broadcast_to(np.arange(self.queue_length.shape[-1]), self.queue_length.shape)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -213,21 +214,9 @@ def _fit(n: Array, x: Array, free: tuple[int, ...], starts: tuple[tuple[float, f
         values[places] = some
         return _gradient(values, n)[:, places]
 
-    found = []
-    for start in starts:
-        first = np.array([float(np.max(x / n)), *start])[places]
-        found.append(
-            least_squares(
-                residuals,
-                first,
-                gradient,
-                bounds=(0, np.inf),
-                x_scale="jac",
-                xtol=1e-15,
-                ftol=1e-15,
-                gtol=1e-15,
-            )
-        )
+    tight = partial(least_squares, x_scale="jac", xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    firsts = [np.array([float(np.max(x / n)), *start])[places] for start in starts]
+    found = [tight(residuals, first, gradient, bounds=(0, np.inf)) for first in firsts]
     converged = [one for one in found if one.success]
     if not converged:
         raise CalibrationError("the scalability law: least squares did not converge")

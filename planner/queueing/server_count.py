@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from planner.errors import InfeasibleError, InputError
 from planner.queueing import checks
@@ -14,9 +14,8 @@ from planner.queueing._delays import log_response_tail
 from planner.queueing._roots import increasing_root
 from planner.queueing.erlang import inverse_blocking
 from planner.queueing.general_service import normalized_wait
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 
-Counts = NDArray[np.int64]
 Kind = Literal["wait_time", "delay_probability", "response_quantile"]
 
 
@@ -29,7 +28,7 @@ def min_servers(
     wait_time: ArrayLike | None = None,
     delay_probability: ArrayLike | None = None,
     response_quantile: tuple[ArrayLike, ArrayLike] | None = None,
-) -> Counts:
+) -> Integers:
     """Fewest servers with which an open queue meets a target; several targets must all be met.
 
     The mean wait C S / (c - a), the delay probability C and the response quantile of M/M/c all fall with c, so
@@ -127,7 +126,7 @@ class _Target:
     limit: Array
     goal: Array
 
-    def take(self, index: Counts | slice) -> _Target:
+    def take(self, index: Integers | slice) -> _Target:
         """The target of some scenarios."""
         return _Target(kind=self.kind, limit=self.limit[index], goal=self.goal[index])
 
@@ -174,7 +173,10 @@ def _prepared(
     means = {"wait_time": wait_time, "delay_probability": delay_probability}
     arrays = given | checks.checked(**{name: goal for name, goal in means.items() if goal is not None})
     if response_quantile is not None:
-        share, seconds = _pair(response_quantile)
+        try:
+            share, seconds = response_quantile
+        except (TypeError, ValueError) as error:
+            raise InputError("response_quantile", response_quantile, "a pair (p, seconds)") from error
         arrays["p"] = checks.probability("response_quantile[0]", share)
         arrays["response_quantile"] = checks.positive("response_quantile[1]", seconds, "s")
         if (given["scv"] != 1).any():
@@ -185,38 +187,14 @@ def _prepared(
         raise InputError("wait_time", None, "a target: wait_time, delay_probability or response_quantile")
     broadcast = checks.broadcast(**arrays)
     flat = dict(zip(arrays, (array.ravel() for array in broadcast), strict=True))
-    targets = [
-        _Target(
-            kind=kind,
-            limit=flat[kind],
-            goal=-np.log1p(-flat["p"]) if kind == "response_quantile" else 0 * flat[kind],
-        )
-        for kind in get_args(Kind)
-        if kind in flat
-    ]
-    return (
-        broadcast[0].shape,
-        [flat[name] for name in given],
-        [_reachable(t, flat["service_time"]) for t in targets],
-    )
-
-
-def _pair(response_quantile: tuple[ArrayLike, ArrayLike]) -> tuple[ArrayLike, ArrayLike]:
-    try:
-        share, seconds = response_quantile
-    except (TypeError, ValueError) as error:
-        raise InputError("response_quantile", response_quantile, "a pair (p, seconds)") from error
-    return share, seconds
-
-
-def _reachable(target: _Target, s: Array) -> _Target:
-    short = target.limit <= target.goal * s if target.kind == "response_quantile" else np.zeros(1, dtype=bool)
-    if short.any():
+    goal = -np.log1p(-flat["p"]) if "p" in flat else np.zeros(broadcast[0].size)
+    if "p" in flat and (short := flat["response_quantile"] <= goal * flat["service_time"]).any():
         row = int(np.argmax(short))
-        needed = target.goal[row] * s[row]
-        told = f"no number of servers answers that share within {target.limit[row]:.6g} s: service takes {needed:.6g} s"
+        limit, needed = flat["response_quantile"][row], goal[row] * flat["service_time"][row]
+        told = f"no number of servers answers that share within {limit:.6g} s: service takes {needed:.6g} s"
         raise InfeasibleError(told)
-    return target
+    targets = [_Target(kind=kind, limit=flat[kind], goal=goal) for kind in get_args(Kind) if kind in flat]
+    return broadcast[0].shape, [flat[name] for name in given], targets
 
 
 def _fewest(
@@ -241,7 +219,7 @@ def _fewest(
     return answer
 
 
-def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Counts]:
+def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Integers]:
     """Fewest servers by Erlang's recursion 1/B(k) = 1 + k/a 1/B(k - 1), and the scenarios it cannot decide."""
     answer, unsure = np.zeros_like(load), []
     index, inverse = np.arange(load.size), np.ones_like(load)
@@ -274,7 +252,7 @@ def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Counts]:
 def _halve(load: Array, s: Array, v: Array, target: _Target) -> Array:
     """Fewest servers by doubling and halving an interval, with the public laws."""
 
-    def misses(c: Array, rows: Counts) -> NDArray[np.bool_]:
+    def misses(c: Array, rows: Integers) -> Flags:
         return _excess(load[rows], c, s[rows], v[rows], target.take(rows)) > 0
 
     low = np.floor(load)  # never enough: not stable

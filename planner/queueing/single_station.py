@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Final, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from planner.errors import InputError
 from planner.queueing import checks
 from planner.queueing._birth_death import closed_product_form, open_with_inflation
-from planner.queueing._delays import ExponentialDelay, FiniteSourceDelay, LimitedRoomDelay
+from planner.queueing._delays import ExponentialDelay, StagedDelay
 from planner.queueing._phases import closed_in_phases, open_with_gaps
 from planner.queueing.erlang import inverse_blocking, log_inverse_blocking
-from planner.results import Array, Result, quantity
+from planner.results import Array, Flags, Result, quantity
 
 
 class DelayLaw(Protocol):
@@ -42,7 +42,7 @@ class Steady(Result):
     in_service: Array = quantity("in service")
     wait_time: Array = quantity("wait time", "s")
     service_time: Array = quantity("service time", "s")
-    stable: NDArray[np.bool_]
+    stable: Flags
     law: DelayLaw | None = None
     derived: ClassVar[dict[str, tuple[str, str]]] = {"response_time": ("response time", "s")}
 
@@ -183,24 +183,19 @@ def mmc(
                 sums, stable = solve(*(a[index] for a in given))
                 in_gap[index] = sums[3]
                 values[:, index] = _fields(sums, c[index], stable)
-    throughput, in_service, utilization, delay, queue, wait, service = values.reshape(7, *shape)
+    found = dict(zip(OPEN, values.reshape(7, *shape), strict=True))
+    delay, wait, service = (found[name] for name in ("delay_probability", "wait_time", "service_time"))
     law = None if gapped else ExponentialDelay(delay=delay, wait=wait, service=service, plain=not inflated)
-    return Steady(
-        throughput=throughput,
-        utilization=utilization,
-        delay_probability=delay,
-        queue_length=queue,
-        in_gap=in_gap.reshape(shape),
-        in_service=in_service,
-        wait_time=wait,
-        service_time=service,
-        stable=np.isfinite(wait),
-        law=law,
-    )
+    return Steady(**found, in_gap=in_gap.reshape(shape), stable=np.isfinite(wait), law=law)
+
+
+OPEN: Final = (
+    "throughput", "in_service", "utilization", "delay_probability", "queue_length", "wait_time", "service_time",
+)  # fmt: skip
 
 
 def _plain(rate: Array, s: Array, c: Array) -> Array:
-    """Throughput, in service, utilization, delay chance, queue, wait, service time; no inflation, no gaps."""
+    """The numbers of `OPEN`, (7, scenarios), without inflation and gaps."""
     values = np.empty((7, rate.size))
     load = np.multiply(rate, s, out=values[1])
     inverse = inverse_blocking(load, c)
@@ -228,7 +223,7 @@ def _plain_block(rate: Array, s: Array, c: Array, inverse: Array, values: Array)
     service[:] = s
 
 
-def _fields(sums: Array, c: Array, stable: NDArray[np.bool_]) -> Array:
+def _fields(sums: Array, c: Array, stable: Flags) -> Array:
     """Rows of `_plain` from what a chain was summed to."""
     throughput, busy, queue, _, delay, service = sums
     wait = np.where(stable, queue / throughput, np.inf)
@@ -293,8 +288,9 @@ def finite_source(
     flat = [a.ravel() for a in (n, z, s, c, cv, i, g)]
     n, z, s, c, cv, i, g = flat
     phased = ((cv != 1) | (g > 0)) if (cv != 1).any() or g.any() else None
+    inflated = bool(i.any())
     if phased is None:
-        sums = closed_product_form(n, z, s, c, i if i.any() else None)
+        sums = closed_product_form(n, z, s, c, i if inflated else None)
     else:
         sums = np.empty((6, n.size))
         sums[:, phased] = closed_in_phases(*(a[phased] for a in flat))
@@ -304,8 +300,14 @@ def finite_source(
     if phased is not None:
         return steady_of(sums, servers)
     # The law keeps its own numbers: the caller's arrays may change.
-    kept = {"n": n, "z": z, "s": s, "c": c, "inflation": i}
-    law = FiniteSourceDelay(**{key: a.reshape(shape).copy() for key, a in kept.items()}, delay=sums[4])
+    n, z, s, i = (a.reshape(shape) for a in (n, z, s, i))
+    busy = np.minimum(n, servers)
+    with np.errstate(over="ignore"):  # of times far apart, whose quantiles nobody may ask for
+        pace = busy / (s * (1 + i * (busy - 1)) if inflated else s)
+        load = z * pace
+    law = StagedDelay(
+        room=n - busy, pace=pace, service=sums[5], load=load, delay=sums[4], finite=True, plain=not inflated
+    )
     return steady_of(sums, servers, law)
 
 
@@ -359,7 +361,7 @@ def mmck(
     )
     if (k < c).any():
         raise InputError("capacity", float(k[k < c].flat[0]), "at least as many places as servers")
-    rate, s, c, k = (a.copy() for a in (rate, s, c, k))
+    s = s.copy()  # the result keeps it: the caller's array may change
     below, partly, waiting, full = _weights(rate * s, c, k - c)
     admitted = below + partly
     total = admitted + full
@@ -377,7 +379,9 @@ def mmck(
         wait_time=queue / np.where(throughput > 0, throughput, 1.0),
         service_time=s,
         stable=np.ones(c.shape, dtype=bool),
-        law=LimitedRoomDelay(rate=rate, s=s, c=c, capacity=k, delay=delay),
+        law=StagedDelay(
+            room=k - c, pace=c / s, service=s, load=rate * s / c, delay=delay, finite=False, plain=True
+        ),
         blocking_probability=full / total,
     )
 

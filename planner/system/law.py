@@ -12,10 +12,10 @@ from scipy.special import lambertw
 
 from planner.devices.storage import FRAMES_PER_PGMBK
 from planner.queueing import usl
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 from planner.system.description import Entry, System
 from planner.system.loop import Loads, Loop
-from planner.system.stations import CannotRunError, Cycle, PagingGroup, VolumeGroup, refuse
+from planner.system.stations import CannotRunError, Cycle, PagingGroup, VolumeGroup, of_one, refuse
 from planner.units import FRAME, GIB
 
 SLACK: Final = 1e-9  # a guest that just fits is not refused for the rounding of floating point
@@ -36,7 +36,7 @@ class SystemScenarios:
     system: System
     values: Values
     cost: Array
-    central: NDArray[np.int64]
+    central: Integers
 
     def __len__(self) -> int:
         """Count the scenarios."""
@@ -51,7 +51,7 @@ class SystemScenarios:
         """Whether it is known at all."""
         return (entry.table, entry.name, key) in self.values
 
-    def without(self, wrong: NDArray[np.bool_]) -> SystemScenarios:
+    def without(self, wrong: Flags) -> SystemScenarios:
         """The same with what they were moved from in place of some."""
         at = np.where(wrong, self.central, np.arange(len(self)))
         values = {place: each[at] for place, each in self.values.items()}
@@ -389,21 +389,13 @@ def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) 
     served = whole * service
     waiting = np.maximum(found.present[:, k] + found.opened[:, k] - served, 0.0)
     waiting = np.where(np.isinf(group.depth) | (waiting <= ALMOST * served), 0.0, waiting)
-    wait = np.where(whole > 0, waiting / np.where(whole > 0, whole, 1.0), 0.0)
     each = served / group.devices
     people = np.maximum(found.visiting[:, k], 1e-300)
     # Nothing waits and nothing is full: the share of time in which a device has any transfer under way.
     any_under_way = 1 - (1 - np.minimum(each / people, 1.0)) ** people
-    return {
-        "devices": group.devices,
-        "capacity": group.capacity() / group.devices,
-        "transfers": whole / group.devices,
-        "utilization": np.where(np.isinf(group.depth), any_under_way, each / group.capacity_each),
-        "queue_length": waiting / group.devices,
-        "wait": wait,
-        "response": wait + service,
-        "service": service,
-    }
+    utilization = np.where(np.isinf(group.depth), any_under_way, each / group.capacity_each)
+    capacity, transfers, queued = (a / group.devices for a in (group.capacity(), whole, waiting))
+    return of_one(group.devices, capacity, transfers, queued, service, utilization)
 
 
 def _bounds(

@@ -8,20 +8,17 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
 from planner.queueing import _linearizer
 from planner.queueing._product_form import Network, Rest, StationGroup, log_series, paces
 from planner.queueing._roots import increasing_root
 from planner.queueing.multiclass import small_enough
-from planner.results import Array
+from planner.results import Array, Integers
 from planner.system.stations import Cycle, PagingGroup, VolumeGroup, refuse, solve_volumes
 
 ROUNDS: Final = 60
 SETTLED: Final = 1e-10  # relative change of loads, or of the times of I/Os, at which the loop ends
-
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +56,7 @@ class GuestNetwork:
         """Requesters in all, at most."""
         return int(self.full.sum(-1).max())
 
-    def shared(self, at: Rows, system: Array) -> StationGroup:
+    def shared(self, at: Integers, system: Array) -> StationGroup:
         """The processors that CP leaves."""
         demand = np.stack(
             [(c.own_time + c.charged_time) * (not c.dedicated) for c in self.loop.cycles], axis=-1
@@ -71,7 +68,7 @@ class GuestNetwork:
             pace = np.minimum(pace, left[:, None])
         return StationGroup(demand=demand, pace=pace, copies=np.ones(len(at)), load=nobody)
 
-    def all_groups(self, at: Rows, loads: Sequence[Array]) -> list[StationGroup]:
+    def all_groups(self, at: Integers, loads: Sequence[Array]) -> list[StationGroup]:
         """The processors, then the paging groups of some scenarios, page writes beside the reads."""
         found = [self.shared(at, loads[0])]
         for group, load in zip(self.loop.groups, loads[1:], strict=True):
@@ -80,7 +77,7 @@ class GuestNetwork:
             found.append(group.group(demand[at], load, most, at))
         return found
 
-    def throughput(self, at: Rows, loads: Sequence[Array]) -> Array:
+    def throughput(self, at: Integers, loads: Sequence[Array]) -> Array:
         """Rates of all classes for given loads, shape (scenarios asked, classes)."""
         if not self.exact:
             assert self.near is not None
@@ -221,7 +218,7 @@ class Loop:
             rates[at] = solver.throughput(at, list(loads[:, at]))
         raise ConvergenceError("the loop of paging and processors", float(far.max()), ROUNDS)
 
-    def _root(self, solver: GuestNetwork, mix: Array, size: Array, at: Rows) -> Array:
+    def _root(self, solver: GuestNetwork, mix: Array, size: Array, at: Integers) -> Array:
         """The part of a mix of loads that agrees with the progress under it; `size` is that of the whole mix."""
 
         def excess(part: Array, row: Array) -> Array:
@@ -232,7 +229,7 @@ class Loop:
         none = np.zeros(len(at))
         return np.asarray(increasing_root(excess, none, none + 2, (at.astype(np.float64),)) * mix[:, at])
 
-    def _size(self, rates: Array, at: Rows) -> Array:
+    def _size(self, rates: Array, at: Integers) -> Array:
         """One number that stands for the progress: cycles a second, each in its shortest time."""
         alone = np.stack(
             [np.maximum(c.alone(self.groups, self.times), 1e-300)[at] for c in self.cycles], axis=-1
@@ -253,13 +250,9 @@ class Loop:
         """CP system time [processors], and open page writes of each paging group [1/s] beside the closed reads."""
         changed = np.reshape([c.writes for c in self.cycles], (-1, len(rates))).T
         writes = [self.reads(group, rates * changed) for group in self.groups]
-        system = sum(
-            (
-                g.cp_system * (self.reads(g, rates) + w + g.other)
-                for g, w in zip(self.groups, writes, strict=True)
-            ),
-            np.zeros(len(rates)),
-        )
+        system = np.zeros(len(rates))
+        for group, written in zip(self.groups, writes, strict=True):
+            system = system + group.cp_system * (self.reads(group, rates) + written + group.other)
         return [np.where(np.isfinite(self.processors), system, 0.0), *writes]
 
 

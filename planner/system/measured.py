@@ -168,15 +168,16 @@ def _tables(devices: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield "pool", {"name": name, "aliases": aliases, **station}
         of_volumes = {"pool": name} if pooled else {"aliases": aliases or None, **station}
         yield "volumes", {"name": f"{name} volumes", "count": count, **of_volumes}
-        users: dict[str, Any] = {"name": f"users of {name}", "count": count, "io_to": f"{name} volumes"}
         (part,) = demand.classes
-        if math.isnan(part.population):
-            rate = f"{part.arrival_rate:.4g}"
-            yield "guests", {**users, "io_rate": rate, "io_time_us": None, "think_time_ms": None}
-        else:
+        asks: dict[str, Any] = {
+            "io_rate": f"{part.arrival_rate:.4g}",
+            "io_time_us": None,
+            "think_time_ms": None,
+        }
+        if not math.isnan(part.population):
             think = _milliseconds(part.think_time)
-            requesters = int(part.population)
-            yield "guests", {**users, "requesters": requesters, "think_time_ms": think, "io_time_us": None}
+            asks = {"requesters": int(part.population), "think_time_ms": think, "io_time_us": None}
+        yield "guests", {"name": f"users of {name}", "count": count, "io_to": f"{name} volumes", **asks}
 
 
 def _milliseconds(time: float) -> str:

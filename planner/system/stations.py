@@ -9,14 +9,13 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner import queueing
 from planner.errors import InfeasibleError, InputError
 from planner.queueing._product_form import StationGroup, paces
 from planner.queueing.pools.solve import solve_pools
 from planner.queueing.pools.stability import most_in_overload
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 from planner.system.description import Entry
 
 NEARLY: Final = 1 - 1e-9  # share of a station that open requests may take while a root is sought
@@ -26,7 +25,7 @@ LOADS: Final = 1 - np.geomspace(1.0, 0.05, 10)[1:]  # of its limit: random arriv
 class CannotRunError(InfeasibleError):
     """Scenarios, those of `wrong`, that cannot run; the message is that of the first."""
 
-    def __init__(self, wrong: NDArray[np.bool_], why: str, named: Mapping[str, Array | str]) -> None:
+    def __init__(self, wrong: Flags, why: str, named: Mapping[str, Array | str]) -> None:
         self.wrong, self.why, self.named = wrong, why, named
         super().__init__(f"the system cannot run: {self.reason(int(np.argmax(wrong)))}")
 
@@ -37,7 +36,7 @@ class CannotRunError(InfeasibleError):
         )
 
 
-def refuse(wrong: NDArray[np.bool_], why: str, **named: Array | str) -> None:
+def refuse(wrong: Flags, why: str, **named: Array | str) -> None:
     """Refuse scenarios that cannot run; `why` takes what is `named`."""
     if wrong.any():
         raise CannotRunError(wrong, why, named)
@@ -118,7 +117,7 @@ class PagingGroup:
         served = np.minimum(present, self.devices + self.aliases) / self.devices
         return np.asarray(self.service * (1 + self.inflation * np.maximum(served - 1, 0.0)))
 
-    def group(self, demand: Array, writes: Array, most: int, at: NDArray[np.int64]) -> StationGroup:
+    def group(self, demand: Array, writes: Array, most: int, at: Integers) -> StationGroup:
         """The station that a network sees, with open transfers beside the closed ones."""
         devices = self.devices[at]
         load = (writes + self.other[at]) * self.service[at] / devices
@@ -130,7 +129,7 @@ class PagingGroup:
         load = np.minimum(load * devices, pace[:, -1] * NEARLY)
         return StationGroup(demand=demand, pace=pace, copies=np.ones(len(at)), load=load)
 
-    def _pool_paces(self, most: int, load: Array, at: NDArray[np.int64]) -> Array:
+    def _pool_paces(self, most: int, load: Array, at: Integers) -> Array:
         """Pace of the whole pool, one row a scenario; long enough to hold the open transfers, too."""
         assert self.aliases is not None
         far = most if not load.any() else most + math.ceil(4 * float(load.max())) + 20
@@ -249,19 +248,23 @@ class VolumeGroup:
 
     def station(self) -> dict[str, Array]:
         """One volume, as a listing shows it: the gap of a device counts neither as service nor as queue."""
-        rate, queued = self.solved["transfers"], self.solved["queued"]
-        wait = np.where(rate > 0, queued / np.where(rate > 0, rate, 1.0), 0.0)
+        found = self.solved
         share = self.aliases / self.count if self.pool else self.aliases
-        return {
-            "devices": self.count,
-            "capacity": self.capacity() / self.count,
-            "transfers": rate,
-            "utilization": self.solved["served"] / (1 + share),
-            "queue_length": queued,
-            "wait": wait,
-            "response": wait + self.solved["service"],
-            "service": self.solved["service"],
-        }
+        return of_one(
+            self.count, self.capacity() / self.count, found["transfers"], found["queued"], found["service"],
+            found["served"] / (1 + share),
+        )  # fmt: skip
+
+
+def of_one(
+    devices: Array, capacity: Array, transfers: Array, queued: Array, service: Array, utilization: Array
+) -> dict[str, Array]:
+    """Figures of one of so many devices: what it carries, its transfers, what waits there and how long."""
+    wait = np.where(transfers > 0, queued / np.where(transfers > 0, transfers, 1.0), 0.0)
+    return {
+        "devices": devices, "capacity": capacity, "transfers": transfers, "utilization": utilization,
+        "queue_length": queued, "wait": wait, "response": wait + service,
+    }  # fmt: skip
 
 
 def solve_volumes(groups: Sequence[VolumeGroup]) -> None:

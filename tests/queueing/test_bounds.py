@@ -177,7 +177,7 @@ def test_a_load_that_just_fills_its_base_is_unstable_where_aliases_bring_nothing
 def test_every_imbalance_is_found():
     law = {"volumes": [2, 1], "population": [2, 3], "think_time": [2.0, 1.0], "service_time": 1.0}
     rest = {"arrival_rate": None, "inflation": 0.0, "redrive_time": 0.0}
-    pool = Elements.of(check_pools(**law, **rest), np.zeros(1, dtype=int), np.ones(1))
+    pool = Elements.of_pools(check_pools(**law, **rest), np.zeros(1, dtype=int), np.ones(1))
     steady = alias_pool([1], method="exact", **law)
     good = {
         "throughput": steady.throughput,

@@ -61,10 +61,10 @@ def test_chains_of_very_uneven_services_keep_their_digits() -> None:
     assert np.allclose(steady.wait_time, waits, rtol=1e-12)
     assert np.allclose(steady.delay_probability, delays, rtol=1e-12)
     load, scv = np.array([0.2, 0.999, 0.999999, 0.9]), np.array([1e12, 1e4, 2.0, 0.3])
-    for batch in open_in_phases(load, np.ones(4), np.ones(4), scv):
-        a = load[batch.index]
-        wanted = a**2 * (1 + scv[batch.index]) / (2 * (1 - a))
-        assert np.allclose(batch.solution.sums[2], wanted, rtol=1e-9)
+    for part, _, solution in open_in_phases(load, np.ones(4), np.ones(4), scv):
+        a = load[part]
+        wanted = a**2 * (1 + scv[part]) / (2 * (1 - a))
+        assert np.allclose(solution.sums[2], wanted, rtol=1e-9)
 
 
 def test_phase_chains_serve_what_arrives() -> None:
@@ -74,10 +74,10 @@ def test_phase_chains_serve_what_arrives() -> None:
     load = np.array([0.3, 1.5, 5.0, 9.9, 15.8])
     servers = np.array([1.0, 2.0, 8.0, 10.0, 16.0])
     for scv in (0.4, 0.5, 3.0, 10.0):
-        for batch in open_in_phases(load, np.ones(5), servers, np.full(5, scv)):
-            throughput, busy, *_ = batch.solution.sums
-            assert np.allclose(throughput, load[batch.index], rtol=1e-10)
-            assert np.allclose(busy, load[batch.index], rtol=1e-10)
+        for part, _, solution in open_in_phases(load, np.ones(5), servers, np.full(5, scv)):
+            throughput, busy, *_ = solution.sums
+            assert np.allclose(throughput, load[part], rtol=1e-10)
+            assert np.allclose(busy, load[part], rtol=1e-10)
 
 
 def largest_scv(method: str, scv: float) -> float:

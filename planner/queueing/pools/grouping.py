@@ -6,27 +6,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from planner.errors import InputError
 from planner.queueing.pools.pool import check_pools
 from planner.queueing.pools.result import PoolSteady
 from planner.queueing.pools.solve import alias_pool
-from planner.results import Array
+from planner.results import Array, Integers
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VolumeGroups:
     """Classes of nearly equal volumes."""
 
-    group: NDArray[np.int64]  # class of each volume, shape (volumes,)
+    group: Integers  # class of each volume, shape (volumes,)
     rate: Array  # arrival rate of each volume, or one over its think time, shape (volumes,) [1/s]
     volumes: Array  # volumes of each class, shape (classes,) [1]
     population: Array  # of each class, that of its volumes on average, nan where it does not apply, shape
     think_time: Array
     arrival_rate: Array
     service_time: Array  # of each class, that of its volumes on average over their I/Os
-    kind: NDArray[np.int64]  # kind of each class: classes of one kind differ by their rate alone, shape
+    kind: Integers  # kind of each class: classes of one kind differ by their rate alone, shape
 
     def at_own_rate(self, values: Array) -> Array:
         """Read the values of each volume from those of the classes, linear in the rate between classes of one kind."""
@@ -139,7 +139,7 @@ def classes_of(
     )
 
 
-def _within(values: Array, members: NDArray[np.int64], spread: float) -> list[NDArray[np.int64]]:
+def _within(values: Array, members: Integers, spread: float) -> list[Integers]:
     """Split some volumes, from the largest value down, where they differ by more than the spread allows."""
     floor = float(values[members].mean())
     groups: list[list[int]] = []

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
 from planner.queueing.pools.exact.lumped import solve_lumped, solve_single_open
@@ -14,7 +13,7 @@ from planner.queueing.pools.field.elements import Elements, rounded
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import CheckedPool
 from planner.queueing.single_station import finite_source, mmc
-from planner.results import Array
+from planner.results import Array, Flags
 
 AGREES: Final = 1e-6  # queue of a volume, from pass to pass, which halve what is left
 CROWD: Final = 8.0
@@ -32,17 +31,12 @@ def without_aliases(elements: Elements) -> Outcome:
     for some in (closed, opened):
         if not some.any():
             continue
-        steady = (
-            finite_source(
-                elements.population[some],
-                elements.think_time[some],
-                elements.service[some],
-                1,
-                redrive_time=gap[some],
-            )
-            if some is closed
-            else mmc(elements.arrival_rate[some], elements.service[some], 1, redrive_time=gap[some])
-        )
+        service, redrive = elements.service[some], gap[some]
+        if some is closed:
+            people, think = elements.population[some], elements.think_time[some]
+            steady = finite_source(people, think, service, 1, redrive_time=redrive)
+        else:
+            steady = mmc(elements.arrival_rate[some], service, 1, redrive_time=redrive)
         outcome.throughput[some] = steady.throughput
         outcome.queue[some] = steady.queue_length - steady.in_gap
         outcome.base_in_service[some] = steady.in_service
@@ -90,9 +84,7 @@ def states_of_one(pool: CheckedPool, aliases: int) -> float:
     return float((pool.population[0] + 1.0) * bases * in_gap)
 
 
-def crowded(
-    elements: Elements, least: float = CROWD, cells: int = 200_000
-) -> tuple[Outcome, NDArray[np.bool_]]:
+def crowded(elements: Elements, least: float = CROWD, cells: int = 200_000) -> tuple[Outcome, Flags]:
     """Solve closed pools in which I/Os always wait; and which ones these are, `least` standard deviations above 0.
 
     Their aliases are always busy. One takes each I/O that waits at the same rate a, what aliases end over what waits,
@@ -108,13 +100,13 @@ def crowded(
         step = max(cells // (size * elements.volumes.shape[1]), 1)
         for first in range(0, which.size, step):
             some = which[first : first + step]
-            part, are[some] = _crowded(elements.take(some), size, least)
+            part, are[some] = _crowded(elements.of(some), size, least)
             outcome.write(some, part)
     return outcome, are
 
 
 @np.errstate(invalid="ignore")  # pools without volumes
-def may_be_crowded(elements: Elements) -> NDArray[np.bool_]:
+def may_be_crowded(elements: Elements) -> Flags:
     """Closed pools with more requesters than bases, aliases and, at full pace, thinking ones: not worth trying else."""
     here = (elements.volumes > 0.0) & elements.closed
     thinks = np.where(here, elements.think_time / elements.service, 0.0)
@@ -124,12 +116,12 @@ def may_be_crowded(elements: Elements) -> NDArray[np.bool_]:
     return np.asarray(_closed(elements) & (elements.most_beyond > most))
 
 
-def _closed(elements: Elements) -> NDArray[np.bool_]:
+def _closed(elements: Elements) -> Flags:
     return np.asarray((elements.closed | (elements.volumes <= 0.0)).all(axis=-1) & (elements.aliases > 0.0))
 
 
 @np.errstate(all="ignore")  # what does not settle is left to others
-def _crowded(pools: Elements, size: int, least: float, passes: int = 50) -> tuple[Outcome, NDArray[np.bool_]]:
+def _crowded(pools: Elements, size: int, least: float, passes: int = 50) -> tuple[Outcome, Flags]:
     """The same of some, whose volumes have less than `size` requesters each."""
     people, service, think = pools.population, pools.service, pools.think_time
     gap, aliases = pools.redrive_time[:, None], pools.aliases[:, None]

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError, InputError
 from planner.queueing.pools.exact.lumped import MAX_STATES, solve_lumped
@@ -28,10 +27,10 @@ from planner.queueing.pools.independent import (
 from planner.queueing.pools.outcome import Outcome, balanced
 from planner.queueing.pools.pool import CheckedPool, Scenarios
 from planner.queueing.pools.stability import solve_saturated
+from planner.results import Flags, Integers
 
 NEARLY_FULL: Final = 0.8
 """Load of an open volume, relative to what its devices serve, from which on its queue is long."""
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +38,17 @@ class Asked:
     """Elements, and the pools that they are of."""
 
     scenarios: Scenarios
-    scenario: NDArray[np.int64]  # Of each element
+    scenario: Integers  # Of each element
     elements: Elements
-    stable: Mask  # Whether no queue grows without bound
+    stable: Flags  # Whether no queue grows without bound
 
     def pool(self, element: int) -> tuple[CheckedPool, int]:
         """One of them by itself, its active classes alone, and its aliases."""
         return self.scenarios.pool(int(self.scenario[element])), int(self.elements.aliases[element])
+
+
+Solver = Callable[[Asked, Integers], tuple[Outcome, Flags]]
+"""What solves some elements, and says which of them it settles."""
 
 
 @dataclass(frozen=True)
@@ -54,46 +57,42 @@ class PoolMethod:
 
     kind: str
     asked_by: frozenset[str]
-    takes: Callable[[Asked], Mask]
-    solve: Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]
+    takes: Callable[[Asked], Flags]
+    solve: Solver
     tries: bool = False  # Whether it leaves to others what it does not settle
 
 
-def _any(asked: Asked) -> Mask:
+def _any(asked: Asked) -> Flags:
     return np.ones(asked.stable.size, dtype=bool)
 
 
-def _nothing_arrives(asked: Asked) -> Mask:
+def _nothing_arrives(asked: Asked) -> Flags:
     return np.asarray(~(asked.elements.volumes > 0.0).any(axis=-1))
 
 
-def _idle(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
-    here = asked.elements.take(which)
+def _idle(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
+    here = asked.elements.of(which)
     outcome = Outcome.empty(here)
     outcome.free_law[np.arange(which.size), here.aliases.astype(np.int64)] = 1.0
     return outcome, np.ones(which.size, dtype=bool)
 
 
-def _side_by_side(
-    solve: Callable[[Elements], Outcome],
-) -> Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]:
+def _side_by_side(solve: Callable[[Elements], Outcome]) -> Solver:
     """Solve elements in one call."""
 
-    def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
-        here = asked.elements.take(which)
+    def solved(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
+        here = asked.elements.of(which)
         outcome = solve(here)
         return outcome, balanced(here, outcome)
 
     return solved
 
 
-def _one_by_one(
-    solve: Callable[[CheckedPool, int], Outcome],
-) -> Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]:
+def _one_by_one(solve: Callable[[CheckedPool, int], Outcome]) -> Solver:
     """Solve elements apart, equal ones once."""
 
-    def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
-        here = asked.elements.take(which)
+    def solved(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
+        here = asked.elements.of(which)
         outcome = Outcome.empty(here)
         known: dict[tuple[int, int], Outcome] = {}
         for at, element in enumerate(which.tolist()):
@@ -107,19 +106,17 @@ def _one_by_one(
     return solved
 
 
-def _by_classes(
-    solve: Callable[[Elements], tuple[Outcome, Mask]],
-) -> Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]:
+def _by_classes(solve: Callable[[Elements], tuple[Outcome, Flags]]) -> Solver:
     """Solve elements of as many classes together: one without volumes costs as much as another."""
 
-    def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
-        here = asked.elements.take(which)
+    def solved(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
+        here = asked.elements.of(which)
         outcome = Outcome.empty(here)
         settled = np.zeros(which.size, dtype=bool)
         numbers = (here.volumes > 0.0).sum(axis=-1)
         for classes in np.unique(numbers).tolist():
             of = np.flatnonzero(numbers == classes)
-            part = here.take(of)
+            part = here.of(of)
             order = np.argsort(part.volumes <= 0.0, axis=-1, kind="stable")[:, :classes]
             found, settled[of] = solve(part.with_classes(order))
             outcome.write(of, found.spread(order, here.volumes.shape[-1]))
@@ -128,12 +125,12 @@ def _by_classes(
     return solved
 
 
-def _field(elements: Elements) -> tuple[Outcome, Mask]:
+def _field(elements: Elements) -> tuple[Outcome, Flags]:
     outcome, settled = solve_field(elements)
     return with_gap_wait(elements, outcome), settled
 
 
-def _by_chains_of_one(asked: Asked) -> Mask:
+def _by_chains_of_one(asked: Asked) -> Flags:
     """Volumes that do not meet, with a gap or nearly saturated, fewer aliases than ample and few enough states."""
     elements = asked.elements
     single = elements.volumes.sum(axis=-1) == 1.0
@@ -141,7 +138,7 @@ def _by_chains_of_one(asked: Asked) -> Mask:
     full = load * (1.0 + elements.inflation * elements.aliases) > NEARLY_FULL * (elements.aliases + 1.0)
     gap = elements.redrive_time > 0.0
     some = elements.independent & (gap & (elements.aliases < elements.most_beyond) | single & full)
-    some[some] = ~elements.take(some).ample
+    some[some] = ~elements.of(some).ample
     for element in np.flatnonzero(some & single).tolist():
         pool, aliases = asked.pool(element)
         some[element] = not pool.closed[0] or states_of_one(pool, aliases) <= MAX_STATES
@@ -152,9 +149,9 @@ def _solve_exact(pool: CheckedPool, aliases: int) -> Outcome:
     return solve_lumped(pool, aliases) if pool.closed.all() else solve_open_chain(pool, aliases)
 
 
-def _at_last(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
+def _at_last(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
     """Where the field has no answer: chains of few enough states, or volumes, and pools that are nearly crowded."""
-    here = asked.elements.take(which)
+    here = asked.elements.of(which)
     outcome, found = _by_classes(partial(crowded, least=0.5 * CROWD))(asked, which)
     few = here.volumes.sum(axis=-1) <= MOST_VOLUMES
     for at in np.flatnonzero(few | here.closed.all(axis=-1)).tolist():
@@ -191,7 +188,7 @@ METHODS: Final = (
 """Which pools, which method, how near: the first one that takes an element answers."""
 
 
-def solve_all(asked: Asked, method: str) -> tuple[Outcome, Mask, str]:
+def solve_all(asked: Asked, method: str) -> tuple[Outcome, Flags, str]:
     """Solve every element by the first method that takes it; which converged, and of what kind the answer is."""
     elements = asked.elements
     outcome = Outcome.empty(elements)
@@ -209,6 +206,6 @@ def solve_all(asked: Asked, method: str) -> tuple[Outcome, Mask, str]:
     failed = np.flatnonzero(~converged)
     if failed.size and method in FIELD:
         found, settled = _at_last(asked, failed)
-        outcome.write(failed[settled], found.take(settled))
+        outcome.write(failed[settled], found.of(settled))
         converged[failed] = settled
     return outcome, converged, "mean-field" if "mean-field" in kinds else "exact"

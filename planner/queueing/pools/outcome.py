@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.pool import CheckedPool
-from planner.results import Array
+from planner.results import Array, ArrayFields, Flags, Integers
 
 TOLERANCE: Final = 0.01
 """Relative error allowed in N = X (Z + R), in busy servers = X S, and of any bound."""
@@ -30,7 +30,7 @@ PER_CLASS: Final = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class Outcome(ArrayFields):
     """Solved pools; per class arrays are per volume, shape (elements, classes), of one pool (classes,)."""
 
     # I/Os, I/Os that found their base busy, and those that found no free alias either [1/service time]
@@ -44,7 +44,7 @@ class Outcome:
     alias_in_service: Array
     free_law: Array  # Probability of 0, 1, ... free aliases, shape (elements, largest count + 1) [1]
     residual: float | Array  # What the solver left, shape (elements,) [1]
-    stable: bool | NDArray[np.bool_] = True  # False where a queue grows without bound, shape (elements,)
+    stable: bool | Flags = True  # False where a queue grows without bound, shape (elements,)
 
     @classmethod
     def empty(cls, elements: Elements) -> Outcome:
@@ -58,9 +58,7 @@ class Outcome:
             stable=np.ones(count, dtype=bool),
         )
 
-    def write(
-        self, which: NDArray[Any], part: Outcome, classes: NDArray[np.bool_] | slice = slice(None)
-    ) -> None:
+    def write(self, which: NDArray[Any], part: Outcome, classes: Flags | slice = slice(None)) -> None:
         """Put the outcome of some elements, and of some of their classes, into this one."""
         for item in fields(self):
             whole, values = getattr(self, item.name), np.asarray(getattr(part, item.name))
@@ -71,14 +69,7 @@ class Outcome:
             else:
                 whole[which] = values
 
-    def take(self, which: NDArray[Any]) -> Outcome:
-        """Some of the elements."""
-        taken: dict[str, Any] = {
-            item.name: np.asarray(getattr(self, item.name))[which] for item in fields(self)
-        }
-        return Outcome(**taken)
-
-    def spread(self, order: NDArray[np.int64], classes: int) -> Outcome:
+    def spread(self, order: Integers, classes: int) -> Outcome:
         """Of elements that have had some of their classes: with all of them, nothing in the others."""
         changed: dict[str, Any] = {}
         for name in PER_CLASS:
@@ -104,7 +95,7 @@ class Outcome:
         return np.asarray((self.free_law * np.arange(self.free_law.shape[-1])).sum(axis=-1))
 
 
-def balanced(elements: Elements, outcome: Outcome) -> NDArray[np.bool_]:
+def balanced(elements: Elements, outcome: Outcome) -> Flags:
     """Which elements have finite numbers, within their bounds, that agree with each other."""
     return np.asarray(imbalance(elements, outcome) <= TOLERANCE)
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from planner.errors import InputError
 from planner.queueing import checks
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 
 MOST_DEVICES = 4096
 """Bases and aliases together: keeps time and memory within bounds."""
@@ -46,7 +46,7 @@ class CheckedPool:
         return int(self.volumes.sum())
 
     @cached_property
-    def closed(self) -> NDArray[np.bool_]:
+    def closed(self) -> Flags:
         """Which classes are closed, shape (classes,) [bool]."""
         return np.isfinite(self.population)
 
@@ -94,12 +94,12 @@ class Scenarios:
     redrive_time: Array  # Shape (scenarios,) [s]
 
     @property
-    def closed(self) -> NDArray[np.bool_]:
+    def closed(self) -> Flags:
         """Which classes are closed; those without volumes are not."""
         return np.isfinite(self.population)
 
     @cached_property
-    def active(self) -> NDArray[np.bool_]:
+    def active(self) -> Flags:
         """Which classes have volumes with arrivals."""
         return (self.volumes > 0.0) & (self.closed | (self.arrival_rate > 0.0))
 
@@ -178,7 +178,7 @@ def check_pools(
     return checked
 
 
-def check_aliases(aliases: ArrayLike, scenarios: Scenarios) -> tuple[Array, NDArray[np.int64]]:
+def check_aliases(aliases: ArrayLike, scenarios: Scenarios) -> tuple[Array, Integers]:
     """Check the alias counts; they, and which scenario each is of, in the shape of the results."""
     try:
         counts = np.array(checks.plain(aliases), dtype=np.float64)  # a copy: the caller's array may change
@@ -217,7 +217,7 @@ def _numbers(name: str, value: ArrayLike | None, classes: int | None, unit: str 
     return values
 
 
-def _refuse(name: str, values: Array, wrong: NDArray[np.bool_], expected: str, unit: str = "") -> None:
+def _refuse(name: str, values: Array, wrong: Flags, expected: str, unit: str = "") -> None:
     """Refuse the first value that is wrong."""
     if np.any(wrong):
         raise InputError(name, float(np.asarray(values)[wrong].ravel()[0]), expected, unit)
@@ -235,24 +235,18 @@ def _service_times(times: Array, volumes: Array) -> tuple[Array, Array]:
     return np.where(used, times, mean[:, None]), mean
 
 
-def _check_classes(
-    used: NDArray[np.bool_], population: Array, think_time: Array, arrival_rate: Array
-) -> None:
+def _check_classes(used: Flags, population: Array, think_time: Array, arrival_rate: Array) -> None:
     """A class is closed (population and think time) or open (arrival rate), never both or neither."""
     closed, opened = ~np.isnan(population), ~np.isnan(arrival_rate)
     for both, have in ((True, "both"), (False, "neither")):
         wrong = used & (closed == opened) & (closed == both)
-        _refuse(
-            "arrival_rate",
-            arrival_rate,
-            wrong,
-            f"population or arrival_rate for each class, not {have}",
-            "1/s",
-        )
-    wrong = used & (closed == np.isnan(think_time))
-    _refuse(
-        "think_time", think_time, wrong, "a think time for each class with a population, and no other", "s"
+        told = f"population or arrival_rate for each class, not {have}"
+        _refuse("arrival_rate", arrival_rate, wrong, told, "1/s")
+    wrong, told = (
+        used & (closed == np.isnan(think_time)),
+        "a think time for each class with a population, and no other",
     )
+    _refuse("think_time", think_time, wrong, told, "s")
     wrong = used & opened & ~((arrival_rate >= 0.0) & (arrival_rate <= checks.LARGEST))
     _refuse("arrival_rate", arrival_rate, wrong, "a finite rate, 0 or more", "1/s")
     whole = (population >= 1.0) & (population < np.inf) & (population == np.rint(population))

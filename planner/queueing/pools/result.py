@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Scenarios
-from planner.results import Array, Result, quantity
+from planner.results import Array, Flags, Result, quantity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,8 +71,8 @@ class PoolSteady(Result):
     residual: Array = quantity("residual")
     aliases_to_be_stable: Array = quantity("aliases to be stable")
     free_alias_law: Array
-    stable: NDArray[np.bool_]
-    converged: NDArray[np.bool_]
+    stable: Flags
+    converged: Flags
     method: str
 
     @property
@@ -97,7 +96,7 @@ def pool_steady(
     elements: Elements,
     shape: tuple[int, ...],
     outcome: Outcome,
-    converged: NDArray[np.bool_],
+    converged: Flags,
     needed: Array,
     method: str,
 ) -> PoolSteady:
@@ -108,7 +107,7 @@ def pool_steady(
     def by_class(values: Array) -> Array:
         return np.asarray(values).reshape((*shape, classes))
 
-    def by_pool(values: Array | NDArray[np.bool_]) -> Array:
+    def by_pool(values: Array | Flags) -> Array:
         return np.asarray(values, dtype=np.float64).reshape(shape)
 
     def found(values: Array) -> Array:
@@ -163,9 +162,5 @@ def pool_steady(
 
 def _ratio(part: Array, whole: Array, otherwise: float | Array = 0.0) -> Array:
     """Quotient, and what to say where there is nothing to divide by."""
-    whole = np.asarray(whole)
-    return np.asarray(
-        np.divide(
-            part, whole, out=np.broadcast_to(otherwise, whole.shape).astype(float), where=~(whole <= 0.0)
-        )
-    )
+    found = np.array(np.broadcast_to(otherwise, np.shape(whole)), dtype=np.float64)
+    return np.asarray(np.divide(part, whole, out=found, where=~(whole <= 0.0)))

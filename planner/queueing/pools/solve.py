@@ -134,7 +134,7 @@ def solve_pools(aliases: ArrayLike, *, method: Method = "auto", **pools: Any) ->
         raise InputError("method", method, "auto, exact or mean-field")
     scenarios = check_pools(**pools)
     counts, scenario = check_aliases(aliases, scenarios)
-    elements = Elements.of(scenarios, scenario.ravel(), counts.ravel())
+    elements = Elements.of_pools(scenarios, scenario.ravel(), counts.ravel())
     needed = fewest_to_be_stable(scenarios)
     asked = Asked(scenarios, scenario.ravel(), elements, elements.aliases >= needed[scenario.ravel()])
     outcome, converged, kind = solve_all(asked, method)

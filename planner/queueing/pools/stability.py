@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.independent import without_aliases
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import MOST_DEVICES, Scenarios
-from planner.results import Array
+from planner.results import Array, Flags
 
 
 def aliases_in_use(pools: Elements) -> Array:
@@ -45,12 +44,12 @@ def _shares(pools: Elements, wanted: Array) -> Array:
 def fewest_to_be_stable(scenarios: Scenarios) -> Array:
     """Fewest aliases with which no queue of a pool grows without bound, shape (scenarios,)."""
     every = np.arange(scenarios.unit.size)
-    pools = Elements.of(scenarios, every, np.zeros(every.size))
+    pools = Elements.of_pools(scenarios, every, np.zeros(every.size))
     needed = np.zeros(every.size)
     over = _overloaded(pools).any(axis=-1)
     single = pools.volumes.sum(axis=-1) == 1.0
     several = np.flatnonzero(over & ~single)
-    part = pools.take(several)
+    part = pools.of(several)
     needed[several] = np.floor(part.over_volumes(aliases_in_use(part))) + 1.0
     known: dict[OneVolume, float] = {}  # counts of one volume are asked for side by side
     for at in np.flatnonzero(over & single).tolist():
@@ -159,7 +158,7 @@ def _one_in_overload(volume: OneVolume, aliases: int) -> tuple[float, float, flo
     return by_base, by_alias, with_base, with_alias
 
 
-def _overloaded(pools: Elements) -> NDArray[np.bool_]:
+def _overloaded(pools: Elements) -> Flags:
     """Open classes whose bases alone do not serve them, (elements, classes)."""
     load = pools.arrival_rate * pools.service
     full = load >= 1.0 / (1.0 + pools.redrive_time[:, None] / pools.service)

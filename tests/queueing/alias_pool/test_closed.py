@@ -258,7 +258,7 @@ def _without_chains(monkeypatch):
     """Leave to nobody what the field does not settle."""
 
     def nothing(asked, which):
-        return methods.Outcome.empty(asked.elements.take(which)), np.zeros(which.size, dtype=bool)
+        return methods.Outcome.empty(asked.elements.of(which)), np.zeros(which.size, dtype=bool)
 
     monkeypatch.setattr(methods, "_at_last", nothing)
 

@@ -14,13 +14,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError, InputError
 from planner.queueing._levels import CYCLES, dwell_times, stationary, tail_ratio
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import CheckedPool
-from planner.results import Array
+from planner.results import Array, Integers
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -40,9 +39,9 @@ Move = tuple[State, Drive, float]
 class LumpedStates:
     """The states of a pool, its moves, and what is read off each state."""
 
-    source: NDArray[np.int64]  # Of each move: states it joins, and the index of its drive in `drives`
-    target: NDArray[np.int64]
-    drive: NDArray[np.int64]
+    source: Integers  # Of each move: states it joins, and the index of its drive in `drives`
+    target: Integers
+    drive: Integers
     weight: Array  # How many drives of that kind make the move [1]
     drives: tuple[Drive, ...]  # Every drive that occurs
     queued: Array  # Totals over the volumes of a class, shape (states, classes) [1]
@@ -53,7 +52,7 @@ class LumpedStates:
     # Volumes whose base serves with a queue behind it, by the number in service of the volume, shape (in
     # service, states, classes) [1]
     turns: Array
-    free: NDArray[np.int64]  # Free aliases, shape (states,) [1]
+    free: Integers  # Free aliases, shape (states,) [1]
 
     @property
     def size(self) -> int:
@@ -90,15 +89,8 @@ def lumped_states(layout: PoolLayout, most: int) -> LumpedStates:
                     raise too_many
                 states.append(following)
             moves.append((here, there, drives.setdefault(drive, len(drives)), weight))
-    source, target, drive_index = (np.array([move[i] for move in moves], dtype=np.int64) for i in range(3))
-    return LumpedStates(
-        source,
-        target,
-        drive_index,
-        np.array([move[3] for move in moves]),
-        tuple(drives),
-        *_totals(states, layout),
-    )
+    sources, targets, driven, weights = map(np.array, zip(*moves, strict=True))
+    return LumpedStates(sources, targets, driven, weights, tuple(drives), *_totals(states, layout))
 
 
 def least_states(layout: PoolLayout, people: int = 20, volumes: int = 10) -> float:
@@ -213,7 +205,7 @@ def _replace(state: State, k: int, before: Volume, after: Volume) -> State:
 
 def _totals(
     states: list[State], layout: PoolLayout
-) -> tuple[Array, Array, Array, Array, Array, Array, NDArray[np.int64]]:
+) -> tuple[Array, Array, Array, Array, Array, Array, Integers]:
     """Per state and class totals, in the order of the fields of `LumpedStates` from `queued` on."""
     shape = (len(states), len(layout.volumes))
     queued, base_serves, alias_serves, thinking, at_busy = (np.zeros(shape) for _ in range(5))
@@ -245,12 +237,8 @@ RESIDUAL = 1e-10
 
 def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Outcome:
     """Solve a closed pool exactly, for exponential service, think times and gaps."""
-    layout = PoolLayout(
-        aliases,
-        tuple(int(count) for count in pool.volumes),
-        tuple(int(count) for count in pool.population),
-        pool.redrive_time > 0.0,
-    )
+    volumes, people = (tuple(each.astype(np.int64).tolist()) for each in (pool.volumes, pool.population))
+    layout = PoolLayout(aliases, volumes, people, pool.redrive_time > 0.0)
     states = lumped_states(layout, most)
     rates = np.array([drive_rate(pool, drive) for drive in states.drives])
     move_rates = states.weight * rates[states.drive]
@@ -275,7 +263,7 @@ def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Out
 
 
 def stationary_law(
-    source: NDArray[np.int64], target: NDArray[np.int64], move_rates: Array, size: int, dense: int = 100
+    source: Integers, target: Integers, move_rates: Array, size: int, dense: int = 100
 ) -> tuple[Array, float]:
     """Stationary law of the chain whose moves go from `source` to `target`, and the residual of its balance equations.
 
@@ -381,7 +369,7 @@ def solve_single_open(pool: CheckedPool, aliases: int) -> Outcome:
     return _outcome(pool, aliases, states, levels, laws, ratio, residual)
 
 
-def _levels(states: LumpedStates, most: int) -> list[NDArray[np.int64]]:
+def _levels(states: LumpedStates, most: int) -> list[Integers]:
     """States of each level, in one order of phases."""
     level = most - np.rint(states.thinking[:, 0]).astype(np.int64)
     order = np.lexsort((states.alias_serves[:, 0], states.base_serves[:, 0]))
@@ -401,7 +389,7 @@ def _outcome(
     pool: CheckedPool,
     aliases: int,
     states: LumpedStates,
-    levels: list[NDArray[np.int64]],
+    levels: list[Integers],
     laws: list[Array],
     ratio: Array,
     residual: float,

@@ -18,9 +18,7 @@ from planner.errors import InputError
 from planner.queueing._levels import LARGE, dwell_times, stationary
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import CheckedPool
-from planner.results import Array
-
-Counts = NDArray[np.int64]
+from planner.results import Array, Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +27,11 @@ class Level:
 
     total: int  # D [1]
     waiting: int  # I/Os waiting in the pool [1]
-    own: Counts  # On the base of each volume and behind it, shape (states, volumes) [1]
-    held: Counts  # Aliases that each volume holds, 0 where that is not followed, shape (states, volumes) [1]
-    keys: Counts  # What the states are found by, rising, shape (states,)
+    own: Integers  # On the base of each volume and behind it, shape (states, volumes) [1]
+    held: (
+        Integers  # Aliases that each volume holds, 0 where that is not followed, shape (states, volumes) [1]
+    )
+    keys: Integers  # What the states are found by, rising, shape (states,)
 
     @property
     def size(self) -> int:
@@ -73,7 +73,7 @@ class Levels:
         keys, first = np.unique(self._keys(total, rows[whole], held[whole]), return_index=True)
         return Level(total, waiting, rows[whole][first], held[whole][first], keys)
 
-    def _choices(self, volume: int, waiting: int, busy: int) -> tuple[Counts, Counts]:
+    def _choices(self, volume: int, waiting: int, busy: int) -> tuple[Integers, Integers]:
         """What one volume can have on and behind its base, and on aliases."""
         people = self._population[volume]
         own = np.arange(int(min(waiting + 1, people)) + 1)
@@ -84,7 +84,7 @@ class Levels:
         possible = own + held <= people
         return own[possible], held[possible]
 
-    def _keys(self, total: int, own: Counts, held: Counts) -> Counts:
+    def _keys(self, total: int, own: Integers, held: Integers) -> Integers:
         """One number a state, the same for states that differ by the order of equal volumes."""
         most_held, most_own = self.aliases + 1, max(total - self.aliases, 0) + 2
         code = own * most_held + held
@@ -101,7 +101,7 @@ class Levels:
         up = np.zeros((here.size, above.size))
         down = np.zeros((here.size, 0 if below is None else below.size))
 
-        def add(matrix: Array, level: Level, rate: NDArray[Any], own: Counts, held: Counts) -> None:
+        def add(matrix: Array, level: Level, rate: NDArray[Any], own: Integers, held: Integers) -> None:
             some = np.flatnonzero(rate > 0.0)
             to = np.searchsorted(level.keys, self._keys(level.total, own[some], held[some]))
             np.add.at(matrix, (some, to), rate[some])
@@ -131,7 +131,7 @@ class Levels:
                     add(down, below, rate * share, here.own - unit, taken)
         return within, up, down
 
-    def _alias_ends(self, here: Level) -> list[tuple[Array, Counts]]:
+    def _alias_ends(self, here: Level) -> list[tuple[Array, Integers]]:
         """Rates at which aliases end, of volumes not followed together and of each other, and what is held then."""
         busy = min(here.total, self.aliases)
         ends = [((busy - here.held.sum(axis=1)).astype(np.float64), here.held)]
@@ -190,12 +190,11 @@ def solve_open_chain(
                 return _outcome(pool, levels, kept, laws, share)
             check = aliases + int(1.25 * here.waiting) + 1
         if states + above.size > most or above.size > most_per_level:
-            raise InputError(
-                "method",
-                "exact",
+            told = (
                 f"a pool whose queue ends within {most} states, {most_per_level} of them with one "
-                f'number waiting: use "mean-field" (up to {here.waiting} waiting were not enough)',
+                f'number waiting: use "mean-field" (up to {here.waiting} waiting were not enough)'
             )
+            raise InputError("method", "exact", told)
         below, here, above = here, above, levels.level(here.total + 2)
 
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
 from planner.queueing.pools.field.elements import Elements, State
 from planner.queueing.pools.field.given_total import GivenTotal, Split, ratio
-from planner.results import Array
+from planner.results import Array, Flags
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +81,7 @@ def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Arr
 
 
 def waiting_and_held(
-    elements: Elements, given: GivenTotal, parts: Split, flows: Flows, meet: NDArray[np.bool_]
+    elements: Elements, given: GivenTotal, parts: Split, flows: Flows, meet: Flags
 ) -> tuple[Array, Array]:
     """I/Os of one volume that wait, and that hold an alias, given D, shape (elements, classes, D) each.
 
@@ -185,7 +184,7 @@ def _carried(
     gains: tuple[Array, Array, Array],
     loss: Array,
     found: Array,
-    here: NDArray[np.bool_],
+    here: Flags,
 ) -> Array:
     """What one volume has given D, 0 where it can have nothing; shape (elements, classes, D) each.
 
@@ -200,9 +199,7 @@ def _carried(
     return np.maximum(_over_totals(rises + falls, from_below, from_above, right, here), 0.0)
 
 
-def _over_totals(
-    diagonal: Array, from_below: Array, from_above: Array, right: Array, here: NDArray[np.bool_]
-) -> Array:
+def _over_totals(diagonal: Array, from_below: Array, from_above: Array, right: Array, here: Flags) -> Array:
     """Solve balances that couple each D to D - 1 and D + 1; 0 where `here` says that there is nothing."""
     from scipy.linalg.lapack import dgtsv
 

@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.queueing.pools.field.elements import Elements, State
 from planner.queueing.pools.field.given_total import CLOSE, Split, ratio
 from planner.queueing.pools.outcome import Outcome
-from planner.results import Array
+from planner.results import Array, Flags
 
 
 def idle_base_alias_ends(elements: Elements, state: State, size: int) -> Array:
@@ -34,9 +33,9 @@ def busy_base_ends(elements: Elements, state: State, parts: Split, empty: Array)
     any_waits = (total > elements.aliases[:, None])[:, None, :, None]
     base_gap, alias_gap = (each[..., None, None] for each in (state.base_gap, state.alias_gap))
     redrive = elements.redrive_time[:, None, None, None]
-    on_base = service + gap_now(redrive, base_gap, True) if elements.redrive_time.any() else service
+    on_base = service
     if elements.redrive_time.any():
-        on_base = on_base - 0.5 * redrive * empty
+        on_base = service + gap_now(redrive, base_gap, True) - 0.5 * redrive * empty
     on_alias = service + gap_now(redrive, alias_gap, any_waits)
     share = parts.alias_share[..., None]
     held = share * beyond
@@ -69,7 +68,7 @@ def busy_base_ends(elements: Elements, state: State, parts: Split, empty: Array)
     return base, aliases
 
 
-def gap_now(gap: Array, mean: Array, waits: bool | NDArray[np.bool_]) -> Array:
+def gap_now(gap: Array, mean: Array, waits: bool | Flags) -> Array:
     """Mean gap that an I/O in service had, where the chance that one waits now is known.
 
     Whether it was picked up was settled when it began, one service ago at most: halfway between what holds now and what

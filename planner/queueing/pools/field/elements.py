@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.queueing.pools.pool import Scenarios
-from planner.results import Array
+from planner.results import Array, ArrayFields, Flags, Integers
 
 FEW: Final = 8.0
 SIZES: Final = np.array([1, *np.outer(2 ** np.arange(2, 13), [2, 3]).ravel()])
@@ -32,30 +31,13 @@ FOLLOWED: Final = 2
 """Passes in which volumes follow their laws alone: flows are not known yet."""
 
 
-@dataclass(eq=False)
-class ElementArrays:
-    """Arrays over elements, the elements on the first axis of each."""
-
-    def take(self, which: NDArray[Any] | slice) -> Self:
-        """Some of the elements."""
-        return type(self)(**{item.name: getattr(self, item.name)[which] for item in fields(self)})
-
-    @classmethod
-    def joined(cls, parts: list[Self]) -> Self:
-        """Elements of several, one after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        names = [item.name for item in fields(cls)]
-        return cls(**{name: np.concatenate([getattr(each, name) for each in parts]) for name in names})
-
-
-@dataclass(eq=False)
-class Elements(ElementArrays):
+@dataclass(frozen=True, eq=False)
+class Elements(ArrayFields):
     """Pools with one alias count each; every time in units of the mean service time of the pool's volumes."""
 
     aliases: Array  # Shape (elements,) [1]
     volumes: Array  # Volumes of each class, shape (elements, classes) [1]
-    closed: NDArray[np.bool_]  # Which classes are closed
+    closed: Flags  # Which classes are closed
     population: Array  # Requesters of a volume, 1 where open [1]
     think_time: Array  # 1 where open [service times]
     arrival_rate: Array  # 0 where closed [1/service time]
@@ -65,7 +47,7 @@ class Elements(ElementArrays):
     unit: Array  # Mean service time of the volumes, shape (elements,) [s]
 
     @classmethod
-    def of(cls, scenarios: Scenarios, scenario: NDArray[np.int64], aliases: Array) -> Elements:
+    def of_pools(cls, scenarios: Scenarios, scenario: Integers, aliases: Array) -> Elements:
         """Some scenarios with an alias count each; a class without arrivals has no volumes."""
         active, closed = scenarios.active, scenarios.closed | ~scenarios.active
         unit, own = scenarios.unit[:, None], scenarios.closed & scenarios.active
@@ -83,7 +65,7 @@ class Elements(ElementArrays):
         rows: tuple[Any, ...] = tuple(each[scenario] for each in by_class)
         return cls(aliases, *rows)
 
-    def with_classes(self, order: NDArray[np.int64]) -> Elements:
+    def with_classes(self, order: Integers) -> Elements:
         """Some classes of each element, shape (elements, classes)."""
         changed = {
             item.name: np.take_along_axis(values, order, axis=-1)
@@ -115,7 +97,7 @@ class Elements(ElementArrays):
         return np.asarray(1.0 / (1.0 + hurried**8))
 
     @cached_property
-    def independent(self) -> NDArray[np.bool_]:
+    def independent(self) -> Flags:
         """Which pools have volumes that do not meet: one volume, no aliases, or one for every I/O that needs one."""
         one = self.volumes.sum(axis=-1) == 1.0
         return np.asarray(one | (self.aliases == 0.0) | (self.aliases >= self.most_beyond))
@@ -138,12 +120,12 @@ class Elements(ElementArrays):
         return far_above(*map(self.over_volumes, self.unlimited))
 
     @cached_property
-    def ample(self) -> NDArray[np.bool_]:
+    def ample(self) -> Flags:
         """Which open pools have so many aliases that nobody waits."""
         return np.asarray(self.aliases >= self.most_unlimited)
 
     @cached_property
-    def nearly_critical(self) -> NDArray[np.bool_]:
+    def nearly_critical(self) -> Flags:
         """Which pools have an open volume that inflation nearly saturates, and fewer aliases than ample."""
         slowed = self.inflation[:, None] * self.arrival_rate * self.service
         return np.asarray((slowed > NEARLY_CRITICAL).any(axis=-1) & ~self.ample)
@@ -175,7 +157,7 @@ class Size:
     tilts: int  # Exponential tilts by which the sum of the others' d is found [1]
 
 
-def first_sizes(elements: Elements) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def first_sizes(elements: Elements) -> tuple[Integers, Integers]:
     """Numbers of D and of d that each element begins with; more are counted where the law says so."""
     load = offered_load(elements)
     mean = (elements.volumes * load**2 / (1.0 + load)).sum(axis=-1)
@@ -209,18 +191,18 @@ def far_above(mean: Array, variance: Array) -> Array:
     )
 
 
-def rounded(number: Array) -> NDArray[np.int64]:
+def rounded(number: Array) -> Integers:
     """Least size of arrays that is large enough, the largest where none is."""
     return np.asarray(SIZES[np.minimum(np.searchsorted(SIZES, np.ceil(number)), SIZES.size - 1)])
 
 
-@dataclass(eq=False)
-class State(ElementArrays):
+@dataclass(frozen=True, eq=False)
+class State(ArrayFields):
     """Where the iteration stands; D is counted from 0."""
 
-    passes: NDArray[np.int64]  # Passes that the element went through, shape (elements,) [1]
-    again: NDArray[np.bool_]  # Whether the element has failed once, shape (elements,)
-    nobody_waits: NDArray[np.bool_]  # Whether aliases are so many that volumes do not meet, shape (elements,)
+    passes: Integers  # Passes that the element went through, shape (elements,) [1]
+    again: Flags  # Whether the element has failed once, shape (elements,)
+    nobody_waits: Flags  # Whether aliases are so many that volumes do not meet, shape (elements,)
     answer: Array  # Throughput, queue and I/Os in service of one volume, shape (elements, 3, classes)
     change: Array  # By which they changed in the last pass
     gain: Array  # Share of the way to what a pass finds that the next one begins with, shape (elements,) [1]
@@ -255,7 +237,13 @@ class State(ElementArrays):
         ample = elements.ample[:, None, None]
         picks = np.where(ample | (beyond == 0.0), 0.0, 0.3)
         pace = pace / (1.0 + np.where(ample, elements.inflation[:, None, None] * beyond, 0.0))
-        given = np.zeros((7, count, classes, size.totals))
+        # Nothing is known yet of flows and what waits given D.
+        given = {
+            item.name: np.zeros((count, classes, size.totals))
+            for item in fields(cls)
+            if item.name.endswith("_given")
+        }
+        given["ends_given"] = np.zeros((count, size.totals))
         most = np.minimum(elements.most_beyond, size.totals - 1.0)
         mean, _ = elements.unlimited
         return cls(
@@ -274,17 +262,10 @@ class State(ElementArrays):
             alias_ends=np.where(ample, 1.0, 0.7) * beyond * pace,
             base_picks=picks * pace,
             base_idles=(1.0 - picks) * pace,
-            arrivals_given=given[0],
-            idles_given=given[1],
-            tries_given=given[2],
-            picks_given=given[3],
-            ends_idle_given=given[4],
-            queue_given=given[5],
-            held_given=given[6],
-            ends_given=np.zeros((count, size.totals)),
+            **given,
         )
 
-    def meet(self, elements: Elements) -> NDArray[np.bool_]:
+    def meet(self, elements: Elements) -> Flags:
         """Whose volumes meet, once their flows are known, shape (elements,)."""
         return (self.passes >= FOLLOWED) & ~elements.independent & ~self.nobody_waits
 

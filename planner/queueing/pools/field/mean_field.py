@@ -3,8 +3,8 @@
 Given D the pool is known: min(D, A) aliases are busy and (D - A)+ I/Os wait. In each pool these have to agree, and
 each follows from the others:
 
-1. The law of one volume, ``f(b, d)``: is its base busy, and how many I/Os does the base not hold (`volume_law`).
-2. The volumes given D: ``P(b, d | D) ~ f(b, d) R(D - d)``, R the law of all other d together (`given_total`).
+1. The law of one volume, ``f(b, d)``: is its base busy, and how many I/Os does the base not hold.
+2. The volumes given D: ``P(b, d | D) ~ f(b, d) R(D - d)``, R the law of all other d together (1 and 2: `given_total`).
 3. The base, given D: its balance against the pool, instead of 2 (`balance`).
 4. What waits of a volume, and what holds an alias, given D: their balances against the pool (`balance`); whether the
    own queue is empty is hypergeometric (`given_total`).
@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.queueing.checks import TINY
 from planner.queueing.pools.field.balance import Flows, busy_given_total, waiting_and_held
@@ -46,7 +45,7 @@ from planner.queueing.pools.field.given_total import (
     split,
 )
 from planner.queueing.pools.outcome import Outcome
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 
 SETTLED: Final = 1e-6
 """Change of throughput, queue and service in one pass, relative to the throughput, where an element has settled."""
@@ -81,16 +80,16 @@ class Pass:
     outcome: Outcome  # Its laws by D
     state: State
     edge: Array  # Probability of the largest D that is known, 0 where it cannot be larger, shape (elements,) [1]
-    hidden: NDArray[np.bool_]  # Whether rounding hides D that count
+    hidden: Flags  # Whether rounding hides D that count
     tail: Array  # Probability of the last d of volumes that may have more [1]
 
 
-def solve_field(elements: Elements, cells: int = 240_000) -> tuple[Outcome, NDArray[np.bool_]]:
+def solve_field(elements: Elements, cells: int = 240_000) -> tuple[Outcome, Flags]:
     """Solve every element, `cells` numbers of D by d together: outcome, and which ones converged."""
     count, classes = elements.volumes.shape
     outcome = Outcome.empty(elements)
     converged = np.zeros(count, dtype=bool)
-    waiting: dict[Size, list[tuple[NDArray[np.int64], State | None]]] = {
+    waiting: dict[Size, list[tuple[Integers, State | None]]] = {
         size: [(which, None)]
         for size, which in _by_size(*first_sizes(elements), np.ones(count, dtype=np.int64))
         if (LEAST_PASSES - 1) * size.totals * size.beyond * classes <= MOST_WORK
@@ -100,19 +99,19 @@ def solve_field(elements: Elements, cells: int = 240_000) -> tuple[Outcome, NDAr
         parts = waiting.pop(size)
         which = np.concatenate([part for part, _ in parts])
         state = State.joined(
-            [State.first(elements.take(part), size) if begun is None else begun for part, begun in parts]
+            [State.first(elements.of(part), size) if begun is None else begun for part, begun in parts]
         )
         step = max(cells // (size.totals * size.beyond * classes), 1)
         if which.size > step:
-            waiting[size] = [(which[step:], state.take(slice(step, None)))]
+            waiting[size] = [(which[step:], state.of(slice(step, None)))]
         few = step // 2 if which.size > step else 0
-        moved = _settle(elements, which[:step], state.take(slice(step)), size, few, outcome, converged)
+        moved = _settle(elements, which[:step], state.of(slice(step)), size, few, outcome, converged)
         for later, index, begun in moved:
             waiting.setdefault(later, []).append((index, begun))
     return outcome, converged
 
 
-def _by_size(*numbers: NDArray[np.int64]) -> list[tuple[Size, NDArray[np.int64]]]:
+def _by_size(*numbers: Integers) -> list[tuple[Size, Integers]]:
     """Elements of each size."""
     sizes, which = np.unique(np.stack(numbers, axis=1), axis=0, return_inverse=True)
     which = which.ravel()
@@ -121,19 +120,19 @@ def _by_size(*numbers: NDArray[np.int64]) -> list[tuple[Size, NDArray[np.int64]]
 
 def _settle(
     elements: Elements,
-    which: NDArray[np.int64],
+    which: Integers,
     state: State,
     size: Size,
     few: int,
     outcome: Outcome,
-    converged: NDArray[np.bool_],
-) -> list[tuple[Size, NDArray[np.int64], State]]:
+    converged: Flags,
+) -> list[tuple[Size, Integers, State]]:
     """Iterate until all but a few have settled, failed or ask for another size; write what settled, return the rest.
 
     A few go on together with others of their size: a pass of few costs nearly as much.
     """
     moved = []
-    here = elements.take(which)
+    here = elements.of(which)
     while which.size > few:
         found = one_pass(here, state)
         size_of = np.maximum(np.abs(found.state.answer[:, 0]).sum(axis=1), TINY)
@@ -155,27 +154,25 @@ def _settle(
         again = fails & ~state.again & ~(spent & here.nearly_critical)  # which would take as long again
         leaves = settled | (fails & ~again)
         if leaves.any():
-            left = replace(found.outcome, residual=change).take(leaves)
+            left = replace(found.outcome, residual=change).of(leaves)
             outcome.write(which[leaves], _by_free(here.aliases[leaves], left))
             converged[which[leaves]] = settled[leaves]
         larger &= ~(leaves | again)
         state = found.state
         for bigger, index in _by_size(totals[larger], beyond[larger], tilts[larger]) if larger.any() else []:
             at = np.flatnonzero(larger)[index]
-            moved.append((bigger, which[at], state.take(at).resized(bigger)))
+            moved.append((bigger, which[at], state.of(at).resized(bigger)))
         if again.any():
-            part = here.take(again)
+            part = here.of(again)
             for first, index in _by_size(*first_sizes(part), np.ones(again.sum(), dtype=np.int64)):
-                moved.append((first, which[again][index], State.first(part.take(index), first, again=True)))
+                moved.append((first, which[again][index], State.first(part.of(index), first, again=True)))
         stays = ~(leaves | larger | again)
         if not stays.all():
-            which, here, state = which[stays], here.take(stays), state.take(stays)
+            which, here, state = which[stays], here.of(stays), state.of(stays)
     return [*moved, (size, which, state)] if which.size else moved
 
 
-def _wanted(
-    elements: Elements, found: Pass, size: Size
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _wanted(elements: Elements, found: Pass, size: Size) -> tuple[Integers, Integers, Integers]:
     """Numbers of D, d and tilts that each element should go on with."""
     cut = np.where(elements.independent, 1e-17, CUT)  # the law of volumes that do not meet is exact
     totals = np.where(found.edge > cut, rounded(np.array(size.totals + 1.0)), size.totals)
@@ -387,7 +384,7 @@ def _seen_by_volume(
     return dict(zip(("alias_ends", "base_picks", "base_idles"), now, strict=True))
 
 
-def _edges(elements: Elements, given: GivenTotal, law: Array) -> tuple[Array, NDArray[np.bool_]]:
+def _edges(elements: Elements, given: GivenTotal, law: Array) -> tuple[Array, Flags]:
     """Probability of the largest D where more are possible, and whether rounding hides D that count."""
     size = law.shape[-1]
     at = np.arange(size)
