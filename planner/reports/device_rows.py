@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.reports.lines import BLANK, Line, Lines, Positions
-from planner.reports.listing import DEVICE
 from planner.reports.printed import WHOLE, Columns, Printed, is_number
 from planner.results import Array
 from planner.units import MILLISECOND, half_digit
 
+DEVICE: Final = "FCX108"
 HEADINGS: Final = (
     "Addr", "Type", "Label/ID", "Links", "ths", "I/O", "Avoid",
     "Pend", "Disc", "Conn", "Serv", "Resp", "CUWt", "Qued",
