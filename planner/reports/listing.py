@@ -103,11 +103,6 @@ def has_headings(line: Line, headings: Sequence[str]) -> bool:
     return len(set(headings) & set(line.text.split())) > half
 
 
-def is_half(line: Line) -> bool:
-    """Whether this is the heading of either half."""
-    return has_headings(line, LEFT) or has_headings(line, RIGHT)
-
-
 def read_head(path: Path, page: tuple[Line, ...]) -> PageHead:
     """Read the head line and the lines From, To, For that follow it up to a rule or a blank line."""
     first = page[0]
@@ -462,7 +457,7 @@ class Scanner:
         self._refuse_data_spaces(line)
 
     def _refuse_data_spaces(self, line: Line) -> None:
-        if is_half(line):
+        if has_headings(line, LEFT) or has_headings(line, RIGHT):
             raise line.error(self.path, NO_HALF_HEAD)
 
     def _row_above_heading(self, index: int) -> None:
