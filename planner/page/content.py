@@ -11,6 +11,7 @@ from planner import render, units
 from planner.answer import tabled
 from planner.demand.target import WAIT_SHARE
 from planner.lazy import pl
+from planner.measurements.choose import weighted
 from planner.quantity import column
 from planner.render.table import FIGURE_SPACE, plain
 from planner.render.text import STATES
@@ -289,20 +290,16 @@ def _rounded(column: render.Column) -> list[Any]:
 
 def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
     """Sum every volume up over its intervals; None where there is none."""
-    lazy = devices.lazy()
     ios = pl.col("io_rate").fill_null(0.0)
 
-    def mean(name: str) -> pl.Expr:
-        both = pl.col(name).is_not_null() & pl.col("io_rate").is_not_null()
-        return (pl.col(name) * ios).filter(both).sum() / ios.filter(both).sum() / MILLISECOND
-
     found = (
-        lazy.filter(pl.col("kind").is_in([BASE, VOLUME]))
+        devices.lazy()
+        .filter(pl.col("kind").is_in([BASE, VOLUME]))
         .group_by(WHOSE)
         .agg(
             pl.col("io_rate").mean().alias("io_rate"),
-            mean("service").alias("service"),
-            mean("response").alias("response"),
+            weighted("service", ios) / MILLISECOND,
+            weighted("response", ios) / MILLISECOND,
             (ios * pl.col("service")).max().alias("busy"),
             pl.col("queued").max().alias("queued"),
         )
