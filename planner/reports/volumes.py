@@ -381,7 +381,7 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
     if moments is None:
         found["source"] = column.replace("", None)
         unknown = "is no date with one meaning: the days of its intervals are unknown"
-        notes.append(f"{table.path}: {cells[0]!r} ({heading}) {unknown}.")
+        notes.append(f"{table.path}: {next(filter(None, cells))!r} ({heading}) {unknown}.")
         return found
     starts, offsets = clock(moments)
     found["start"] = column.replace_strict(cells, starts, return_dtype=pl.Datetime("us"))
