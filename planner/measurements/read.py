@@ -13,7 +13,7 @@ from planner.errors import InputError
 from planner.lazy import pl
 from planner.measurements import choose, formats
 from planner.measurements.columnar import is_columnar, read_columnar
-from planner.measurements.formats import STANDARD_INPUT, Options, Source, is_folder, is_read_once
+from planner.measurements.formats import STANDARD_INPUT, Options, Source, is_read_once
 from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.lines import read_bytes
@@ -259,8 +259,7 @@ def _sources(source: Data) -> Iterator[Source]:
             yield opened(source)
             return
         path = Path(source)
-        columnar = not is_folder(path) and is_columnar(path)
-        yield Source(path, frame=read_columnar(path) if columnar else None)
+        yield Source(path, frame=read_columnar(path) if is_columnar(path) else None)
     elif isinstance(source, Measured):
         yield source.source
     elif isinstance(source, bytes | bytearray):

@@ -157,6 +157,8 @@ def test_a_date_with_two_meanings_is_not_guessed() -> None:
     found = read(text(*lines))
     assert found.devices["start"].null_count() == 2 and found.devices["source"].n_unique() == 2
     assert any("no date with one meaning" in note for note in found.notes)
+    first_empty = read(text("Volser,Start,IOPS,Svc", "A,,1,2", "A,03/01/2026 10:00,1,2"))
+    assert any("'03/01/2026 10:00' (Start) is no date" in note for note in first_empty.notes)
     clear = read(text(*lines, "A,03/31/2026,10:00,1,2")).devices["start"]
     assert [each.day for each in clear] == [1, 1, 31] and {each.month for each in clear} == {3}
     same = read(text("Volser,Start,IOPS,Svc", "A,03/03/2026 1:15:00 p.m.,1,2")).devices["start"]
