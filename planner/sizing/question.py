@@ -607,14 +607,17 @@ def _pools(
     asked = replace(asked, notes=list(dict.fromkeys([*asked.notes, *said])))
     cases, notes = asked.cases({each: runs for each, runs in wanted.items() if runs})
     several = [_at_present(pools[each], cases.get(each, ())) for each in wanted]
-    short = {
-        each.name: asked.gaps(each.volumes, bases, pool=each.name, membership=membership) for each in several
+    gone = {each.pool: 0 for each in asked.missing if each.pool is not None and name is None}
+    counts = gone | {each.name: each.volumes for each in several}  # of a pool without any readable row none
+    every_gap = {
+        each: asked.gaps(many, bases, pool=each, membership=membership) for each, many in counts.items()
     }
-    if len(several) == 1:
+    short = {each: gap for each, gap in every_gap.items() if gap}
+    if len(several) == 1 and {*short} <= {several[0].name}:
         (only,) = several
         if not only.runs:
             raise InputError("io_rate", 0.0, f"a volume of pool {only.name} with I/O; there is none", "1/s")
-        return asked.alone(only.runs, notes, short[only.name])
+        return asked.alone(only.runs, notes, short.get(only.name, NOTHING_MISSING))
     with asked.progress("Pools", len(several)) as done:
         answer = subsystem(
             several,
@@ -625,7 +628,7 @@ def _pools(
             notes=notes,
             done=done,
         )
-    return replace(answer, gaps={name: each for name, each in short.items() if each})
+    return replace(answer, gaps=short)
 
 
 def _pools_of(
