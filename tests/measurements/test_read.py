@@ -10,8 +10,10 @@ import os
 import re
 import sys
 import threading
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -592,3 +594,21 @@ def test_what_pandas_has_and_is_no_table_is_refused() -> None:
         {"start": pd.date_range("2026-01-01", periods=3, freq="h"), "io_rate": [1.0, 2.0, 3.0]}
     )
     assert read_series(series).values.shape == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "made", [pl.read_csv, pd.read_csv, Path.read_bytes, lambda path: io.BytesIO(path.read_bytes())]
+)
+def test_measurements_without_a_name_are_as_many_as_files(
+    tmp_path: Path, made: Callable[[Path], Any]
+) -> None:
+    """The same volume at two numbers of aliases, without dates: what tells them apart is the source of each."""
+    paths = [tmp_path / f"{aliases}.csv" for aliases in (0, 2, 3)]
+    for path, aliases, rate in zip(paths, (0, 2, 3), (700, 900, 910), strict=True):
+        path.write_text(
+            f"volume,io_rate,service_ms,queued,aliases\nA,{rate}.25,1.25,1.25,{aliases}\n", encoding="utf-8"
+        )
+    found, named = planner.read([made(path) for path in paths]), planner.read(paths)
+    assert found.devices.drop("file", "line").equals(named.devices.drop("file", "line"))
+    assert found.devices["file"].n_unique() == len(found.files) == 3
+    assert planner.aliases([made(path) for path in paths]).headline == planner.aliases(paths).headline
