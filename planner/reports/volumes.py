@@ -33,7 +33,6 @@ from planner.reports.column_names import (
 from planner.reports.csv_table import (
     COUNTER_SIZE,
     SEPARATORS,
-    ZERO_OR_ABOVE,
     Allowed,
     CsvTable,
     FrameTable,
@@ -393,13 +392,16 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
 
 def _lengths(table: CsvTable, taken: Taken) -> pl.Series:
     """Lengths of intervals [s], as 00:15:00 or in the unit of their column."""
+    allowed = Allowed(zero=False)
 
     def length(cell: str) -> float | None:
         clock = read_length(cell)
-        return clock if clock is not None or not cell else ZERO_OR_ABOVE.read(cell) * taken.factor("s")
+        if clock is not None:
+            return clock or refuse()
+        return allowed.read(cell) * taken.factor("s") if cell else None
 
     more = f"of seconds, or as 00:15:00; of minutes: `map` interval_min={taken.heading}"
-    wanted = f"{ZERO_OR_ABOVE.expected(taken.heading)}, {more}"
+    wanted = f"{allowed.expected(taken.heading)}, {more}"
     return table.mapped(taken.heading, length, wanted, pl.Float64)
 
 
