@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -123,17 +124,17 @@ def silence(stream: str) -> None:
             setattr(sys, stream, None)
 
 
-def writable(path: Path, *, force: bool = False) -> None:
+def writable(path: Path, argument: str = "output", *, force: bool = False) -> None:
     """Refuse a path that exists (without `force`) or whose folder does not."""
     try:
         if str(path) == "-":
-            raise InputError("output", "-", "a file; standard output has the answer")
+            raise InputError(argument, "-", "a file; standard output has the answer")
         if path.is_dir() or not path.parent.is_dir():
-            raise InputError("output", str(path), "a file in a folder that exists")
+            raise InputError(argument, str(path), "a file in a folder that exists")
         if path.is_symlink() and not path.exists():
-            raise InputError("output", str(path), "a file; this link leads nowhere")
+            raise InputError(argument, str(path), "a file; this link leads nowhere")
         if path.exists() and not force:
-            raise InputError("output", str(path), "a new file; `force` writes over an existing one")
+            raise InputError(argument, str(path), "a new file; `force` writes over an existing one")
         path.lstat()
     except FileNotFoundError:
         pass
@@ -141,7 +142,7 @@ def writable(path: Path, *, force: bool = False) -> None:
         if isinstance(error, InputError):
             raise
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError("output", str(path), f"a file that can be written ({reason})") from error
+        raise InputError(argument, str(path), f"a file that can be written ({reason})") from error
 
 
 def make_folder(path: Path) -> None:
@@ -158,7 +159,7 @@ def drawable(path: Path, *, force: bool = False) -> None:
     """Refuse a path that no picture can be written to."""
     if path.suffix.lower() not in PICTURES:
         raise InputError("plot", str(path), f"a file name that ends in {' or '.join(PICTURES)}")
-    writable(path, force=force)
+    writable(path, "plot", force=force)
 
 
 def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
@@ -182,7 +183,10 @@ def svg(axes: Axes) -> str:
 
     target = io.StringIO()
     about: Any = {"Title": title_of(axes), "Date": None}
-    with _as_text(axes):
+    with _as_text(axes), warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", "Glyph .* missing from"
+        )  # whoever shows the text has fonts of its own
         axes.get_figure(root=True).savefig(target, format="svg", metadata=about)  # type: ignore[union-attr]
     return themed(target.getvalue())
 

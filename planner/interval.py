@@ -88,6 +88,13 @@ class Interval:
         """Move both ends outward."""
         return type(self)(self.low - by, self.value, self.high + by)
 
+    def where(self, kept: Any, other: Interval | Number) -> Self:
+        """Keep elements of arrays where a mask says so; the others are those of another interval, or a number."""
+        import numpy as np
+
+        ends = zip(self, _ends(other), strict=True)
+        return type(self)(*(np.where(kept, own, another) for own, another in ends))
+
     def sum(self) -> Self:
         """Add up the elements of arrays."""
         return type(self)(*(float(end.sum()) for end in self))

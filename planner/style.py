@@ -93,7 +93,12 @@ def parted(headline: str) -> tuple[str, str]:
     if len(headline) <= LONGEST + 1:
         return headline.removesuffix("."), ""
     for signs in (r"\. (?=[A-Z])", "; ", ": ", ", ", r"(?<=\)) ", r" (?=\()", " "):
-        ends = [each for each in re.finditer(signs, headline) if LONGEST / 3 <= each.start() <= LONGEST]
+        ends = [
+            each
+            for each in re.finditer(signs, headline)
+            if LONGEST / 3 <= each.start() <= LONGEST
+            and headline.count("(", 0, each.start()) <= headline.count(")", 0, each.start())
+        ]
         if ends:
             at = ends[-1]
             more = headline[at.end() :]

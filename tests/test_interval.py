@@ -38,6 +38,14 @@ def test_arrays_go_element_by_element_and_add_up() -> None:
     assert (total.low, total.value, total.high) == (99.5, 100.2, 101.2)
 
 
+def test_elements_are_kept_where_a_mask_says_so() -> None:
+    rates, other = Interval.around(np.array([1.0, 2.0]), 0.5), Interval.around(np.array([7.0, 8.0]), 1.0)
+    kept = np.array([True, False])
+    found = rates.where(kept, other)
+    assert [end.tolist() for end in found] == [[0.5, 7.0], [1.0, 8.0], [1.5, 9.0]]
+    assert np.isnan(rates.where(kept, np.nan).low).tolist() == [False, True]
+
+
 def test_strain_counts_halves_on_either_side() -> None:
     uneven = Interval(0.0, 1.0, 4.0)
     assert [float(uneven.strain(guess)) for guess in (0.0, 1.0, 2.5)] == [-1.0, 0.0, 0.5]

@@ -13,6 +13,7 @@ from planner.errors import InputError
 from planner.library import data_path
 from planner.measurements import read
 from planner.measurements.collect import collect
+from planner.site.question import site
 from planner.sizing.question import aliases
 
 POOL = data_path("hyperpav", "pool-8-aliases.listing")
@@ -109,6 +110,30 @@ def test_empty_cells_of_a_table_are_told_pool_by_pool(
     assert found["volumes_missing"] == 2 and [pool["volumes_missing"] for pool in found["pools"]] == [1, 1]
     code, out, _ = asked(capsys, "pool", str(path), "--pool", "1", "--allow-missing")
     assert code == 0 and out.startswith("1 of 3 volumes could not be read: by the other rows ")
+
+
+@pytest.mark.parametrize("whole", [1, 2])
+def test_a_pool_of_which_no_row_can_be_read_is_missing_as_one_of_which_some_cannot(
+    whole: int, tmp_path: Path
+) -> None:
+    """It was left out, with exit code 0; `whole` pools are beside it."""
+    rows = ["A,1,2,700,1.3,.4", "B,2,1,n/a,1.3,0", "C,2,1,650,,1.2", "D,3,1,50,1.2,.0"][: 2 + whole]
+    path = table(
+        tmp_path, *(f"2026-03-02T10:00,3600,S,{row}" for row in rows), heading="start,interval_s,system,"
+    )
+    collect([path], tmp_path / "archive")
+    answer = aliases(path)
+    assert answer.exit_code == 2
+    assert answer.headline.startswith(
+        "Pool 2: 2 of 2 volumes could not be read: by the other rows what follows."
+    )
+    assert "Pool 2: Without a readable row: B, C; --allow-missing if that is known." in answer.notes
+    assert aliases(path, pool="1").exit_code == aliases(path, allow_missing=True).exit_code == 0
+    for each in (path, tmp_path / "archive"):
+        found = site(each, workers=1)
+        assert found.exit_code == 2
+        assert found.headline.startswith("Pool S/2: 2 of 2 volumes could not be read: ")
+        assert not site(each, pool="1", workers=1).gaps
 
 
 def test_volumes_with_aliases_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

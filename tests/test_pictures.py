@@ -89,6 +89,17 @@ def test_what_is_written_in_the_color_of_a_line_can_be_read(color: str) -> None:
     assert contrast(style._dark(style.ink(color)), style._dark("#ffffff")) >= LEAST_CONTRAST
 
 
+@pytest.mark.parametrize(
+    "name", ["P1", "a name of a pool that somebody typed", "a name (room 42, floor 7) of a pool"]
+)
+def test_a_title_does_not_end_within_parentheses(name: str) -> None:
+    said = f"pool {name}: perhaps no alias problem (6 more aliases, over twice those in use): 7 aliases (3 to 21)."
+    title, more = style.parted(said)
+    assert title.count("(") == title.count(")")
+    assert len(title) <= style.LONGEST
+    assert more.removeprefix("... ")[1:] in said
+
+
 def test_a_title_that_is_too_long_is_parted() -> None:
     axes, *_ = style.begin(None, "Asked: said.", title=f"{'word ' * 20}", below="Asked.")
     figure = axes.get_figure(root=True)

@@ -140,7 +140,7 @@ class PlotForm(Form):
         if self.plot is not None:
             files.drawable(self.plot, force=self.force)
         if self.report is not None:
-            files.writable(self.report, force=self.force)
+            files.writable(self.report, "report", force=self.force)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -217,7 +217,7 @@ def means(devices: pl.DataFrame, *of: str) -> pl.DataFrame:
     seconds = pl.col("interval").fill_null(1.0)
     ios = pl.col("io_rate").fill_null(0.0) * seconds
     weights = {name: seconds if name in BY_TIME else ios for name in schema.DEVICE_NUMBERS}
-    means = [_weighted(f"{name}{end}", weight) for name, weight in weights.items() for end in schema.ENDS]
+    means = [weighted(f"{name}{end}", weight) for name, weight in weights.items() for end in schema.ENDS]
     firsts = pl.col("source", "utc_offset", "file", "line").first()
     lasts = pl.col("type", "pool_aliases", "together", "links", "paths").drop_nulls().last()
     found = devices.group_by(about, maintain_order=True).agg(
@@ -226,7 +226,8 @@ def means(devices: pl.DataFrame, *of: str) -> pl.DataFrame:
     return found.select(*schema.dtypes(schema.DEVICES), *of)
 
 
-def _weighted(name: str, weight: pl.Expr) -> pl.Expr:
+def weighted(name: str, weight: pl.Expr) -> pl.Expr:
+    """Mean of a column by weights; null where there is none."""
     there = pl.col(name).is_not_null()
     total = weight.filter(there).sum()
     mean = (pl.col(name) * weight).filter(there).sum() / total

@@ -149,9 +149,9 @@ def _listings(source: Source, options: Options) -> schema.Tables:
 
 def _counters(source: Source, options: Options) -> schema.Tables:
     """Volume counters."""
-    from planner.reports.volume_counters import read_counters
+    from planner.reports.supply import read_volume_counters
 
-    return read_counters(source.cells("volume counters"), options.members, deltas=options.deltas)
+    return read_volume_counters(source.cells("volume counters"), options.members, deltas=options.deltas)
 
 
 def _volumes(source: Source, options: Options) -> schema.Tables:

@@ -169,8 +169,7 @@ def service_times(rows: Rows) -> Interval:
     found, rate = _by_others(some, aliases, aliases), some.numbers["io_rate"].value
     # Without a response: one device alone is busy while an I/O is under way.
     alone = np.isnan(found.value) & (aliases == 0)
-    ends = zip(found, some.numbers["utilization"], strict=True)
-    return _filled(known, missing, Interval(*(np.where(alone, used / rate, end) for end, used in ends)))
+    return _filled(known, missing, (some.numbers["utilization"] / rate).where(alone, found))
 
 
 def _by_others(rows: Rows, aliases: ArrayLike, shared: ArrayLike) -> Interval:
@@ -179,9 +178,9 @@ def _by_others(rows: Rows, aliases: ArrayLike, shared: ArrayLike) -> Interval:
     measured = (numbers[name] for name in ("io_rate", "response", "utilization"))
     found = service_bracket(*measured, aliases=aliases, shared=shared)
     told = (numbers["io_rate"].value > 0) & np.isfinite(numbers["queued"].value)
-    answered = Interval(*(np.where(told, end, np.nan) for end in numbers["response"]))
+    answered = numbers["response"].where(told, np.nan)
     rest = rest_of_response(answered, numbers["queued"], numbers["io_rate"], rows.names)
-    return Interval(*(np.where(told, of, each) for each, of in zip(found, rest, strict=True)))
+    return rest.where(told, found)
 
 
 def _filled(known: Interval, missing: NDArray[np.bool_], others: Interval) -> Interval:
@@ -209,7 +208,7 @@ def _asked(rows: Rows, *, in_use: bool) -> tuple[Interval, Interval, Interval, I
     numbers = rows.numbers
     response = numbers["response"]
     if in_use:  # that of a base divides by its own rate alone
-        response = Interval(*(np.where(rows.of_kind(VOLUME), end, np.nan) for end in response))
+        response = response.where(rows.of_kind(VOLUME), np.nan)
     return numbers["queued"], numbers["io_rate"], _printed(rows), response
 
 
@@ -278,8 +277,7 @@ def _printed_service(rows: Rows) -> Interval:
     printed = [rows.numbers[name] for name in PARTS]
     parts = np.sum([np.nan_to_num(each.high - each.value) for each in printed], axis=0)
     around = Interval.around(found.value, np.where(rows.of_kind(VOLUME), half, np.maximum(half, parts)))
-    ends = zip(above_nothing(around), around, strict=True)
-    return Interval(*(np.where(found.value == 0, some, printed) for some, printed in ends))
+    return above_nothing(around).where(found.value == 0, around)
 
 
 LEAST_OPEN: Final = 0.01

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import InputError
 from planner.lazy import pl
 from planner.measurements import choose, formats
 from planner.measurements.columnar import is_columnar, read_columnar
-from planner.measurements.formats import STANDARD_INPUT, Options, Source, is_folder, is_read_once
+from planner.measurements.formats import STANDARD_INPUT, Options, Source, is_read_once
 from planner.render.text import listed
 from planner.reports import schema
 from planner.reports.lines import read_bytes
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 Data = Any
 """A path, ``-`` for standard input, a file object, bytes, a data frame of polars or pandas, what was read before, or
 several of these."""
+
+NAMELESS: Final = ("bytes", "data frame", "file object")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +193,7 @@ def options_of(
 def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
     """Read as `read` does, a part at a time, with all tables: one a source, more where a file is read by and by."""
     known, system = options.members, options.system
-    for each in _sources(source):
+    for each in _named(_sources(source)):
         for tables in formats.tables_of(each, options):
             frames: dict[str, Any] = {}
             for name, columns in schema.TABLES.items():
@@ -207,6 +210,16 @@ def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
             missing = schema.lost_rows(choose.within(lost, *span))
             notes = (*notes, *_stuck(frames["devices"]))
             yield replace(tables, **frames, notes=notes, missing=missing, file=str(each.path))
+
+
+def _named(sources: Iterator[Source]) -> Iterator[Source]:
+    """Number what has no name of its own, since measurements without dates are told apart by their source."""
+    many: Counter[str] = Counter()
+    for each in sources:
+        name = str(each.path)
+        many[name] += each.tables is None
+        known = name not in NAMELESS or many[name] <= 1
+        yield each if known else replace(each, path=Path(f"{name} {many[name]}"))
 
 
 def _stuck(devices: pl.DataFrame) -> tuple[str, ...]:
@@ -259,8 +272,7 @@ def _sources(source: Data) -> Iterator[Source]:
             yield opened(source)
             return
         path = Path(source)
-        columnar = not is_folder(path) and is_columnar(path)
-        yield Source(path, frame=read_columnar(path) if columnar else None)
+        yield Source(path, frame=read_columnar(path) if is_columnar(path) else None)
     elif isinstance(source, Measured):
         yield source.source
     elif isinstance(source, bytes | bytearray):

@@ -188,7 +188,8 @@ class ArchiveAnswer(Answer):
         """How much there is."""
         if not self.rows:
             return f"{self.archive.path}: an empty archive."
-        days = sum(row["days"] for row in self.rows)
+        folders = [part.folder for part in self.archive.parts]
+        days = len({day for table, _, day in folders if table in schema.TABLES})
         total = sum(row["rows"] for row in self.rows)
         first, last = min(row["first"] for row in self.rows), max(row["last"] for row in self.rows)
         return (

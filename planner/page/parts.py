@@ -242,6 +242,10 @@ def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: in
     rules = [f"{RULES[name]} {count}" for name, count in need.rules.items() if count is not None]
     notes = [solved, *need.notes, *([f"Rules of the field: {', '.join(rules)}."] if rules else ())]
     notes += [f"Supply counters: {need.supply}."] if need.supply else []
+    if answer is not None and answer.in_use != need.in_use:
+        notes.append(
+            f"Aliases in use: {answer.in_use} in the interval that decides, {need.in_use} in the last."
+        )
     plain = Item(
         ident=ident, name=need.name, headline=said, verdict=word(need.verdict), figures=tuple(figures),
         notes=tuple(notes),
@@ -249,11 +253,6 @@ def over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str, fewest: in
     if answer is None:
         return plain
     whole = item_of(answer, ident, word(need.verdict))
-    if answer.in_use != need.in_use:
-        notes.append(
-            f"Aliases in use: {answer.in_use} in the interval that decides, {need.in_use} in the last."
-        )
-        plain = replace(plain, notes=tuple(notes))
     return replace(
         plain, figures=(*whole.figures, *plain.figures), grids=whole.grids,
         decides=whole.decides if need.counters is None else "Supply counters decide.",

@@ -14,10 +14,9 @@ import numpy as np
 
 from planner.lazy import pl
 from planner.reports import schema
-from planner.reports.device_rows import MEASURED, ColumnRows, Device
+from planner.reports.device_rows import DEVICE, MEASURED, ColumnRows, Device
 from planner.reports.dspacesh import storage_frame
-from planner.reports.listing import DEVICE, REPORTS, PageHead, head_columns, nothing_of
-from planner.reports.listing_scan import Scanned, scan
+from planner.reports.listing import REPORTS, PageHead, Scanner, head_columns, nothing_of, scan
 from planner.reports.printed import Printed
 
 
@@ -75,7 +74,7 @@ def read_devices(path: Path | str, data: bytes | None = None) -> tuple[DeviceLis
     )
 
 
-def _devices(rows: ColumnRows, scanned: Scanned) -> Iterator[Device]:
+def _devices(rows: ColumnRows, scanned: Scanner) -> Iterator[Device]:
     """Rows as objects."""
     words = [known.words for known in scanned.words]
     columns = (each.T.tolist() for each in (rows.names, rows.values, rows.halves))
@@ -119,7 +118,7 @@ def _missing(text: str, head: PageHead) -> schema.Missing:
     return schema.Missing(name=name, system=head.system or None, own=base is None, start=start)
 
 
-def damage_notes(scanned: Scanned, most: int = 20) -> list[str]:
+def damage_notes(scanned: Scanner, most: int = 20) -> list[str]:
     """Name every damaged row, the first ones in full."""
     damaged = [each for listing in scanned.listings for each in listing.damaged]
     notes = [f"{error}; the row is left out: {text}" for error, text in damaged[:most]]
@@ -129,7 +128,7 @@ def damage_notes(scanned: Scanned, most: int = 20) -> list[str]:
     return notes
 
 
-def _head_notes(scanned: Scanned) -> Iterator[str]:
+def _head_notes(scanned: Scanner) -> Iterator[str]:
     """Say where a page head does not tell the time: on a screen, or since lines of it are missing or damaged."""
     pages = [(each.head, each.first.number) for each in scanned.listings]
     pages += [(each.head, each.first.number) for each in scanned.spaces]
@@ -167,7 +166,7 @@ def _role_notes(path: Path, devices: pl.DataFrame) -> Iterator[str]:
             yield f"{path}, line {rows['line'][0]}: {rows['device'][0]} {words}{more}"
 
 
-def _devices_frame(scanned: Scanned, parts: list[list[pl.Series]]) -> pl.DataFrame:
+def _devices_frame(scanned: Scanner, parts: list[list[pl.Series]]) -> pl.DataFrame:
     """Make the table of all parts, which are let go; columns that say one thing of all rows take no memory."""
     found = _heads(scanned)
     for pieces in zip(*parts, strict=True):
@@ -183,7 +182,7 @@ def _devices_frame(scanned: Scanned, parts: list[list[pl.Series]]) -> pl.DataFra
     )
 
 
-def _heads(scanned: Scanned) -> dict[str, Any]:
+def _heads(scanned: Scanner) -> dict[str, Any]:
     """What the head of each listing says: one value where all say the same, else a column."""
     types = schema.dtypes(schema.DEVICES)
     of_row = np.repeat(np.arange(len(scanned.listings)), [listing.rows for listing in scanned.listings])
@@ -194,7 +193,7 @@ def _heads(scanned: Scanned) -> dict[str, Any]:
     return found
 
 
-def _columns(rows: ColumnRows, scanned: Scanned) -> Iterator[pl.Series]:
+def _columns(rows: ColumnRows, scanned: Scanner) -> Iterator[pl.Series]:
     """Columns of some rows."""
     for name, known, numbers in zip(("device", "type", "label"), scanned.words, rows.names, strict=True):
         yield pl.Series(name, [word or None for word in known.words], dtype=pl.String).gather(numbers)

@@ -35,7 +35,7 @@ UNITS: Final = {  # by the end of a heading, the longer ones first
 _CONTROLS: Final = bytes(set(range(32)) - set(b"\n\r\t")) + b"\x7f"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _THOUSANDS: Final = r"^[0-9]{1,3}(\.[0-9]{3})+$"
-_HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(340)])
+HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(340)])
 
 
 def refuse() -> Never:
@@ -291,7 +291,7 @@ def _halves(column: pl.Series) -> pl.Series:
     """Half a unit of the last digit of numbers in a column of strings, some of which may be empty."""
     point = column.str.find(".", literal=True)
     decimals = (column.str.len_bytes() - point - 1).fill_null(0).to_numpy()
-    halves = pl.Series(column.name, _HALVES[np.minimum(decimals, _HALVES.size - 1)])
+    halves = pl.Series(column.name, HALVES[np.minimum(decimals, HALVES.size - 1)])
     exponents = column.str.contains("e", literal=True) | column.str.contains("E", literal=True)
     for row in np.flatnonzero(exponents.to_numpy()):
         halves[int(row)] = half_digit(column[int(row)])
@@ -485,7 +485,10 @@ class FrameTable(CsvTable):
             column = whole if (whole == column).all() else column
         try:
             return column.cast(pl.String).fill_null("").str.strip_chars()
-        except pl.exceptions.InvalidOperationError:
+        except (
+            pl.exceptions.InvalidOperationError,
+            pl.exceptions.ComputeError,
+        ):  # the latter of a column of objects
             problem = f"column {name} is of type {column.dtype}: expected text, numbers or times"
             raise ReportError(self.path, problem) from None
 

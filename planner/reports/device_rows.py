@@ -11,12 +11,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.reports.csv_table import HALVES
 from planner.reports.lines import BLANK, Line, Lines, Positions
-from planner.reports.listing import DEVICE
 from planner.reports.printed import WHOLE, Columns, Printed, is_number
 from planner.results import Array
-from planner.units import MILLISECOND, half_digit
+from planner.units import MILLISECOND
 
+DEVICE: Final = "FCX108"
 HEADINGS: Final = (
     "Addr", "Type", "Label/ID", "Links", "ths", "I/O", "Avoid",
     "Pend", "Disc", "Conn", "Serv", "Resp", "CUWt", "Qued",
@@ -53,7 +54,6 @@ LONGEST_CELL: Final = 8  # characters, that fit a number of 64 bits
 LONGEST_LINE: Final = 512
 _POINT, _ZERO = b".0"
 _POWERS: Final = 10.0 ** np.arange(LONGEST_CELL + 1)
-_HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(LONGEST_CELL + 1)])
 Bytes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 
@@ -252,7 +252,7 @@ class ColumnRows:
             values, decimals, fine = _numbers_in(characters, digits, cell.start, cell.stop)
             sound &= fine & ((decimals == 0) | (heading not in COUNTS))
             self.values[number, pick] = values * factor
-            self.halves[number, pick] = _HALVES[decimals] * factor
+            self.halves[number, pick] = HALVES[decimals] * factor
         self.sound[pick], self.names[:, pick] = sound, names
 
 

@@ -27,8 +27,8 @@ from planner.reports.listing import (
     has_headings,
     head_columns,
     nothing_of,
+    scan,
 )
-from planner.reports.listing_scan import scan
 from planner.reports.printed import SUFFIXES, Columns, Printed, is_number
 
 # Headings by field.
@@ -139,9 +139,7 @@ def storage_frame(path: Path, pages: Sequence[Page]) -> pl.DataFrame:
         data[name] = [getattr(row, name) for _, row in rows]
     for name in (*RATES, *PAGES):
         printed = [getattr(row, name) or Printed(math.nan, math.nan) for _, row in rows]
-        values, halves = (
-            np.array([getattr(each, part) for each in printed]) for part in ("value", "resolution")
-        )
+        values, halves = np.array([(each.value, each.resolution) for each in printed]).T
         data |= schema.within(name, values, halves)
     return schema.frame(schema.STORAGE, data, len(rows))
 

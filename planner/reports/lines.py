@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -80,19 +81,24 @@ def decoded(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def unreadable(path: Path, error: Exception, expected: str) -> ReportError:
-    """Make the error of a file that cannot be opened."""
-    known: dict[type, str] = {FileNotFoundError: "no such file", IsADirectoryError: "this is a folder"}
-    return ReportError(path, f"{known.get(type(error), f'cannot be opened ({error})')}; {expected}")
+@contextmanager
+def bytes_of(path: Path, data: bytes | None, expected: str) -> Iterator[BinaryIO]:
+    """Open a file, or its content; a ReportError where it is missing, a folder or not readable."""
+    try:
+        with path.open("rb") if data is None else io.BytesIO(data) as file:
+            yield file
+    except ReportError:
+        raise
+    except (OSError, ValueError) as error:
+        known: dict[type, str] = {FileNotFoundError: "no such file", IsADirectoryError: "this is a folder"}
+        problem = known.get(type(error), f"cannot be opened ({error})")
+        raise ReportError(path, f"{problem}; {expected}") from error
 
 
 def read_bytes(path: Path, expected: str = EXPECTED, most: int | None = None) -> bytes:
-    """Read a whole file, or its first bytes; a ReportError where it is missing, a folder or not readable."""
-    try:
-        with path.open("rb") as file:
-            return file.read(most)
-    except (OSError, ValueError) as error:
-        raise unreadable(path, error, expected) from error
+    """Read a whole file, or its first bytes."""
+    with bytes_of(path, None, expected) as file:
+        return file.read(-1 if most is None else most)
 
 
 def read_text(path: Path, data: bytes | None = None, expected: str = EXPECTED) -> str:
@@ -107,23 +113,18 @@ def numbered(text: str) -> list[tuple[int, str]]:
 
 def read_lines(path: Path, data: bytes | None = None, expected: str = EXPECTED) -> Iterator[Lines]:
     """Cut a file, or its content, into blocks of lines as an editor numbers them; a form feed only ends a line."""
-    try:
-        with path.open("rb") if data is None else io.BytesIO(data) as file:
-            number, seen = 1, False
-            for block, is_last in _blocks(_as_bytes(path, file)):
-                lines = _split(path, block, number, expected, is_last=is_last)
-                number = lines.following
-                seen = seen or bool(block.strip())
-                yield lines
-    except (OSError, ValueError) as error:
-        if isinstance(error, ReportError):
-            raise
-        raise unreadable(path, error, expected) from error
+    number, seen = 1, False
+    with bytes_of(path, data, expected) as file:
+        for block, is_last in _blocks(_as_bytes(file)):
+            lines = _split(path, block, number, expected, is_last=is_last)
+            number = lines.following
+            seen = seen or bool(block.strip())
+            yield lines
     if not seen:
         raise ReportError(path, f"the file is empty; {expected}")
 
 
-def _as_bytes(path: Path, file: BinaryIO) -> BinaryIO:
+def _as_bytes(file: BinaryIO) -> BinaryIO:
     """Skip a byte order mark; two-byte codes become UTF-8."""
     mark = file.read(3)
     if mark.startswith(TWO_BYTES):

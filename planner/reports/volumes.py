@@ -33,7 +33,6 @@ from planner.reports.column_names import (
 from planner.reports.csv_table import (
     COUNTER_SIZE,
     SEPARATORS,
-    ZERO_OR_ABOVE,
     Allowed,
     CsvTable,
     FrameTable,
@@ -265,21 +264,17 @@ def _without_lost(
         line = int(frame["line"][0])
         wanted = "expected a rate and a service time or response"
         raise ReportError(table.path, f"no row has all the numbers that it needs: {wanted}", line=line)
-    missing = missing_of(rows)
+    missing = schema.lost_rows(
+        rows.select(
+            "pool", "system", "start", "utc_offset", name=pl.coalesce(pl.col("device", "label").replace("", None)),
+            alias=pl.col("kind") == schema.ALIAS, own=True,
+        )
+    )  # fmt: skip
     lines = zip(missing, rows["line"], strict=True)
     places = [f"{each.name or 'no name'} in line {line}" for each, line in lines]
     left_out = f"{counted(len(places), 'row')} without a value that is needed left out"
     notes.append(f"{table.path}: {left_out}: {listed(places, SHOWN)}.")
     return missing, frame.filter(~lost)
-
-
-def missing_of(rows: pl.DataFrame) -> tuple[schema.Missing, ...]:
-    """Rows of the schema as what is missing."""
-    said = rows.select(
-        "pool", "system", "start", "utc_offset", name=pl.coalesce(pl.col("device", "label").replace("", None)),
-        alias=pl.col("kind") == schema.ALIAS, own=True,
-    )  # fmt: skip
-    return schema.lost_rows(said)
 
 
 def _as_seconds(
@@ -300,14 +295,14 @@ def _as_seconds(
         return None
     shown = {field: each.heading for field, each in times.items()}
     fast = mean < FASTEST
-    whole = [field for field in (*schema.PARTS, "response") if field in times]
-    if fast and len(whole) > len(schema.PARTS) and ("iosq" in times or "queued" in plan.taken):
+    whole = {*schema.PARTS, "response"} <= times.keys()
+    if fast and whole and ("iosq" in times or "queued" in plan.taken):
         parts = _sum([busy[part] for part in schema.PARTS])
         wait = busy["queued"] / busy["io_rate"]
         alike = int(((parts + wait - busy["response"]).abs() <= same * busy["response"]).sum())
         if alike > most * busy.height and mean / MILLISECOND >= FASTEST:
             changed = {field: Taken(each.heading, "s") for field, each in times.items()}
-            return Plan({**plan.taken, **changed}, plan.unused, False, plan.doubts)
+            return replace(plan, taken={**plan.taken, **changed}, plain=False)
     what = "service" if busy["service"].count() else "response"
     field, heading = next(iter(shown.items()))
     quoted = heading if heading.isalnum() else f'"{heading}"'
@@ -385,7 +380,7 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
     if moments is None:
         found["source"] = column.replace("", None)
         unknown = "is no date with one meaning: the days of its intervals are unknown"
-        notes.append(f"{table.path}: {cells[0]!r} ({heading}) {unknown}.")
+        notes.append(f"{table.path}: {next(filter(None, cells))!r} ({heading}) {unknown}.")
         return found
     starts, offsets = clock(moments)
     found["start"] = column.replace_strict(cells, starts, return_dtype=pl.Datetime("us"))
@@ -397,13 +392,16 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
 
 def _lengths(table: CsvTable, taken: Taken) -> pl.Series:
     """Lengths of intervals [s], as 00:15:00 or in the unit of their column."""
+    allowed = Allowed(zero=False)
 
     def length(cell: str) -> float | None:
         clock = read_length(cell)
-        return clock if clock is not None or not cell else ZERO_OR_ABOVE.read(cell) * taken.factor("s")
+        if clock is not None:
+            return clock or refuse()
+        return allowed.read(cell) * taken.factor("s") if cell else None
 
     more = f"of seconds, or as 00:15:00; of minutes: `map` interval_min={taken.heading}"
-    wanted = f"{ZERO_OR_ABOVE.expected(taken.heading)}, {more}"
+    wanted = f"{allowed.expected(taken.heading)}, {more}"
     return table.mapped(taken.heading, length, wanted, pl.Float64)
 
 
@@ -495,7 +493,7 @@ def _with_units(table: CsvTable, plan: Plan, units: Mapping[str, str | None]) ->
             if each.unit and each.unit != unit:
                 raise table.error(0, each.heading, f"{unit!r}: expected {each.unit}, as its heading says")
             taken[field] = Taken(each.heading, unit)
-    return Plan(taken, plan.unused, False, plan.doubts)
+    return replace(plan, taken=taken, plain=False)
 
 
 def _decimals(table: CsvTable, columns: Mapping[int, pl.Series]) -> str:

@@ -263,6 +263,9 @@ def gaps_of(
         names.setdefault(group, set()).update(part["device"].drop_nulls(), part["label"].drop_nulls())
         volumes[group] = volumes.get(group, 0) + bases.select("device", "label").n_unique()
     every = {(group.system, name) for group, some in names.items() for name in some}
+    for each in missing:  # a pool without any readable row
+        if each.pool and not any(each.pool == at.name and each.system in (None, at.system) for at in names):
+            names[Group(each.system or "", POOL, each.pool)] = set()
     pooled = () if known is None else known.members
     found: dict[str, Gaps] = {}
     for group, present in names.items():
@@ -274,7 +277,7 @@ def gaps_of(
             and not (group.kind == VOLUME and (each.pool is not None or each.name in pooled))
         ]
         pool = group.name if group.kind == POOL else None
-        lost = gaps(own, present, volumes[group], pool=pool, membership=known, allowed=allowed)
+        lost = gaps(own, present, volumes.get(group, 0), pool=pool, membership=known, allowed=allowed)
         if lost:
             partly = {*lost.volumes, *lost.aliases} <= present
             found[group.words if group.name else group.system] = replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -86,9 +86,9 @@ class Numbers:
     volumes: Any = None
 
     def __post_init__(self) -> None:
-        for name in self.given:  # an array without an axis is a single number
-            if getattr(value := getattr(self, name), "ndim", None) == 0:
-                object.__setattr__(self, name, value.item())
+        for name in self.given:
+            if not _is_array(value := getattr(self, name)):
+                object.__setattr__(self, name, _known(value, name))
 
     @property
     def given(self) -> list[str]:
@@ -123,8 +123,7 @@ class Numbers:
             raise InputError(
                 "service", None, "a quantity such as 1.3ms; it, or response and queue, is needed"
             )
-        volumes, in_use = _known(self.volumes, "volumes"), _known(self.in_use, "in_use") or 0
-        volumes = 1 if volumes is None else volumes
+        volumes, in_use = 1 if self.volumes is None else self.volumes, self.in_use or 0
         for argument, count, least in (("volumes", volumes, 1), ("in_use", in_use, 0)):
             if count < least:
                 raise InputError(argument, count, f"a count of at least {least}")
@@ -146,31 +145,39 @@ class Numbers:
 
 
 def _is_array(value: Any) -> bool:
-    return not isinstance(value, str) and hasattr(value, "__len__")
+    ordered = hasattr(value, "__len__") and not isinstance(value, str | bytes | bytearray | Set | Mapping)
+    return ordered and getattr(value, "ndim", 1) > 0
 
 
 def _known(value: Any, argument: str) -> Any:
-    """One of an array, None where it is missing; a count, which a missing one beside it may have made a float."""
+    """A single number, None where it is missing; a count, which a missing one beside it may have made a float."""
     count = argument in ("in_use", "volumes")
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    # A masked number of numpy has no axis, and is 0 where it is taken as a number.
+    if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
+        return None
+    if getattr(value, "ndim", None) == 0:  # an array without an axis
+        value = value[()]
+    if units.is_number(value) and math.isnan(value):
         return None
     if count and not (units.is_number(value) and value % 1 == 0):
         raise InputError(argument, value, "whole numbers")
     return int(value) if count else value
 
 
-def quantity(given: Quantity, dimension: units.Dimension | None, argument: str, parts: int = 1) -> Interval:
+def quantity(given: Any, dimension: units.Dimension | None, argument: str, parts: int = 1) -> Interval:
     """A quantity with what its digits leave open; a number is SI, a count has no unit."""
     text = given if isinstance(given, str) else None
     if text is None:
+        example = "a number of zero or more" if dimension is None else units.EXAMPLES[dimension]
         if not units.is_number(given):
-            example = "a count" if dimension is None else units.EXAMPLES[dimension]
             raise InputError(argument, given, example)
-        value = float(given)
+        # A number of fewer bits is the one that it prints.
+        value = float(str(given) if isinstance(given, np.floating) else given)
+        if not (0 <= value < math.inf and (value > 0 or dimension is None)):
+            above = "" if dimension is None else ", greater than zero"
+            raise InputError(argument, given, f"{example}{above}, and finite")
         printed = float(f"{value:.{units.PRINTED}g}")  # 1.37 / 1000 is not quite .00137
         half = units.half_digit(repr(printed))
-        if dimension is not None and not value > 0:
-            raise InputError(argument, given, units.EXAMPLES[dimension] + ", greater than zero")
     elif dimension is None:
         value, half = units.parse_count(text, argument=argument), units.half_digit(text.strip())
     else:
@@ -333,8 +340,8 @@ def aliases(
     archive = any(isinstance(each, (str, Path)) and is_folder(Path(each)) for each in sources)
     which = None if interval == WORST else interval
     measured = read(source, membership, system=system, start=start, end=end, interval=which, map=map)
-    if isinstance(service, (str, float, int)):
-        measured = with_service(measured, quantity(service, "time", "service"))
+    if numbers.service is not None:
+        measured = with_service(measured, quantity(numbers.service, "time", "service"))
     asked = replace(
         question, every=_intervals(measured, membership, named), notes=measured.notes, missing=measured.missing,
         allowed=allow_missing, one_source=archive or len(sources) == 1, exclude=_devices(exclude, "exclude"),
@@ -600,14 +607,17 @@ def _pools(
     asked = replace(asked, notes=list(dict.fromkeys([*asked.notes, *said])))
     cases, notes = asked.cases({each: runs for each, runs in wanted.items() if runs})
     several = [_at_present(pools[each], cases.get(each, ())) for each in wanted]
-    short = {
-        each.name: asked.gaps(each.volumes, bases, pool=each.name, membership=membership) for each in several
+    gone = {each.pool: 0 for each in asked.missing if each.pool is not None and name is None}
+    counts = gone | {each.name: each.volumes for each in several}  # of a pool without any readable row none
+    every_gap = {
+        each: asked.gaps(many, bases, pool=each, membership=membership) for each, many in counts.items()
     }
-    if len(several) == 1:
+    short = {each: gap for each, gap in every_gap.items() if gap}
+    if len(several) == 1 and {*short} <= {several[0].name}:
         (only,) = several
         if not only.runs:
             raise InputError("io_rate", 0.0, f"a volume of pool {only.name} with I/O; there is none", "1/s")
-        return asked.alone(only.runs, notes, short[only.name])
+        return asked.alone(only.runs, notes, short.get(only.name, NOTHING_MISSING))
     with asked.progress("Pools", len(several)) as done:
         answer = subsystem(
             several,
@@ -618,7 +628,7 @@ def _pools(
             notes=notes,
             done=done,
         )
-    return replace(answer, gaps={name: each for name, each in short.items() if each})
+    return replace(answer, gaps=short)
 
 
 def _pools_of(

@@ -39,7 +39,8 @@ def draw(answer: SupplyAnswer, axes: style.Axes | None = None) -> style.Axes:
     style.name_lines(axes, [*named, (target, f"target: {percent(target / 100)}", style.MEASURED)])
     for panel in below:
         worst = _worst(answer.pools)
-        _free(panel, worst, shown_at(worst.supply.time))
+        begin = worst.supply.time[:1] - worst.supply.length[:1]
+        _free(panel, worst, shown_at(np.concatenate([begin, worst.supply.time])))
     last = below[0] if below else axes
     last.set_xlabel(along)
     if not along:
@@ -68,14 +69,15 @@ def _worst(pools: Sequence[PoolAnswer]) -> PoolAnswer:
 
 
 def _free(axes: style.Axes, pool: PoolAnswer, time: Array) -> None:
-    """Fewest and most free aliases that a try found, how many there are, and how many are needed."""
+    """Fewest and most free aliases that a try found, how many there are and are needed, at the edges of intervals."""
     supply, named = pool.supply, []
-    most = np.maximum(supply.most, supply.fewest)
-    axes.fill_between(
-        time, supply.fewest, most, color="0.85", step="pre", label="free, fewest to most a try found"
+    fewest, most, aliases = (
+        np.concatenate([each[:1], each]) for each in (supply.fewest, supply.most, supply.aliases)
     )
-    axes.step(time, supply.fewest, where="pre", color=style.COLORS[0], linewidth=1)
-    axes.step(time, supply.aliases, where="pre", color=style.MEASURED, linewidth=1.5)
+    most = np.maximum(most, fewest)
+    axes.fill_between(time, fewest, most, color="0.85", step="pre", label="free, fewest to most a try found")
+    axes.step(time, fewest, where="pre", color=style.COLORS[0], linewidth=1)
+    axes.step(time, aliases, where="pre", color=style.MEASURED, linewidth=1.5)
     if supply.time.size:
         least = int(supply.fewest.min())
         named = [

@@ -162,7 +162,7 @@ def supply(random: Random) -> Content:
 
 def counters(random: Random) -> Content:
     """Volume counters, cumulative from any beginning."""
-    from planner.reports.volume_counters import COLUMNS
+    from planner.reports.supply import VOLUME_COLUMNS as COLUMNS
 
     devices = _numbered(random, random.randrange(1, 4))
     state = {each: [random.randrange(2**31) for _ in range(8)] for each in devices}

@@ -24,6 +24,7 @@ from planner.measurements import read
 from planner.measurements.anonymize import names_of
 from planner.measurements.archive import VERSION, open_archive
 from planner.measurements.collect import collect
+from planner.measurements.shown import overview
 from planner.reports import schema
 from tests.checkout import ROOT
 from tests.measurements.foreign import state, variants
@@ -459,6 +460,14 @@ def test_planner_read_shows_systems_days_and_gaps(archive: Path, capsys: pytest.
     assert found["longest_gap_h"] == pytest.approx(1 / 6)
     assert main(["read", str(archive)]) == 0
     assert "A: nothing from 2026-03-01 08:30:00 for 0.167 h" in capsys.readouterr().out
+
+
+def test_days_of_several_systems_are_counted_once(archive: Path) -> None:
+    for system in ("A", "B"):
+        collect([volumes(6, system=system)], archive)
+    found = overview(open_archive(archive))
+    assert [row["days"] for row in found.rows] == [1, 1]
+    assert ": 2 systems, 1 day, " in found.headline
 
 
 def test_collect_says_what_it_added(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,8 +10,10 @@ import os
 import re
 import sys
 import threading
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -224,10 +226,10 @@ def test_numbers_of_csv_are_those_that_were_written(cells: list[tuple[int, int, 
         assert high - found == pytest.approx(half_digit(cell), rel=1e-4, abs=1e-12)
 
 
-@pytest.mark.parametrize("cell", [[1.0], timedelta(seconds=1)])
+@pytest.mark.parametrize("cell", [[1.0], timedelta(seconds=1), pd.Period("2026-01")])
 def test_a_column_of_another_type_is_named(cell: object) -> None:
     with pytest.raises(ReportError, match=r"data frame: column service_ms is of type .*: expected text"):
-        read(pl.DataFrame({"volume": ["A"], "io_rate": [1], "service_ms": [cell]}))
+        read(pl.DataFrame({"volume": ["A"], "io_rate": [1], "service_ms": [cell]}, strict=False))
 
 
 def test_numbers_of_a_frame_as_text_may_have_blanks_around_them() -> None:
@@ -592,3 +594,21 @@ def test_what_pandas_has_and_is_no_table_is_refused() -> None:
         {"start": pd.date_range("2026-01-01", periods=3, freq="h"), "io_rate": [1.0, 2.0, 3.0]}
     )
     assert read_series(series).values.shape == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "made", [pl.read_csv, pd.read_csv, Path.read_bytes, lambda path: io.BytesIO(path.read_bytes())]
+)
+def test_measurements_without_a_name_are_as_many_as_files(
+    tmp_path: Path, made: Callable[[Path], Any]
+) -> None:
+    """The same volume at two numbers of aliases, without dates: what tells them apart is the source of each."""
+    paths = [tmp_path / f"{aliases}.csv" for aliases in (0, 2, 3)]
+    for path, aliases, rate in zip(paths, (0, 2, 3), (700, 900, 910), strict=True):
+        path.write_text(
+            f"volume,io_rate,service_ms,queued,aliases\nA,{rate}.25,1.25,1.25,{aliases}\n", encoding="utf-8"
+        )
+    found, named = planner.read([made(path) for path in paths]), planner.read(paths)
+    assert found.devices.drop("file", "line").equals(named.devices.drop("file", "line"))
+    assert found.devices["file"].n_unique() == len(found.files) == 3
+    assert planner.aliases([made(path) for path in paths]).headline == planner.aliases(paths).headline

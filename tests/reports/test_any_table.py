@@ -99,8 +99,8 @@ def test_marks_and_units_are_found(lines: tuple[str, ...], rate: float, service:
         (("Volser,IOPS,Svc,IOSQ (I/Os)", "A,1,2,3"), r"'IOSQ \(I/Os\)' is a time by its name, but its unit is 'i/os': "
          "queued if it counts I/Os, else iosq_ms; `map`"),
         (("Volser,IOPS,Svc,IOSQ", ",1/s,ms,I/Os", "A,1,2,3"), "line 2, column 9: IOSQ 'i/os': expected a unit of iosq"),
-        (("Volser,IOPS,Svc,Duration", "A,1,2,00:15"), "line 2, column 7: Duration '00:15': expected a number, zero or "
-         "above, of seconds, or as 00:15:00; of minutes: `map` interval_min=Duration"),
+        (("Volser,IOPS,Svc,Duration", "A,1,2,00:15"), "line 2, column 7: Duration '00:15': expected a number above "
+         "zero, of seconds, or as 00:15:00; of minutes: `map` interval_min=Duration"),
         (("Volser,IOPS,Svc,Timestamp", "A,1,2,14MAI2024 09:15"), r"line 2, column 7: Timestamp '14MAI2024 09:15': "
          r"expected a time such as 2007-05-27T15:01:00 or 2007-05-27T15:01:00\+02:00, 27.05.2007 15:01, "
          "05/27/2007 15:01, or 27MAY2007 15:01 with an English month, all in one form"),
@@ -157,6 +157,8 @@ def test_a_date_with_two_meanings_is_not_guessed() -> None:
     found = read(text(*lines))
     assert found.devices["start"].null_count() == 2 and found.devices["source"].n_unique() == 2
     assert any("no date with one meaning" in note for note in found.notes)
+    first_empty = read(text("Volser,Start,IOPS,Svc", "A,,1,2", "A,03/01/2026 10:00,1,2"))
+    assert any("'03/01/2026 10:00' (Start) is no date" in note for note in first_empty.notes)
     clear = read(text(*lines, "A,03/31/2026,10:00,1,2")).devices["start"]
     assert [each.day for each in clear] == [1, 1, 31] and {each.month for each in clear} == {3}
     same = read(text("Volser,Start,IOPS,Svc", "A,03/03/2026 1:15:00 p.m.,1,2")).devices["start"]

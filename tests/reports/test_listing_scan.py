@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from planner.errors import ReportError
 from planner.measurements import Measured, read
-from planner.reports import device_rows, listing_scan, read_data_spaces
+from planner.reports import device_rows, read_data_spaces
 from planner.reports import lines as text_lines
 from planner.reports.device_rows import ADDRESS, LONGEST_LINE, MEASURED, TYPE, ColumnRows, Words
 from planner.reports.lines import Line, read_lines
+from planner.reports.listing import scan
 from planner.reports.printed import Columns
 from planner.units import half_digit
 from tests.brief import examples
@@ -38,7 +39,7 @@ def test_a_long_listing_comes_in_parts() -> None:
     rows = [one.replace("....", f"{number:04X}") for number in range(45_000)]
     listing = page(*rows, "") + "\n" + page(*rows, "", head=HEAD.replace("2007/05/27", "2007/05/28"))
     sizes: list[int] = []
-    listing_scan.scan(Path("long"), listing.encode(), take=lambda part, _: sizes.append(int(part.line.size)))
+    scan(Path("long"), listing.encode(), take=lambda part, _: sizes.append(int(part.line.size)))
     assert sum(sizes) == 2 * len(rows) and len(sizes) > 1
     assert max(sizes) <= 2**16 + text_lines.BLOCK // len(one)
 

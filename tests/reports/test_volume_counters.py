@@ -13,7 +13,7 @@ from planner.errors import ReportError
 from planner.measurements import Measured, intervals, read, volume_runs
 from planner.measurements.shown import MeasuredAnswer
 from planner.reports.membership import Membership, read_membership
-from planner.reports.volume_counters import COLUMNS
+from planner.reports.supply import VOLUME_COLUMNS as COLUMNS
 
 UNIT = 128e-6
 HEADER = ",".join([*COLUMNS, "queue"])

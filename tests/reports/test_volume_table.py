@@ -100,6 +100,14 @@ def test_an_interval_in_a_longer_one_is_refused_with_both_lengths(tmp_path: Path
         read(table(tmp_path, header, *rows))
 
 
+@pytest.mark.parametrize("length", ["0", "0.0", "00:00:00", "-900", "1e-400"])
+def test_an_interval_has_a_length(tmp_path: Path, length: str) -> None:
+    """One of none would count in the worst interval, and weigh nothing in a mean or a share of the time."""
+    rows = "start,interval_s,volume,io_rate,service_ms", f"2026-10-25,{length},A,1,1"
+    with pytest.raises(ReportError, match=r"line 2, .*: expected a number above zero \[s\], of seconds"):
+        read(table(tmp_path, *rows))
+
+
 @pytest.mark.parametrize("separator", [",", ";"])
 @pytest.mark.parametrize("name", ["A", '"A"'])
 def test_tables_put_together_have_their_header_again(tmp_path: Path, separator: str, name: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -39,8 +40,9 @@ def test_a_number_is_known_to_half_a_unit_of_its_last_digit(
 
 @pytest.mark.parametrize(
     ("given", "dimension", "problem"),
-    [(0.0, "rate", "greater than zero"), (-1.0, "time", "greater than zero"), ([1], None, "a count"),
-     ("3", "time", "unit")],
+    [(0.0, "rate", "greater than zero"), (-1.0, "time", "greater than zero"), ([1], None, "a number of zero or more"),
+     ("3", "time", "unit"), (np.inf, "rate", "greater than zero, and finite"), (np.inf, "time", "and finite"),
+     (np.inf, None, "zero or more, and finite"), (-1.0, None, "zero or more"), (b"3ms", "time", "such as 1.3ms")],
 )  # fmt: skip
 def test_what_is_no_number_is_refused(given: Any, dimension: Any, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
@@ -61,6 +63,33 @@ def test_arrays_are_many_volumes_and_single_numbers_stand_beside_them() -> None:
         Numbers(rate=[1.0, 2.0], queue=[1.0]).many  # noqa: B018
     with pytest.raises(InputError, match=r"in_use = 1\.5: expected whole numbers"):
         Numbers(in_use=[1.5]).rows(1)
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, np.float32("nan"), np.ma.masked, pd.NA])
+def test_what_is_missing_is_not_measured_however_it_is_written(missing: Any) -> None:
+    """Under the mask of an array stands a number that nobody measured."""
+    alone = Numbers(rate=755.0, service=1.3e-3, queue=missing, in_use=missing)
+    _, row = Numbers(rate=[8.2, 755.0], service=1.3e-3, queue=[0.1, missing], in_use=[1, missing]).rows(2)
+    assert alone == row == Numbers(rate=755.0, service=1.3e-3)
+
+
+def test_a_masked_array_has_the_rows_of_one_with_nan() -> None:
+    masked = np.ma.masked_array([1.84, 0.0, 0.9], [False, True, False])
+    named = Numbers(rate=[755.0, 800.0, 600.0], queue=masked).rows(3)
+    assert named == Numbers(rate=[755.0, 800.0, 600.0], queue=masked.filled(np.nan)).rows(3)
+    assert named[1].queue is None
+
+
+@pytest.mark.parametrize("number", [755.0, 1.84, 0.0013, 0.1, 300.7, 9999.0])
+def test_a_number_of_fewer_bits_has_the_digits_that_it_prints(number: float) -> None:
+    assert quantity(np.float32(number), "time", "service") == quantity(number, "time", "service")
+
+
+@pytest.mark.parametrize("given", [b"755", {755.0}, {"a": 755.0}])
+def test_what_has_no_order_is_no_array(given: Any) -> None:
+    assert Numbers(rate=given, service="1.3ms").many is None
+    with pytest.raises(InputError, match=r"rate = .*: expected a rate such as 755/s"):
+        Numbers(rate=given, service="1.3ms").run(pool=False)
 
 
 @pytest.mark.long

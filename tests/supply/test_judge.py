@@ -176,6 +176,17 @@ def test_shares_over_time() -> None:
     assert np.isnan(share[1])
 
 
+@pytest.mark.parametrize("records", [1, 2, 5])
+def test_every_interval_is_drawn_from_its_begin(records: int) -> None:
+    """What is counted at the end of an interval holds since its begin; of one interval too."""
+    supply = counters([10] * records, [1] * records, [0] * records)
+    answer = judge([supply])
+    _, free = answer.plot().get_figure(root=True).axes
+    aliases = next(line for line in free.get_lines() if line.get_drawstyle() == "steps-pre")
+    drawn = np.ptp(np.asarray(aliases.get_xdata(), dtype=float))
+    assert drawn == pytest.approx(supply.length.sum() / 60)
+
+
 def test_text_and_picture() -> None:
     answer: SupplyAnswer = judge([ENOUGH, NOT_ENOUGH, TOO_MANY])
     text = answer.text()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -44,14 +44,14 @@ ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint32)
 
 
 def rises(
-    rows: Rows, pairs: Pairs, elapsed: Array, *, wide: bool
+    rows: Any, pairs: Pairs, elapsed: Array, most: Mapping[str, float], narrow: Collection[str] = ()
 ) -> tuple[dict[str, Words], NDArray[np.bool_]]:
-    """Rise of every counter, and the rows whose counters began anew: one fell, and no wrap explains it."""
+    """Rise of counters by at `most` so much a second, and the rows where some began anew: one fell without a wrap."""
     found: dict[str, Words] = {}
     restarted = np.zeros(elapsed.size, bool)
-    for name, most in MOST_A_SECOND.items():
-        found[name], anew = pairs.counted(rows[name], most * elapsed)
-        if not wide and name in BASE_EVENTS:  # 16 bits may wrap in any interval
+    for name, fastest in most.items():
+        found[name], anew = pairs.counted(rows[name].astype(np.uint32, copy=False), fastest * elapsed)
+        if name in narrow:  # 16 bits, in the upper half, may wrap in any interval
             found[name] = np.right_shift(found[name], 16, dtype=np.uint32)
         else:
             restarted |= anew
@@ -243,7 +243,8 @@ def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: SampleS
     return schema.frame(schema.DEVICES, data, device.size)
 
 
-MARKS: Final = ("HPPMINCT", "HPPMAXCT")
+COUNTED: Final = {"tries": "HPPTRIES", "fails": "HPPFAILS"}
+MARKS: Final = {"fewest_free": "HPPMINCT", "most_free": "HPPMAXCT"}
 SPACE_RATES: Final = {
     "steal_rate": "ASCCSPST", "read_rate": "ASCCSPGR", "write_rate": "ASCCSPGW", "expanded_read_rate": "ASCCSXRD",
     "expanded_write_rate": "ASCCSXWT", "migration_rate": "ASCCSMIG",
@@ -268,7 +269,7 @@ def above_aliases(rows: Records, pairs: Pairs) -> tuple[int, str] | None:
     now, before = rows[pairs.now], rows[pairs.before]
     there = np.maximum(now["HPPNALIS"], before["HPPNALIS"])
     tried = now["HPPTRIES"] != before["HPPTRIES"]
-    for name in MARKS:
+    for name in MARKS.values():
         above = np.flatnonzero(tried & (now[name] > there))
         if above.size:
             row = int(above[0])
@@ -280,17 +281,13 @@ def above_aliases(rows: Records, pairs: Pairs) -> tuple[int, str] | None:
 def supply(rows: Records, pairs: Pairs, elapsed: Array, usual: float, common: dict[str, Any]) -> pl.DataFrame:
     """Rows of the table of pools; counters that began anew count since then."""
     now, before = rows[pairs.now], rows[pairs.before]
-    rise, fell = rises_of(rows, pairs, elapsed, ("HPPTRIES", "HPPFAILS"))
-    counted = {name: np.where(fell, now[name], each).astype(np.int64) for name, each in rise.items()}
+    rise, fell = rises(rows, pairs, elapsed, dict.fromkeys(COUNTED.values(), MOST_EVENTS))
     same = now["HPPNALIS"] == before["HPPNALIS"]
     plain = (elapsed > USUAL[0] * usual) & (elapsed < USUAL[1] * usual) & ~fell & same
-    marks = {name: np.where(now[name] > now["HPPNALIS"], -1, now[name].astype(np.int64)) for name in MARKS}
     data = common | {
         "pool": pl.Series(now["HPPOOLNM"].astype(np.uint32)).cast(pl.String),
-        "tries": counted["HPPTRIES"],
-        "fails": counted["HPPFAILS"],
-        "fewest_free": _known(marks["HPPMINCT"]),
-        "most_free": _known(marks["HPPMAXCT"]),
+        **{name: np.where(fell, now[field], rise[field]).astype(np.int64) for name, field in COUNTED.items()},
+        **{name: _known(now[field], now["HPPNALIS"]) for name, field in MARKS.items()},
         "aliases": now["HPPNALIS"].astype(np.int64),
         "bases": now["HPPNBASE"].astype(np.int64),
         "restarted": fell,
@@ -299,23 +296,14 @@ def supply(rows: Records, pairs: Pairs, elapsed: Array, usual: float, common: di
     return schema.frame(schema.SUPPLY, data, now.size)
 
 
-def _known(marks: Integers) -> pl.Series:
-    """Water marks; null where nothing was tried and the field holds what it began with."""
-    return pl.Series(marks).set(pl.Series(marks < 0), None)
+def _known(marks: Words, aliases: Words) -> pl.Series:
+    """Water marks; null where nothing was tried and the field holds what it began with, more than there are."""
+    return pl.Series(marks.astype(np.int64)).set(pl.Series(marks > aliases), None)
 
 
 def counts_of(rows: Records) -> dict[int, Integers]:
     """Bases and aliases of each pool."""
     return {int(each["HPPOOLNM"]): np.array([each["HPPNBASE"], each["HPPNALIS"]], np.int64) for each in rows}
-
-
-def rises_of(
-    rows: Records, pairs: Pairs, elapsed: Array, counters: Iterable[str]
-) -> tuple[dict[str, Words], NDArray[np.bool_]]:
-    """Rise of counters, and the rows where one of them began anew."""
-    found = {name: pairs.counted(rows[name].astype(np.uint32), MOST_EVENTS * elapsed) for name in counters}
-    restarted = np.any([anew for _, anew in found.values()], axis=0)
-    return {name: rise for name, (rise, _) in found.items()}, restarted
 
 
 def spaces(

@@ -17,6 +17,7 @@ from planner.reports.monitor import records as frames
 from planner.reports.monitor.layouts import Integers, Kind
 from planner.reports.monitor.records import Walk, overlapping, walk
 from planner.reports.monitor.system import (
+    MOST_EVENTS,
     SECOND,
     Columns,
     Notes,
@@ -297,9 +298,11 @@ class RecordReader:
         rise: dict[str, Any] = {}
         restarted = np.zeros(elapsed.size, bool)
         if kind == Kind.ACTIVITY:
-            rise, restarted = devices.rises(rows, pairs, elapsed, wide=span.system.wide is True)
+            narrow = () if span.system.wide else devices.BASE_EVENTS
+            rise, restarted = devices.rises(rows, pairs, elapsed, devices.MOST_A_SECOND, narrow)
         elif kind in SIMPLE:
-            rise, restarted = devices.rises_of(rows["rows"], pairs, elapsed, SIMPLE[kind][1].values())
+            most = dict.fromkeys(SIMPLE[kind][1].values(), MOST_EVENTS)
+            rise, restarted = devices.rises(rows["rows"], pairs, elapsed, most)
         if restarted.any():
             for row in pairs.drop(before, restarted):
                 self.notes.count(kind.words, "restarted", _who(kind, rows, row))

@@ -8,7 +8,6 @@ Records never cross a page of 4096 bytes, by address.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ReportError
-from planner.reports.lines import unreadable
+from planner.reports.lines import bytes_of
 from planner.reports.monitor.layouts import HEADER, HIGHEST_DOMAIN, PAGE, Integers, Kind, Records
 
 SAMPLE: Final = 0xE2  # 'S'
@@ -94,22 +93,13 @@ def _sane(table: ElementTable, most: int = 2**30) -> bool:
 
 def chunks(path: Path, data: bytes | None = None, *, chunk: int | None = None) -> Iterator[Chunk]:
     """Read a file of either form, or its bytes, some whole runs at a time: as many bytes as stay in the cache."""
-    with _opened(path, data) as file:
+    with bytes_of(path, data, "expected z/VM monitor data") as file:
         head = file.read(2 * PAGE)
         file.seek(0)
         monwrite = is_monwrite(head)
         if not monwrite and not is_capture(head):
             raise ReportError(path, not_monitor(head))
         yield from _gather(_runs(file, path, monwrite=monwrite), chunk or 4 * 2**20)
-
-
-def _opened(path: Path, data: bytes | None) -> BinaryIO:
-    if data is not None:
-        return io.BytesIO(data)
-    try:
-        return path.open("rb")
-    except (OSError, ValueError) as error:
-        raise unreadable(path, error, "expected z/VM monitor data") from error
 
 
 def not_monitor(head: bytes) -> str:
