@@ -125,7 +125,7 @@ def example(
     """Make an example: the volumes of a site hour by hour, with weeks, month ends, growth, a level shift and gaps.
 
     The same seed gives the same file. Columns as in any table of volumes: system, start, interval_s, pool, aliases,
-    device, io_rate, service_ms.
+    device, io_rate, service_ms, queued.
 
     Example: planner example --days 30 --pools 1 --volumes 2 -o site.csv
     """

@@ -7,8 +7,12 @@ from typing import Final
 
 import numpy as np
 
+from planner.demand import Law
 from planner.errors import InputError
 from planner.lazy import pl
+from planner.library import DEFAULT_MODEL
+from planner.queueing.pools.pool import MOST_DEVICES
+from planner.queueing.pools.solve import solve_pools
 from planner.results import Array
 from planner.units import MOST_ALIASES
 
@@ -20,6 +24,9 @@ HOURS: Final = np.array(
 )  # fmt: skip
 SHIFT: Final = 0.18  # of the second pool, half-way through
 GROWTH: Final = (0.35, 0.10, 0.0, 0.6)  # a year, of pool after pool
+SERVICE_TIME, BUSY = 1.3e-3, 0.45  # of a volume alone [s]; its utilization at the begin, in its busy hour
+KINDS: Final = 8  # volumes of a pool with a rate of their own
+GRID: Final = 12  # levels of load at which queue and service time are solved
 MOST: Final = 10_000_000  # rows
 
 
@@ -58,17 +65,24 @@ def example_volumes(
     hours: int = 24,
     seed: int = 1,
 ) -> pl.DataFrame:
-    """Make the volumes of a site, hour by hour: what `planner growth` reads as a table of volumes."""
+    """Make the volumes of a site, hour by hour: what `planner growth` reads as a table of volumes.
+
+    Queues and service times are those of open arrivals, by the law of the default model.
+    """
     sizes = {"days": days, "systems": systems, "pools": pools, "volumes": volumes}
     for name, number in sizes.items():
         if number < 1:
             raise InputError(name, number, "1 or more")
-    if seed < 0:
-        raise InputError("seed", seed, "0 or more")
-    if pools * volumes > 0xFFFF:  # noqa: PLR2004 - device numbers
-        raise InputError("pools, volumes", (pools, volumes), f"at most {0xFFFF} volumes of a system")
     if not 0 <= aliases <= MOST_ALIASES:
         raise InputError("aliases", aliases, f"0 to {MOST_ALIASES}")
+    if seed < 0:
+        raise InputError("seed", seed, "0 or more")
+    if volumes + aliases > MOST_DEVICES:
+        raise InputError(
+            "volumes", volumes, f"at most {MOST_DEVICES} devices of a pool, its aliases included"
+        )
+    if pools * volumes > 0xFFFF:  # noqa: PLR2004 - device numbers
+        raise InputError("pools, volumes", (pools, volumes), f"at most {0xFFFF} volumes of a system")
     if not 1 <= hours <= HOURS.size:
         raise InputError("hours", hours, f"1 to {HOURS.size}")
     kept = np.sort(np.argsort(-HOURS, kind="stable")[:hours])
@@ -76,36 +90,63 @@ def example_volumes(
         raise InputError(
             "days, systems, pools, volumes", tuple(sizes.values()), f"at most {MOST} rows together"
         )
+    law = Law.from_model(DEFAULT_MODEL)
     parts = []
-    service_ms, busy = 1.3, 0.45  # of a volume at the begin, in its busy hour
     for system in range(systems):
         for pool in range(pools):
             generator = np.random.default_rng([seed, system, pool])
             levels = daily_levels(days, GROWTH[pool % len(GROWTH)], SHIFT if pool % 2 else 0.0, generator)
             known = np.flatnonzero(np.isfinite(levels))
-            shares = generator.uniform(0.6, 1.4, volumes)
-            hourly = levels[known, None, None] * HOURS[kept, None] * (shares / shares.mean())
-            noise = 1 + 0.02 * generator.standard_normal(hourly.shape)
-            rates = 1e3 * busy / service_ms * hourly * noise
-            service = service_ms * (1 + 0.01 * generator.standard_normal(hourly.shape))
+            shares = generator.uniform(0.6, 1.4, min(volumes, KINDS))
+            load = levels[known, None] * HOURS[kept]
+            rate = BUSY / SERVICE_TIME * shares / shares.mean()
+            of = np.arange(volumes) % shares.size  # which kind each volume is
+            queue, service = _solved(law, aliases, np.bincount(of).astype(float), rate, load)
+            noise = 1 + 0.02 * generator.standard_normal((*load.shape, volumes))
+            off = 1 + 0.01 * generator.standard_normal(noise.shape)
             begin = datetime(FIRST.year, FIRST.month, FIRST.day)
             starts = [begin + timedelta(days=int(day), hours=hour) for day in known for hour in kept.tolist()]
             devices = [f"{1 + pool * volumes + k:04X}" for k in range(volumes)]
             parts.append(
                 pl.DataFrame(
                     {
-                        "system": [f"SYS{system + 1}"] * rates.size,
+                        "system": [f"SYS{system + 1}"] * noise.size,
                         "start": np.repeat(np.array(starts, dtype="datetime64[us]"), volumes),
-                        "interval_s": np.full(rates.size, 3600),
-                        "pool": [f"P{pool + 1}"] * rates.size,
-                        "aliases": np.full(rates.size, aliases),
-                        "device": devices * (rates.size // volumes),
-                        "io_rate": np.round(rates.ravel(), 1),
-                        "service_ms": np.round(service.ravel(), 2),
+                        "interval_s": np.full(noise.size, 3600),
+                        "pool": [f"P{pool + 1}"] * noise.size,
+                        "aliases": np.full(noise.size, aliases),
+                        "device": devices * (noise.size // volumes),
+                        "io_rate": np.round((load[..., None] * rate[of] * noise).ravel(), 1),
+                        "service_ms": np.round((1e3 * service[..., of] * off).ravel(), 2),
+                        "queued": np.round((queue[..., of] * noise**2).ravel(), 3),
                     }
                 )
             )
     return pl.concat(parts)
+
+
+def _solved(law: Law, aliases: int, volumes: Array, rate: Array, load: Array) -> tuple[Array, Array]:
+    """Queue and service time [s] of each kind of volumes as the load is, from open arrivals at `load` x `rate`.
+
+    Solved at `GRID` levels, in between by straight lines in the logarithms: shape load x kinds.
+    """
+    level = np.geomspace(load.min(), load.max(), GRID)
+    found = solve_pools(
+        aliases, volumes=volumes, service_time=SERVICE_TIME, arrival_rate=level[:, None] * rate,
+        inflation=law.inflation, redrive_time=law.redrive_time,
+    )  # fmt: skip
+    if not found.stable.all():
+        busy = level[int(np.argmin(found.stable))] * BUSY
+        raise InputError(
+            "aliases", aliases, f"more, or fewer days: the load grows to volumes {100 * busy:.0f} % busy"
+        )
+    queue = found.queue_length - found.in_gap
+    at = np.log(load)
+    both = [
+        np.stack([np.exp(np.interp(at, np.log(level), np.log(each))) for each in values.T], axis=-1)
+        for values in (queue, found.service_time)
+    ]
+    return both[0], both[1]
 
 
 def example_series(*, days: int = 365, seed: int = 1) -> pl.DataFrame:

@@ -193,7 +193,8 @@ def test_loads_of_limits_are_where_one_alias_more_is_needed(rows: pl.DataFrame) 
 
 @pytest.mark.long
 def test_a_limit_that_is_passed_already_lies_below_the_load_of_today(rows: pl.DataFrame) -> None:
-    none = rows.with_columns(pl.lit(1, pl.UInt16).alias("pool_aliases"))
+    queues = [pl.lit(None, pl.Float64).alias(name) for name in ("queued_low", "queued", "queued_high")]
+    none = rows.with_columns(pl.lit(1, pl.UInt16).alias("pool_aliases"), *queues)
     (found,) = answer_pools([question(none, reach=1.0)], LAW, Target())
     assert found.goals[0].now is not None
     assert found.goals[0].now > found.goals[0].limit == 1.0  # type: ignore[operator]

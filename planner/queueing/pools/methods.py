@@ -24,13 +24,16 @@ from planner.queueing.pools.independent import (
     states_of_one,
     without_aliases,
 )
-from planner.queueing.pools.outcome import Outcome, balanced
+from planner.queueing.pools.outcome import Outcome, balanced, imbalance
 from planner.queueing.pools.pool import CheckedPool, Scenarios
 from planner.queueing.pools.stability import solve_saturated
 from planner.results import Flags, Integers
 
 NEARLY_FULL: Final = 0.8
 """Load of an open volume, relative to what its devices serve, from which on its queue is long."""
+NEARLY_BALANCED: Final = 0.05
+"""Largest relative error of a balance up to which a closed pool has an answer whose iteration did not settle: its few
+volumes take rate from each other from pass to pass, while the sums stand."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +153,7 @@ def _solve_exact(pool: CheckedPool, aliases: int) -> Outcome:
 
 
 def _at_last(asked: Asked, which: Integers) -> tuple[Outcome, Flags]:
-    """Where the field has no answer: chains of few enough states, or volumes, and pools that are nearly crowded."""
+    """Where the field has not settled: chains of few enough states, or volumes, and pools that are nearly crowded."""
     here = asked.elements.of(which)
     outcome, found = _by_classes(partial(crowded, least=0.5 * CROWD))(asked, which)
     few = here.volumes.sum(axis=-1) <= MOST_VOLUMES
@@ -208,4 +211,6 @@ def solve_all(asked: Asked, method: str) -> tuple[Outcome, Flags, str]:
         found, settled = _at_last(asked, failed)
         outcome.write(failed[settled], found.of(settled))
         converged[failed] = settled
+        closed = failed[~settled & elements.of(failed).closed.all(axis=-1)]
+        converged[closed] = imbalance(elements.of(closed), outcome.of(closed)) <= NEARLY_BALANCED
     return outcome, converged, "mean-field" if "mean-field" in kinds else "exact"

@@ -6,10 +6,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from planner.queueing import alias_pool
-from planner.queueing.pools.exact.lumped import PoolLayout, least_states, lumped_states
+from planner.queueing.pools.exact.lumped import PoolLayout, lumped_states, number_of_states
+from planner.queueing.pools.field.mean_field import STILL_GOOD
+from planner.queueing.pools.solve import solve_pools
 from planner.queueing.pools.stability import most_in_overload
+from tests.queueing.alias_pool.simulation import simulate
 
 
 @pytest.mark.parametrize("think_time", [0.05, 0.5])
@@ -51,15 +56,47 @@ def test_every_crowded_pool_has_an_answer(seed: int) -> None:
     assert all(more > fewer for fewer, more in pairwise(found.pool_throughput.tolist()))
 
 
-@pytest.mark.parametrize(
-    ("aliases", "volumes", "population"),
-    [(1, (1,), (2,)), (2, (3,), (4,)), (3, (2, 2), (3, 4)), (1, (4, 4), (3, 2)), (9, (2, 1), (3, 3))],
+@given(
+    aliases=st.integers(0, 7),
+    classes=st.lists(st.tuples(st.integers(1, 3), st.integers(1, 5)), min_size=1, max_size=3),
+    gap=st.booleans(),
 )
 def test_states_are_counted_before_they_are_made(
-    aliases: int, volumes: tuple[int, ...], population: tuple[int, ...]
+    aliases: int, classes: list[tuple[int, int]], gap: bool
 ) -> None:
-    layout = PoolLayout(aliases, volumes, population, gap=False)
-    assert least_states(layout) == lumped_states(layout, 10**6).size
-    with_gap = PoolLayout(aliases, volumes, population, gap=True)
-    assert least_states(layout) <= lumped_states(with_gap, 10**6).size
-    assert least_states(PoolLayout(2, (30,), (90,), gap=False)) > 1e6
+    volumes, population = zip(*classes, strict=True)
+    layout = PoolLayout(aliases, volumes, population, gap)
+    counted = number_of_states(layout)
+    assume(counted <= 3000)
+    assert counted == lumped_states(layout, 3000).size
+
+
+def test_a_large_pool_has_too_many_states() -> None:
+    assert number_of_states(PoolLayout(2, (30,), (90,), gap=False)) > 1e6
+
+
+RESTLESS = {
+    "volumes": [1, 1], "population": [24, 24], "think_time": [0.585, 0.342], "service_time": 1.0, "inflation": 0.176,
+    "redrive_time": 0.05,
+}  # fmt: skip
+"""Two volumes that take rate from each other from pass to pass; no chain is small enough."""
+
+
+def test_a_pool_whose_iteration_never_settles_has_an_answer_at_every_count() -> None:
+    found = solve_pools(np.arange(18.0, 47.0, 4.0), **RESTLESS)
+    assert found.converged.all()
+    assert found.residual.max() > STILL_GOOD
+    assert all(more < fewer for fewer, more in pairwise(found.pool_queue_length.tolist()))
+    thinking = (found.throughput * [0.585, 0.342]).sum(axis=-1)
+    present = found.pool_queue_length + (found.throughput * found.service_time).sum(axis=-1)
+    assert thinking + present == pytest.approx(48.0, rel=0.01)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("aliases", [20, 30, 40])
+def test_a_pool_whose_iteration_never_settles_is_near_its_simulation(aliases: int) -> None:
+    pytest.importorskip("numba")
+    simulated = simulate(aliases, completions=600_000, **RESTLESS)
+    found = solve_pools([aliases], **RESTLESS)
+    assert found.pool_throughput[0] == pytest.approx(simulated.throughput[0].sum(), rel=0.035)
+    assert found.pool_queue_length[0] == pytest.approx(simulated.queue_length[0].sum(), rel=0.035)

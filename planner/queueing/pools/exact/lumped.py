@@ -73,9 +73,8 @@ class PoolLayout:
 @lru_cache(maxsize=64)
 def lumped_states(layout: PoolLayout, most: int) -> LumpedStates:
     """Enumerate the states that the empty pool can reach."""
-    too_many = InputError("method", "exact", f"a pool of at most {most} states for the exact chain")
-    if least_states(layout) > most:
-        raise too_many
+    if number_of_states(layout) > most:
+        raise InputError("method", "exact", f"a pool of at most {most} states for the exact chain")
     empty: State = tuple((((IDLE, 0, 0, 0), count),) for count in layout.volumes)
     index = {empty: 0}
     states = [empty]
@@ -85,35 +84,44 @@ def lumped_states(layout: PoolLayout, most: int) -> LumpedStates:
         for following, drive, weight in _moves(state, layout):
             there = index.setdefault(following, len(states))
             if there == len(states):
-                if there == most:
-                    raise too_many
                 states.append(following)
             moves.append((here, there, drives.setdefault(drive, len(drives)), weight))
     sources, targets, driven, weights = map(np.array, zip(*moves, strict=True))
     return LumpedStates(sources, targets, driven, weights, tuple(drives), *_totals(states, layout))
 
 
-def least_states(layout: PoolLayout, people: int = 20, volumes: int = 10) -> float:
-    """How many states a pool has without gaps; of larger classes those of so many `people` and `volumes` [1].
+def number_of_states(layout: PoolLayout, most: float = 1e9) -> float:
+    """How many states a pool has, `most` where there are more [1].
 
-    A volume that holds h is idle or has up to N - 1 - h in its queue, which is empty while an alias is free.
+    A volume of N requesters that holds h <= N - 1 aliases is idle, or has up to N - 1 - h in its queue, which is empty
+    while an alias is free. With a gap each of the h, and the base where a queue of its own can be, is in service or in
+    its gap; nothing is in a gap where nobody ever waits. m equal volumes with n states each have C(n + m - 1, m).
     """
     aliases = layout.aliases
+    spare = sum(count * (people - 1) for count, people in zip(layout.volumes, layout.population, strict=True))
+    gap = layout.gap and spare > aliases
 
-    def states_by_held(*, queues: bool) -> Array:
+    def by_held(*, queues: bool) -> Array:
         whole = np.append(1.0, np.zeros(aliases))
-        for count, population in zip(layout.volumes, layout.population, strict=True):
-            some = np.zeros((min(count, volumes) + 1, aliases + 1))
-            some[0, 0], most = 1.0, min(population, people)
-            for held in range(min(most, aliases + 1)):
-                for _ in range(1 + (most - held if queues else 1)):
-                    for more in range(1, some.shape[0]):
-                        some[more, held:] += some[more - 1, : aliases + 1 - held]
-            whole = np.convolve(whole, some[-1])[: aliases + 1]
+        for count, people in zip(layout.volumes, layout.population, strict=True):
+            some = np.zeros((count + 1, aliases + 1))
+            some[0, 0] = 1.0
+            for held in range(min(people, aliases + 1)):
+                busy = (1 + (gap and people > 1)) * (people - held if queues else 1)
+                states = (held + 1 if gap else 1) * (1 + busy)
+                before = some.copy()
+                ways = 1.0  # of some equal volumes to be in these states
+                for more in range(1, min(count, aliases // held if held else count) + 1):
+                    ways *= (states + more - 1) / more
+                    some[more:, more * held :] += (
+                        ways * before[: count + 1 - more, : aliases + 1 - more * held]
+                    )
+                some = np.minimum(some, most)
+            whole = np.minimum(np.convolve(whole, some[-1])[: aliases + 1], most)
         return whole
 
-    calm = states_by_held(queues=False)
-    return float(calm.sum() - calm[-1] + states_by_held(queues=True)[-1])
+    calm = by_held(queues=False)
+    return min(float(calm[:-1].sum() + by_held(queues=True)[-1]), most)
 
 
 def _moves(state: State, layout: PoolLayout) -> Iterator[Move]:
