@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -115,6 +116,25 @@ def test_a_time_that_was_computed_from_milliseconds_has_their_digits(hundredths:
     assert (computed.high - computed.value) / (typed.high - typed.value) == pytest.approx(
         10.0 if hundredths % 10 == 0 else 1.0
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (
+            {"rate": 1e-300, "service": "1.3ms"},
+            "rate = 1e-300 1/s: expected at least 1e-09 1/s: with less a device",
+        ),
+        ({"rate": "1e-150/s", "service": "1.3ms"}, "rate = 1e-150 1/s: expected at least 1e-09 1/s"),
+        ({"rate": "755/s", "service": 1e-300}, "service = 1e-300 s: expected at least 1e-12 s"),
+    ],
+)
+def test_a_load_too_small_for_any_law_is_named_as_it_was_typed(given: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=re.escape(problem)):
+        aliases(**given, queue=1.84)
+    every = aliases(**{name: [value, {"rate": 200, "service": 1e-3}[name]] for name, value in given.items()})
+    assert problem in every.rows[0].problem
+    assert every.rows[1].recommended is not None
 
 
 def test_numbers_are_one_measurement() -> None:
