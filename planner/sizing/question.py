@@ -50,6 +50,7 @@ from planner.sizing.gaps import (
     gaps,
     least_volumes,
     more_since,
+    refuse_unknown_pool,
     without_rows,
 )
 from planner.sizing.many_pools import MeasuredPool, Subsystem, subsystem
@@ -605,7 +606,7 @@ def _pools(
         if pool not in pools:  # nothing is left of it
             raise why
     if name is not None:
-        InputError.unless_one_of("pool", name, list(pools))
+        refuse_unknown_pool(name, list(pools), [each.pool for each in asked.missing])
     wanted: dict[str, list[tuple[str, Run]]] = {}
     for pool, over_time in measured.items():
         if name in (None, pool):
