@@ -233,6 +233,8 @@ def test_a_site_is_the_sum_of_its_pools_its_response_weighted_by_rate() -> None:
     same = site(pool("P1", 5, 2, then=traffic(100.0, 2e-3, 0.1)))
     assert "I/O rate 100/s as before, response 5.0" in same.headline
     assert "(range 5)" in site(pool("P1", 5, 2, range=(5, 5))).headline
+    large = site(*(pool(f"P{k}", 200, 100, range=(150, 250)) for k in range(10))).headline
+    assert "2,000 aliases (range 1,500 to 2,500), 1,000 in use" in large
 
 
 def test_notes_of_a_site_say_what_to_move_and_what_is_left_out() -> None:
@@ -298,6 +300,8 @@ def test_the_first_line_counts_the_volumes_of_each_verdict(volumes: VolumesAnswe
     low, high = (sum(max((row.range or (0, 0))[k] - row.in_use, 0) for row in gaining) for k in (0, 1))
     assert f"3 gain from {more} aliases more in all ({low} to {high})" in volumes.headline
     assert volumes.headline.startswith("6 volumes: ")
+    large = replace(volumes, rows=volumes.rows * 2000).headline
+    assert f"6,000 gain from {2000 * more:,} aliases more in all ({2000 * low:,} to {2000 * high:,})" in large
     said = {
         "could spare": ("could spare some", "could spare some"), "does not wait": ("does not wait", "do not wait"),
         "waits little": ("waits little", "wait little"), "below the floor": ("is too quiet to matter", "are too quiet"),
