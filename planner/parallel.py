@@ -5,14 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import count
 from multiprocessing import active_children, get_context
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -20,10 +22,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from planner.errors import InputError, MissingExtraError, PlannerError
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, as_completed
 
 ATTEMPTS: Final = 3  # times that a part may end its process before it counts as the cause
 PATIENCE: Final = 10  # seconds to wait for a scheduler, and again for its first worker
+ABSENT: Final = 60  # seconds without any worker after which nobody waits for another one
+POLLS: Final = 10  # looks a second at what a cluster has done
 ONE_THREAD: Final = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # Versions that must not differ.
 SAME: Final = ("zvm-planner", "distributed", "dask", "polars", "numpy", "scipy")
@@ -219,7 +223,7 @@ def _on_cluster(
         futures = client.map(_guarded, [(function, part) for part in parts], pure=False)
         place = {future.key: k for k, future in enumerate(futures)}
         found: dict[int, Any] = {}
-        for future in as_completed(futures, loop=client.loop):
+        for future in _as_they_end(client, as_completed(futures, loop=client.loop), address, len(parts)):
             if future.status == "cancelled" or client.status != "running":
                 raise InputError(
                     "scheduler", address,
@@ -230,6 +234,30 @@ def _on_cluster(
             future.release()
             tell(1)
         return [found[k] for k in range(len(parts))]
+
+
+def _as_they_end(
+    client: Client, ended: as_completed, address: str, many: int, pause: Callable[[float], None] = time.sleep
+) -> Iterator[Any]:
+    """Futures of so many parts in the order in which they end, as long as there are workers, or new ones come."""
+    found = without = 0
+    for poll in count(1):
+        while ended.has_ready():
+            yield next(ended)
+            found += 1
+        if ended.is_empty():
+            return
+        pause(1 / POLLS)
+        if poll % POLLS == 0 and client.status == "running":
+            with suppress(OSError):  # of a scheduler that goes away its futures tell
+                without = 0 if client.nthreads() else without + 1
+        if without >= ABSENT:
+            gone = f"there has been none for {ABSENT} s, {found} of {many} parts are done"
+            raise InputError(
+                "scheduler",
+                address,
+                f"workers that stay; {gone}: start one with `dask worker {address}`, and ask again",
+            )
 
 
 def _guarded(task: tuple[Callable[[Any], Any], Any]) -> Any:

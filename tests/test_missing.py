@@ -136,6 +136,21 @@ def test_a_pool_of_which_no_row_can_be_read_is_missing_as_one_of_which_some_cann
         assert not site(each, pool="1", workers=1).gaps
 
 
+@pytest.mark.parametrize("command", [["aliases", "pool"], ["site"]])
+def test_a_pool_of_which_no_row_can_be_read_is_named_where_it_is_asked_for(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "site.csv"
+    table.write_text("volume,pool,aliases,io_rate,service_ms,queued\nV1,A,1,755,1.3,1.8\nV2,B,1,200,,0.1\n")
+    for pool, said in (
+        ("B", "'B': expected one of A: no row of B could be read"),
+        ("C", "'C': expected one of A"),
+    ):
+        assert main([*command, str(table), "--pool", pool]) == 2
+        told = " ".join(capsys.readouterr().err.split())
+        assert said in told and ("no row" in told) == (pool == "B")
+
+
 def test_volumes_with_aliases_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "own.csv"
     path.write_text(

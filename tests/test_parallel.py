@@ -150,6 +150,47 @@ def test_versions_that_differ_are_refused_with_both() -> None:
             parallel._refuse_other_versions(Told(mine, scheduler, worker), "tcp://a")  # type: ignore[arg-type]
 
 
+class Cluster:
+    """A client, and what it waits for: one part ends, then the workers go, and one may come back."""
+
+    status = "running"
+
+    def __init__(self, back_after: float) -> None:
+        self.back_after, self.waited, self.left = back_after, 0.0, 2
+
+    def pause(self, seconds: float) -> None:
+        self.waited += seconds
+
+    def nthreads(self) -> dict[str, int]:
+        if 5 < self.waited < 6:
+            raise OSError("a scheduler that does not answer")
+        return {"tcp://10.0.0.7:33333": 1} if self.waited > self.back_after else {}
+
+    def has_ready(self) -> bool:
+        return self.left == 2 or (self.left == 1 and self.waited > self.back_after)
+
+    def is_empty(self) -> bool:
+        return self.left == 0
+
+    def __next__(self) -> str:
+        self.left -= 1
+        return "done"
+
+
+def test_a_cluster_whose_workers_are_gone_is_not_waited_for() -> None:
+    """A worker that comes within the time goes on; no clock is asked."""
+    late: Any = Cluster(back_after=parallel.ABSENT - 5.0)
+    assert list(parallel._as_they_end(late, late, "tcp://a", 2, late.pause)) == ["done", "done"]
+    gone: Any = Cluster(back_after=1e9)
+    work = parallel._as_they_end(gone, gone, "tcp://a:8786", 2, gone.pause)
+    assert next(work) == "done"
+    with pytest.raises(
+        InputError, match=r"none for 60 s, 1 of 2 parts are done: start one with `dask worker tcp://a:8786`"
+    ):
+        next(work)
+    assert gone.waited == pytest.approx(parallel.ABSENT, abs=2)
+
+
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes of a machine that is busy take their time to start."""

@@ -72,8 +72,8 @@ class Choice:
         if self.least is None:
             return None
         if self.most is None:
-            return f"{self.least} or more, or none"
-        return f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
+            return f"{self.least:,} or more, or none"
+        return f"{self.least:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
 
     @property
     def serves(self) -> str:

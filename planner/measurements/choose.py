@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from planner.errors import InputError
 from planner.lazy import pl
+from planner.render.text import counted, listed
 from planner.reports import schema
 from planner.reports.moments import (
     INTERVAL,
@@ -20,6 +21,7 @@ from planner.reports.moments import (
     with_moments,
 )
 from planner.reports.schema import refuse_twice
+from planner.units import readable
 
 if TYPE_CHECKING:
     Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
@@ -232,6 +234,33 @@ def weighted(name: str, weight: pl.Expr) -> pl.Expr:
     total = weight.filter(there).sum()
     mean = (pl.col(name) * weight).filter(there).sum() / total
     return pl.when(total > 0).then(mean).otherwise(None).alias(name)
+
+
+def overlapping(devices: pl.DataFrame) -> tuple[str, ...]:
+    """A note on pools and volumes of which an interval begins before the one before it ends; clocks may be set back."""
+    dated = devices.lazy().filter(pl.col("start").is_not_null() & pl.col("interval").is_not_null())
+    group = ["system", *GROUP_KEYS]
+    every = with_moments(group_keys(dated).collect(), "system").group_by(*group, MOMENT)
+    rows = every.agg(pl.col("interval").max(), pl.col("start", "utc_offset").first()).sort(*group, MOMENT)
+    step = (pl.col(MOMENT).shift(-1) - pl.col(MOMENT)).dt.total_microseconds().over(group) / 1e6
+    moved = (pl.col("utc_offset").shift(-1) != pl.col("utc_offset")).over(group).fill_null(value=False)
+    early = (pl.col("_step") < (1 - SAME_LENGTH) * pl.col("interval")) & ~moved
+    found = rows.with_columns(_step=step).filter(early)
+    if not found.height:
+        return ()
+    names = listed(found[GROUP_KEYS[1]].unique(maintain_order=True).to_list(), 3)
+    first = found.row(0, named=True)
+    return (
+        f"{names}: {longer(found.height, first['interval'], first['start'].isoformat(), first['_step'])}.",
+    )
+
+
+def longer(many: int, seconds: float, when: object, step: float) -> str:
+    """Say that intervals overlap: how many, and of the first its length, its begin, and the time to the next one."""
+    return (
+        f"{counted(many, 'interval')} longer than the time to the next one, the first of {readable(seconds)} s at "
+        f"{when} with {readable(step)} s to the next: both count; check the length of the intervals (interval_s)"
+    )
 
 
 SAMPLES: Final = 300

@@ -26,7 +26,7 @@ from planner.measurements.ends import (
 from planner.measurements.rows import Rows
 from planner.measurements.run import Run, joined_note
 from planner.render.text import counted, sentence_case
-from planner.reports.schema import PARTS, VOLUME
+from planner.reports.schema import DEVICE_NUMBERS, LEAST, PARTS, VOLUME, at_least
 from planner.results import Array
 from planner.units import ADDRESSES, MILLISECOND
 
@@ -110,11 +110,15 @@ def from_numbers(
     Raises
     ------
     InputError
-        Too many volumes, a response below the service or the wait, or a queue that contradicts the response.
+        Too many volumes, a rate or service time of no device, a response below the service or the wait, or a queue that
+        contradicts the response.
     """
     if volumes + aliases > ADDRESSES:
         wanted = f"at most {ADDRESSES} addresses with {aliases} aliases, one logical control unit"
         raise InputError("volumes", volumes, wanted)
+    for argument, name, given in (("rate", "io_rate", io_rate), ("service", "service", service)):
+        if given is not None and given.value < LEAST[name]:
+            raise InputError(argument, float(given.value), at_least(name), DEVICE_NUMBERS[name][0])
     waiting, answered = queued or UNKNOWN, response or UNKNOWN
 
     error = _left_open(service or UNKNOWN, least)

@@ -58,6 +58,7 @@ OWN: Final = {  # headings of the planner's own tables, in lower case
     **{f"{name}_ms": name for name in TIMES if name != "interval"}, "interval_s": "interval",
     "pool_aliases": "aliases", "label": "volume", "wait_ms": "iosq",
 }  # fmt: skip
+ASKED: Final = -2.0  # rank of what `map` says
 SECOND: Final = {"label": -0.5, "aliases": -0.5}  # rank of own headings that give way to another one
 FIELDS: Final = {**NAMES, **TIMES, **RATES, **COUNTS}
 BY_WORDS: Final = {
@@ -101,12 +102,16 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What each column was taken for: `taken` by field, `unused`, `doubts`; `plain` with the planner's own headings."""
+    """What each column was taken for: `taken` by field, `unused`, `doubts`; `plain` with the planner's own headings.
+
+    `rivals`: columns that are a field by their name as well, and gave way to a likelier one.
+    """
 
     taken: Mapping[str, Taken]
     unused: tuple[str, ...] = ()
     plain: bool = False
     doubts: tuple[str, ...] = ()
+    rivals: tuple[tuple[str, Taken], ...] = ()
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -208,6 +213,7 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
     taken: dict[str, Taken] = {}
     ranks: dict[str, float] = {}
     doubts: list[str] = []
+    rivals: list[tuple[str, Taken]] = []
     by_name = {heading.lower(): heading for heading in headings}
     for name, heading in (given or {}).items():
         field, unit = asked_field(name)
@@ -216,7 +222,7 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
             known = listed(list(filter(None, headings)))
             raise InputError("map", f"{name}={heading}", f"one of the columns {known}")
         own = _field_of(found)[2]
-        taken[field], ranks[field] = Taken(found, unit or (own if fits(field, own) else "")), -2
+        taken[field], ranks[field] = Taken(found, unit or (own if fits(field, own) else "")), ASKED
     used = {each.heading for each in taken.values()}
     plain = True
     for heading in headings:
@@ -230,17 +236,21 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
                 doubts.append(f"{heading!r} is a time by its name, but {known}")
             continue
         plain &= rank < 0
+        this = Taken(heading, unit)
         if field not in taken or rank < ranks[field]:
-            taken[field], ranks[field] = Taken(heading, unit), rank
+            rivals += [(field, taken[field])] if field in taken else []
+            taken[field], ranks[field] = this, rank
         elif rank == ranks[field] >= 0:
             doubts.append(f"{taken[field].heading!r} and {heading!r} may both be {field}")
+        else:
+            rivals += [(field, this)] if ranks[field] > ASKED else []
     _settle_times(taken, ranks)
     used = {each.heading for each in taken.values()}
     unused = tuple(
         heading for heading in headings
         if heading and heading not in used and not re.search("_(resolution|low)(_|$)", heading.lower())
     )  # fmt: skip
-    return Plan(taken, unused, plain and not given, tuple(doubts))
+    return Plan(taken, unused, plain and not given, tuple(doubts), tuple(rivals))
 
 
 def _field_of(heading: str) -> tuple[str, float, str]:

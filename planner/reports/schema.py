@@ -185,6 +185,7 @@ TABLES: Final[Mapping[str, Sequence[Quantity]]] = {
 
 # Beyond what any device does by far: a unit that is wrong, or damage.
 LARGEST: Final = {"1/s": 1e9, "s": 1e6, "": 1e9, "pages": 1e15}
+LEAST: Final = {"io_rate": 1e-9, "service": 1e-12}  # an I/O in thirty years, a picosecond; what is 0 is idle
 
 
 def numbers_of(columns: Sequence[Quantity]) -> dict[str, Quantity]:
@@ -198,13 +199,21 @@ def refuse_implausible(columns: Sequence[Quantity], found: pl.DataFrame) -> None
     measured = numbers_of(columns)
     for name, (most,) in found.select(*measured).max().to_dict(as_series=False).items():
         unit = measured[name].unit
-        largest = LARGEST[unit]
-        if most is not None and most > largest:
-            row = found.row(int(found[name].arg_max() or 0), named=True)
-            of = next((row[key] for key in ("device", "label", "pool", "name") if row.get(key)), "a row")
-            shown, wanted = (f"{number:g} {unit}".rstrip() for number in (most, largest))
-            problem = f"{of}: {name} = {shown}: expected at most {wanted}"
-            raise ReportError(row["file"] or "data frame", problem, line=row["line"])
+        if most is not None and most > LARGEST[unit]:
+            at, wanted = found[name].arg_max(), f"at most {LARGEST[unit]:g} {unit}".rstrip()
+        elif name in LEAST and (tiny := found[name].is_between(0.0, LEAST[name], closed="none")).any():
+            at, wanted = tiny.arg_max(), f"0 if idle, or {at_least(name)}"
+        else:
+            continue
+        row = found.row(int(at or 0), named=True)
+        of = next((row[key] for key in ("device", "label", "pool", "name") if row.get(key)), "a row")
+        problem = f"{of}: {name} = {row[name]:g} {unit}".rstrip() + f": expected {wanted}"
+        raise ReportError(row["file"] or "data frame", problem, line=row["line"])
+
+
+def at_least(name: str) -> str:
+    """Say what is wanted in place of a number below the least of its column."""
+    return f"at least {LEAST[name]:g} {DEVICE_NUMBERS[name][0]}: with less a device is idle; check the unit"
 
 
 def refuse_twice(frame: pl.DataFrame) -> None:

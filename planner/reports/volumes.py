@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -149,9 +149,34 @@ def read_volumes(table: CsvTable, given: Mapping[str, str]) -> schema.Tables:
         notes.append(f"{table.path}: its times are read as seconds: as milliseconds {too_fast}.")
     if plan.no_queue:
         notes.append(f"{table.path}: {plan.no_queue}.")
+    notes += _rivals(table, plan)
     missing, frame = _without_lost(table, frame, lost, notes)
     columns = f"{table.path}: {plan.words}"
     return schema.Tables(devices=frame, notes=tuple(notes), what=WANTED, missing=missing, columns=columns)
+
+
+def _rivals(table: CsvTable, plan: Plan) -> Iterator[str]:
+    """Say which columns gave way to another one of the same number, where they tell something else."""
+    for field, rival in plan.rivals:
+        if field not in NUMBERS:
+            continue
+        one = plan.taken[field]
+        key = f"{field}_{rival.unit or NUMBERS[field]}" if field in TIMES else field
+        way_out = f'`map` {key}="{rival.heading}" takes it'
+        try:
+            one_says, rival_says = (
+                measured(table, field, each.heading, each.factor(NUMBERS[field])) for each in (one, rival)
+            )
+        except ReportError:
+            yield f"{table.path}: {rival.heading} is not used beside {one.heading}, nor compared with it; {way_out}."
+            continue
+        apart = (one_says[f"{field}_high"] < rival_says[f"{field}_low"]) | (
+            rival_says[f"{field}_high"] < one_says[f"{field}_low"]
+        )
+        if (row := first_true(apart.fill_null(value=False))) is not None:
+            cells = [table.series(each.heading)[row] for each in (rival, one)]
+            said = f"it is {cells[0]} in line {table.line_numbers[row]}, where {one.heading} is {cells[1]}"
+            yield f"{table.path}: {rival.heading} is not used: {said}; {way_out}."
 
 
 def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, pl.Series]:

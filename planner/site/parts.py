@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -24,7 +24,7 @@ from planner.reports import schema
 from planner.reports.csv_table import read_csv
 from planner.reports.membership import Membership, Role, share_together
 from planner.reports.moments import MOMENT, with_moments
-from planner.sizing.gaps import Gaps, gaps
+from planner.sizing.gaps import Gaps, gaps, refuse_unknown_pool
 from planner.sizing.wording import joined_words
 
 DEFAULT_MEET: Final = 0.99
@@ -126,7 +126,7 @@ def parts_of(
             parts.append(part)
             notes += left_out
     if not (parts and pool is not None):
-        every = chosen(every, pool, measured or only, known) if every or not parts else []
+        every = chosen(every, pool, measured or only, known, lost) if every or not parts else []
         for few in cut(every, rows.select(pl.len()).collect().item()):
             where = {"archive": archive.path, "start": start, "end": end} if archive is not None else {
                 "frame": choose.rows_of(rows, few), "supply": supply
@@ -152,9 +152,10 @@ def _lose_together(lost: dict[str, Gaps], group: Group) -> None:
 
 
 def chosen(
-    groups: Sequence[Group], pool: str | None, source: Measured | Path | str, others: Sequence[Group] = ()
-) -> list[Group]:
-    """Groups that are asked for: of this pool, or all; a message names `others` that there are as well."""
+    groups: Sequence[Group], pool: str | None, source: Measured | Path | str, others: Sequence[Group] = (),
+    lost: Collection[str] = (),
+) -> list[Group]:  # fmt: skip
+    """Groups that are asked for: of this pool, or all; a message names `others` there are, and if it was `lost`."""
     if not groups and not others:
         wanted = "devices or volumes with intervals"
         raise (
@@ -168,7 +169,7 @@ def chosen(
     if not found:
         there = [*others, *groups]
         names = [each.words for each in there if each.kind != VOLUME] or [each.words for each in there]
-        raise InputError("pool", pool, f"one of {listed(names)}")
+        refuse_unknown_pool(pool, names, [*lost, *(each.rpartition("/")[2] for each in lost)])
     return found
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from planner.errors import InputError, PlannerError
 from planner.measurements import Run
-from planner.measurements.choose import SAME_LENGTH
+from planner.measurements.choose import SAME_LENGTH, longer
 from planner.measurements.over_time import RunsOverTime
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted
@@ -308,11 +308,7 @@ def _gaps(start: NDArray[np.datetime64], seconds: Array, clock: Array) -> list[s
         notes.append(f"clock set back by {many}, as where summer time ends: both hours count")
     if (early & ~back).any():
         at, when = int(np.flatnonzero(early & ~back)[0]), start.astype("datetime64[s]")
-        notes.append(
-            f"{counted(int((early & ~back).sum()), 'interval')} longer than the time to the next one, the first of "
-            f"{readable(seconds[at])} s at {when[at]} with {readable(steps[at])} s to the next: shares "
-            "of the time count both; check the length of the intervals (interval_s)"
-        )
+        notes.append(longer(int((early & ~back).sum()), seconds[at], when[at], steps[at]))
     return notes
 
 

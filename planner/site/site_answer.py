@@ -79,7 +79,7 @@ class SiteAnswer(Answer):
         noun = kinds.pop() if len(kinds) == 1 else "pool or volume"
         total = len(self.pools)
         every = (
-            counted(total, noun) if total == 1 or noun != "pool or volume" else f"{total} pools and volumes"
+            counted(total, noun) if total == 1 or noun != "pool or volume" else f"{total:,} pools and volumes"
         )
         if total == 1:
             return _alone(self.pools[0], self.meet)
@@ -93,7 +93,7 @@ class SiteAnswer(Answer):
             )
         if many:
             spare = sum(each.to_gain for each in many)
-            parts.append(f"{counted(len(many), 'has', 'have')} {spare} to spare")
+            parts.append(f"{counted(len(many), 'has', 'have')} {spare:,} to spare")
         for verdict, words in ((ENOUGH, "enough"), (UNKNOWN, "no answer")):
             if found := self.of(verdict):
                 parts.append(f"{counted(len(found), 'has', 'have')} {words}")

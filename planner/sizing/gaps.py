@@ -88,6 +88,15 @@ def all_notes(found: Mapping[str, Gaps]) -> list[str]:
     return [f"Pool {name}: {note}" if name else note for name, each in found.items() for note in each.notes]
 
 
+def refuse_unknown_pool(pool: str, known: Sequence[str], lost: Collection[str | None]) -> None:
+    """Refuse a pool that is none of the known ones; of one that has `lost` rows alone that is said."""
+    if pool not in known:
+        wanted = f"one of {listed(known)}" if known else "a pool that was measured"
+        raise InputError(
+            "pool", pool, f"{wanted}: no row of {pool} could be read" if pool in lost else wanted
+        )
+
+
 def named(devices: Devices | None, name: str) -> bool:
     """Whether a device or label is among those typed."""
     if devices is None:

@@ -387,11 +387,11 @@ class Subsystem(Answer):
             now, then = map(readable, rates)
             rate = f"{now}/s as before" if now == then else f"{now} to {then}/s"
             gain = f" I/O rate {rate}, response {before} to {after} ms."
-        ends = f"{low} to {high}" if high > low else f"{low}"
+        ends = f"{low:,} to {high:,}" if high > low else f"{low:,}"
         assumed = unmeasured(run.assumed for pool in self.measured for run in pool.runs)
         left = len(self.pools) - len(self.answered)
         without = f"; {render.counted(left, 'pool has', 'pools have')} no answer" if left else ""
-        needed = f"{render.counted(total.recommended or 0, 'alias', 'aliases')} (range {ends}), {total.in_use} in use"
+        needed = f"{render.counted(total.recommended or 0, 'alias', 'aliases')} (range {ends}), {total.in_use:,} in use"
         return (
             f"{first_words(self.gaps)}{render.counted(len(self.pools), 'pool')}, "
             f"{render.counted(volumes, 'volume')}{self._when}: "

@@ -171,7 +171,8 @@ class VolumesAnswer(Answer):
             )
             word = "gains" if len(gaining) == 1 else "gain"
             parts.append(
-                f"{len(gaining)} {word} from {render.counted(more, 'alias', 'aliases')} more in all ({low} to {high})"
+                f"{len(gaining):,} {word} from {render.counted(more, 'alias', 'aliases')} more in all "
+                f"({low:,} to {high:,})"
             )
         counts = (
             (SHIFTS, "waits, but aliases do not help", "wait, but aliases do not help"),
@@ -184,7 +185,7 @@ class VolumesAnswer(Answer):
         )
         for name, one, many in counts:
             if count := verdicts.count(name):
-                parts.append(f"{count} {one if count == 1 else many}")
+                parts.append(f"{count:,} {one if count == 1 else many}")
         total = render.counted(len(self.rows), "volume")
         when = each_in([row.interval for row in self.rows])
         said = unmeasured(row.sized.run.assumed for row in self.rows if row.sized is not None)

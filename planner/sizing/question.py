@@ -29,7 +29,7 @@ from planner.measurements import (
     read,
     volume_runs,
 )
-from planner.measurements.choose import MEAN, WORST, groups_of, refuse_several
+from planner.measurements.choose import MEAN, WORST, at_interval, groups_of, overlapping, refuse_several
 from planner.measurements.choose import VOLUME as ALONE
 from planner.measurements.ends import with_service
 from planner.measurements.formats import is_folder
@@ -50,6 +50,7 @@ from planner.sizing.gaps import (
     gaps,
     least_volumes,
     more_since,
+    refuse_unknown_pool,
     without_rows,
 )
 from planner.sizing.many_pools import MeasuredPool, Subsystem, subsystem
@@ -339,7 +340,8 @@ def aliases(
     named = ", ".join(str(each) for each in sources)
     archive = any(isinstance(each, (str, Path)) and is_folder(Path(each)) for each in sources)
     which = None if interval == WORST else interval
-    measured = read(source, membership, system=system, start=start, end=end, interval=which, map=map)
+    measured = read(source, membership, system=system, start=start, end=end, map=map)
+    measured = _at(measured, which)
     if numbers.service is not None:
         measured = with_service(measured, quantity(numbers.service, "time", "service"))
     asked = replace(
@@ -360,6 +362,12 @@ def aliases(
         if error.expected.endswith("there is none"):  # what was left out of it
             why += measured.notes[:1]
         raise InputError(error.argument, error.value, "; ".join([error.expected, *why]), error.unit) from None
+
+
+def _at(measured: Measured, which: str | None) -> Measured:
+    """The interval that is asked for, with a note on those that overlap."""
+    devices, notes = measured.devices, (*measured.notes, *overlapping(measured.devices))
+    return replace(measured, notes=notes, devices=devices if which is None else at_interval(devices, which))
 
 
 def _intervals(measured: Measured, membership: Membership | None, named: str) -> list[Rows]:
@@ -598,7 +606,7 @@ def _pools(
         if pool not in pools:  # nothing is left of it
             raise why
     if name is not None:
-        InputError.unless_one_of("pool", name, list(pools))
+        refuse_unknown_pool(name, list(pools), [each.pool for each in asked.missing])
     wanted: dict[str, list[tuple[str, Run]]] = {}
     for pool, over_time in measured.items():
         if name in (None, pool):

@@ -74,14 +74,27 @@ def test_every_way_in_gives_the_same_table(
         ("io_rate", "1e40", "V1: io_rate = 1e+40 1/s: expected at most 1e+09 1/s"),
         ("service_ms", "1e12", "V1: service = 1e+09 s: expected at most 1e+06 s"),
         ("queued", "1e10", "V1: queued = 1e+10: expected at most 1e+09"),
+        (
+            "io_rate",
+            "1e-300",
+            "V1: io_rate = 1e-300 1/s: expected 0 if idle, or at least 1e-09 1/s: with less",
+        ),
+        (
+            "service_ms",
+            "1e-300",
+            "V1: service = 1e-303 s: expected 0 if idle, or at least 1e-12 s: with less",
+        ),
     ],
 )
 def test_numbers_that_no_device_has_are_refused(
     number: str, value: str, problem: str, tmp_path: Path
 ) -> None:
     """Whatever the format: as CSV, and as JSON of iostat."""
-    numbers = {"io_rate": "755", "service_ms": "1.3", "queued": "1", number: value}
-    table = ",".join(["volume", *numbers]) + "\n" + ",".join(["V1", *numbers.values()]) + "\n"
+    usual = {"io_rate": "755", "service_ms": "1.3", "queued": "1"}
+    rows = {"volume": usual, "V1": {**usual, number: value}, "V2": usual, "V3": usual}
+    table = "\n".join(
+        ",".join([name, *(row if name == "volume" else row.values())]) for name, row in rows.items()
+    )
     with pytest.raises(ReportError, match=re.escape(f"line 2: {problem}")):
         read(table.encode())
     disk = '{"disk": [{"disk_device": "dasda", "r/s": 1e40, "w/s": 1.0, "r_await": 1.0, "w_await": 1.0}]}'

@@ -32,6 +32,22 @@ def hours(step: int, many: int = 24) -> pl.DataFrame:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("interval", [None, "mean"])
+@pytest.mark.parametrize(("names", "left_out"), [("P", []), ("V1, V2", ["pool", "aliases"])])
+def test_intervals_that_overlap_are_said_by_aliases_and_site_alike(
+    interval: str | None, names: str, left_out: list[str]
+) -> None:
+    table = hours(8).drop(left_out).with_columns(interval_s=57600.0)
+    said = "longer than the time to the next one, the first of 57,600 s at 2026-03-02T00:00:00 with 28,800 s"
+    found = planner.aliases(table, interval=interval)
+    (note,) = (each for each in found.notes if "longer" in each)
+    assert note.startswith(f"{names}: {2 * len(names.split())} intervals {said}")
+    assert any(said in each for each in site(table).notes)
+    assert not any(
+        "longer" in each for each in planner.aliases(hours(8).drop(left_out), interval=interval).notes
+    )
+
+
 def test_rows_without_a_time_below_one_with_a_time_stand_twice_too() -> None:
     first, second = read(hours(24)).devices.iter_slices(1)
     undated = second.with_columns(start=pl.lit(None, pl.Datetime("us")))

@@ -255,3 +255,17 @@ def test_what_a_spreadsheet_saves_otherwise() -> None:
         ReportError, match=r"a workbook \(.xlsx\) or another zip file: expected it saved as CSV"
     ):
         read(b"PK\x03\x04" + bytes(100))
+
+
+def test_a_column_that_gives_way_to_one_that_differs_is_named() -> None:
+    """The times of a table in two units, and a rate beside the one that is likelier."""
+    table = "device,io_rate,service_ms,service_us,queued\n5201,755,1.3,1312,1.8\n5202,300,1.2,{},0.3\n"
+    assert read(table.format(1200).encode()).notes == ()
+    (note,) = read(table.format(120).encode()).notes
+    ends = '; `map` service_us="service_us" takes it.'
+    assert note == f"bytes: service_us is not used: it is 120 in line 3, where service_ms is 1.2{ends}"
+    assert read(table.format(120).encode(), map="service_us=service_us").notes == ()
+    (note,) = read(table.format("slow").encode()).notes
+    assert "service_us is not used beside service_ms, nor compared with it" in note
+    (note,) = read(b"device,Resp Time (ms),Latency,io_rate\n5201,2.0,2.4,755\n").notes[:1]
+    assert note.endswith('where Resp Time (ms) is 2.0; `map` response_ms="Latency" takes it.')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -117,6 +118,25 @@ def test_a_time_that_was_computed_from_milliseconds_has_their_digits(hundredths:
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (
+            {"rate": 1e-300, "service": "1.3ms"},
+            "rate = 1e-300 1/s: expected at least 1e-09 1/s: with less a device",
+        ),
+        ({"rate": "1e-150/s", "service": "1.3ms"}, "rate = 1e-150 1/s: expected at least 1e-09 1/s"),
+        ({"rate": "755/s", "service": 1e-300}, "service = 1e-300 s: expected at least 1e-12 s"),
+    ],
+)
+def test_a_load_too_small_for_any_law_is_named_as_it_was_typed(given: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=re.escape(problem)):
+        aliases(**given, queue=1.84)
+    every = aliases(**{name: [value, {"rate": 200, "service": 1e-3}[name]] for name, value in given.items()})
+    assert problem in every.rows[0].problem
+    assert every.rows[1].recommended is not None
+
+
 def test_numbers_are_one_measurement() -> None:
     run = Numbers(rate="755/s", service="1.3ms", queue="1.84", in_use=2, volumes=3).run(pool=True)
     assert (run.bases, run.aliases, run.pool) == (3, 2, True)
@@ -213,6 +233,8 @@ def test_a_site_is_the_sum_of_its_pools_its_response_weighted_by_rate() -> None:
     same = site(pool("P1", 5, 2, then=traffic(100.0, 2e-3, 0.1)))
     assert "I/O rate 100/s as before, response 5.0" in same.headline
     assert "(range 5)" in site(pool("P1", 5, 2, range=(5, 5))).headline
+    large = site(*(pool(f"P{k}", 200, 100, range=(150, 250)) for k in range(10))).headline
+    assert "2,000 aliases (range 1,500 to 2,500), 1,000 in use" in large
 
 
 def test_notes_of_a_site_say_what_to_move_and_what_is_left_out() -> None:
@@ -278,6 +300,8 @@ def test_the_first_line_counts_the_volumes_of_each_verdict(volumes: VolumesAnswe
     low, high = (sum(max((row.range or (0, 0))[k] - row.in_use, 0) for row in gaining) for k in (0, 1))
     assert f"3 gain from {more} aliases more in all ({low} to {high})" in volumes.headline
     assert volumes.headline.startswith("6 volumes: ")
+    large = replace(volumes, rows=volumes.rows * 2000).headline
+    assert f"6,000 gain from {2000 * more:,} aliases more in all ({2000 * low:,} to {2000 * high:,})" in large
     said = {
         "could spare": ("could spare some", "could spare some"), "does not wait": ("does not wait", "do not wait"),
         "waits little": ("waits little", "wait little"), "below the floor": ("is too quiet to matter", "are too quiet"),
