@@ -20,6 +20,7 @@ from planner.measurements.over_time import RunsOverTime, over_time, pool_supplie
 from planner.measurements.read import Data
 from planner.measurements.run import BY_CHANCE, Run, joined_note
 from planner.render.text import SHORT, SPARE, UNKNOWN, word
+from planner.results import Array, Flags
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.pool_need import (
     VERDICTS,
@@ -174,11 +175,9 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     return replace(found, notes=tuple(notes))
 
 
-def rules(
-    pool: RunsOverTime, busy: np.ndarray[Any, np.dtype[np.bool_]], meet: float, high_water: int | None
-) -> dict[str, int | None]:
+def rules(pool: RunsOverTime, busy: Flags, meet: float, high_water: int | None) -> dict[str, int | None]:
     """What the rules of the field say: of the busy intervals, the one that is reached in the share asked for."""
-    thumb = pool.in_use + np.ceil(np.round(pool.thumb, 6))
+    thumb: Array = np.ceil(np.round(pool.thumb, 6)) + pool.in_use
     queue = time_quantile(thumb[busy], pool.seconds[busy], meet)
     return {
         "in_use_plus_queue": None if math.isnan(queue) else int(queue),

@@ -40,6 +40,7 @@ from planner.measurements.systems import PoolRun, of_pool, pool_names, without_p
 from planner.render.text import counted, sentence_case
 from planner.reports.membership import LinuxDevices, Membership, share_together
 from planner.reports.schema import VOLUME, Missing
+from planner.results import Flags
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.gaps import (
     FLOOR,
@@ -433,7 +434,7 @@ class AliasQuestion:
         """Devices, and labels of volumes without a number, of all intervals."""
         return {name for rows in self.every for name in rows.names}
 
-    def taken(self, rows: Rows, only: Devices | None) -> NDArray[np.bool_]:
+    def taken(self, rows: Rows, only: Devices | None) -> Flags:
         """Rows that are volumes asked for, with I/O or without."""
         asked = rows.is_base if only is None else rows.is_base & only.chosen(rows)
         return asked if self.exclude is None else asked & ~self.exclude.chosen(rows)
