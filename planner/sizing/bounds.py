@@ -92,6 +92,11 @@ def band(
     return Interval(least, chosen.copy(), most)
 
 
+def grown_share(growth: float) -> tuple[float, float]:
+    """Ends of a rate over the measured one: with more demand it may rise by as much, with less fall by as much."""
+    return min(1.0, 1.0 + growth), max(1.0, 1.0 + growth)
+
+
 def through(
     band: Interval, known: Mapping[int, Interval], growth: float, *, rising: bool = False
 ) -> Interval:
@@ -101,7 +106,7 @@ def through(
     a response is no shorter, and at least as open as the digits are. The ends of a rate do not fall with more aliases.
     """
     least, value, most = band
-    small, large = min(1.0, 1.0 + growth), max(1.0, 1.0 + growth)
+    small, large = grown_share(growth)
     for count, interval in known.items():
         if count >= value.size or math.isnan(interval.value):
             continue
@@ -222,7 +227,7 @@ class Correction:
             nothing = np.full_like(ends, np.inf)
             least, most = -nothing if self.growth > 0 else ends, nothing if self.growth < 0 else ends
             queued = -self._held(-queued, counts, at, least, most)
-        small, large = min(1.0, 1.0 + self.growth), max(1.0, 1.0 + self.growth)
+        small, large = grown_share(self.growth)
         rate = self._held(rate, counts, self.counts, small * self.rates, large * self.rates)
         measured = self.services[place]
         bound = np.maximum if self.growth > 0 else np.minimum

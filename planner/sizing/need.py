@@ -91,9 +91,9 @@ def need(
     shares = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(cases),)).tolist()
     sized = size(cases, law, target or Target(), shares, every=ranges, enough=enough, known=known)
     if ranges:
-        both = (each.at_ends for each in sized if isinstance(each, Sized) and each.run.queue_known)
-        with_ends = [*sized, *chain.from_iterable(both)]
-        others_together([each for each in with_ends if isinstance(each, SizedPool) and each.counted])
+        at_ends = chain.from_iterable(each.at_ends for each in sized if isinstance(each, Sized))
+        pools = [each for each in (*sized, *at_ends) if isinstance(each, SizedPool)]
+        others_together([each for each in pools if each.counted and each.range_asked])
     return [Need() if each is None else _answered(each, ranges=ranges) for each in sized]
 
 
@@ -128,6 +128,8 @@ def size(
         )  # fmt: skip
         for place, each in zip(places, sized, strict=True):
             found[place] = each
+            if isinstance(each, Sized):
+                each.range_asked = whole
     for (k, *_), end in zip(asked[len(cases) :], found[len(cases) :], strict=True):
         if isinstance(each := found[k], Sized):
             each.at_ends = (*each.at_ends, end)

@@ -24,7 +24,7 @@ from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import Correction, band, holding, through
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of
-from planner.sizing.wording import remarks
+from planner.sizing.wording import with_sentences
 from planner.units import ADDRESSES, MILLISECOND, readable
 
 ROWS_BEYOND: Final = 2
@@ -69,6 +69,7 @@ class Sized(ABC):
     residual = 0.0  # normalized residual of the nearest demand: 1 and less fits
     grouping_error = 0.0
     unsolved: PlannerError | None = None  # why the solver has no answer to it
+    range_asked = True  # or the count alone
 
     def __init__(self, runs: tuple[Run, ...], law: Law, target: Target, growth: float) -> None:
         self.runs, self.law, self.target, self.growth = runs, law, target, growth
@@ -254,7 +255,7 @@ class Sized(ABC):
             try:
                 if not isinstance(end, Sized):
                     raise InfeasibleError(str(end))
-                least, most = end.range if self.run.queue_known else (end.count, end.count)
+                least, most = end.range if end.range_asked else (end.count, end.count)
                 low, high = min(low, least), max(high, most)
             except PlannerError:
                 high = self.run.most_aliases  # no count answers it
@@ -285,7 +286,7 @@ class Sized(ABC):
             grouping_error=self.grouping_error, law=self.law,
         )  # fmt: skip
         before, after, open_yet = self.sentences(found)
-        return replace(found, remarks=remarks(self.runs, found, before, after, open_yet=open_yet))
+        return with_sentences(self.runs, found, before, after, open_yet=open_yet)
 
     def _out_of_reach(self, rows: Performance) -> str:
         """What the largest count comes to."""
