@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from planner.demand import Target
 from planner.errors import InputError, PlannerError
 from planner.lazy import pl
 from planner.measurements.choose import POOL, VOLUME, Group
+from planner.measurements.ends import QUEUES_UNKNOWN
 from planner.measurements.over_time import RunsOverTime, over_time, pool_supplies
 from planner.measurements.read import Data
 from planner.measurements.run import BY_CHANCE, Run, joined_note
@@ -42,11 +43,6 @@ from planner.sizing.wording import RANGE_ONLY
 from planner.supply import PoolAnswer, judge
 from planner.supply.answer import NO_ALIAS
 from planner.units import MOST_ALIASES, percent
-
-QUEUE_UNKNOWN: Final = (
-    "no queue measured: arrivals are taken as open, the range goes to the queue of I/Os that come five at a time; "
-    "rows with queue or response decide more"
-)
 
 
 def site(
@@ -130,7 +126,7 @@ def _notes(
 ) -> list[str]:
     notes = notes_of(pool)
     if np.isnan(pool.queued[working]).any():
-        notes += [QUEUE_UNKNOWN, *([RANGE_ONLY[:-1]] if together else [])]
+        notes += [QUEUES_UNKNOWN, *([RANGE_ONLY[:-1]] if together else [])]
     if pool.joined > 1:
         notes.append(joined_note(pool.joined))
     if any(isinstance(run := pool.runs[k], Run) and run.by_samples for k in working) and len(working) > 1:

@@ -15,7 +15,7 @@ from planner.demand import Law, Target
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.quantity import column
-from planner.render.text import sentence_case
+from planner.render.text import from_to, sentence_case
 from planner.results import Array
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Count, Gain
@@ -205,8 +205,7 @@ class AliasAnswer(Answer):
     @property
     def spread(self) -> str:
         """The range in words."""
-        low, high = self.range
-        return f"{low} to {high}" if low != high else f"{low}"
+        return from_to(*self.range)
 
     @property
     def headline(self) -> str:

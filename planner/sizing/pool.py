@@ -22,6 +22,7 @@ from planner.devices import Performance, Pool, solve_pools
 from planner.errors import ConvergenceError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
+from planner.render.text import from_to
 from planner.results import Array, Integers
 from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedReading
 from planner.sizing.bounds import NORMAL_90, Correction, spaced
@@ -472,11 +473,11 @@ def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedRead
     parts = []
     if closed.any():
         between_ios = milliseconds(float(think[closed].min()), float(think[closed].max()))
-        many = _from_to(people[closed])
+        many = _range_of(people[closed])
         noun = "requester" if many == "1" else "requesters"
         parts.append(f"{many} {noun} a volume with {between_ios} between I/Os")
     if not closed.all():
-        parts.append(f"open arrivals, {_from_to(arrival_rate[~closed])}/s a volume")
+        parts.append(f"open arrivals, {_range_of(arrival_rate[~closed])}/s a volume")
     same = closed.all() and np.unique(people).size == 1
     return NamedReading(
         kind="closed" if closed.all() else "open" if not closed.any() else UNEQUAL,
@@ -486,9 +487,8 @@ def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedRead
     )  # fmt: skip
 
 
-def _from_to(values: Array) -> str:
-    low, high = readable(float(values.min())), readable(float(values.max()))
-    return low if low == high else f"{low} to {high}"
+def _range_of(values: Array) -> str:
+    return from_to(readable(float(values.min())), readable(float(values.max())))
 
 
 def moved_think_times(pool: Pool, off: Array) -> list[Pool]:

@@ -412,6 +412,17 @@ class AliasQuestion:
             law=self.law, remarks=tuple(notes), gaps=short,
         )  # fmt: skip
 
+    def pools(
+        self,
+        pools: Sequence[MeasuredPool],
+        notes: Sequence[str] = (),
+        done: Callable[[int], None] | None = None,
+    ) -> Subsystem:
+        """The answer of many pools."""
+        return subsystem(
+            pools, self.law, target=self.target, growth=self.growth, floor=self.floor, notes=notes, done=done
+        )
+
     def volume_rows(self, cases: Sequence[Sequence[Run]]) -> list[VolumeRow]:
         """The row of each volume; those above the floor are answered together."""
         large = [k for k, runs in enumerate(cases) if not all(below_floor(run, self.floor) for run in runs)]
@@ -551,13 +562,9 @@ def _rows(numbers: Sequence[Numbers], question: AliasQuestion, *, pooled: bool) 
     if not numbers:
         raise InputError("rate", "no rows", "arrays of one row or more")
     if pooled:
-        pools = [
-            MeasuredPool(name=run.name, volumes=run.bases, aliases=run.aliases, runs=(run,))
-            for run in runs.values()
-        ]
-        return subsystem(
-            pools, question.law, target=question.target, growth=question.growth, floor=question.floor
-        )
+        return question.pools([
+            MeasuredPool(name=run.name, volumes=run.bases, aliases=run.aliases, runs=(run,)) for run in runs.values()
+        ])  # fmt: skip
     found = dict(zip(runs, question.volume_rows([(run,) for run in runs.values()]), strict=True))
     return question.volumes([(found | wrong)[k] for k in range(len(numbers))])
 
@@ -610,15 +617,7 @@ def _pools(
             raise InputError("io_rate", 0.0, f"a volume of pool {only.name} with I/O; there is none", "1/s")
         return asked.alone(only.runs, notes, short[only.name])
     with asked.progress("Pools", len(several)) as done:
-        answer = subsystem(
-            several,
-            asked.law,
-            target=asked.target,
-            growth=asked.growth,
-            floor=asked.floor,
-            notes=notes,
-            done=done,
-        )
+        answer = asked.pools(several, notes, done)
     return replace(answer, gaps={name: each for name, each in short.items() if each})
 
 

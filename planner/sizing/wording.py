@@ -12,6 +12,7 @@ import numpy as np
 from planner import render
 from planner.demand import Counts
 from planner.measurements import Run
+from planner.render.text import from_to
 from planner.sizing.answer import NOT_SURE, AliasAnswer, NamedReading
 from planner.units import percent, readable
 
@@ -114,7 +115,7 @@ def _joined(run: Run) -> list[str]:
         return [RANGE_ONLY]
     if known.size == given.size and low == high:
         return [joined_words(low)]
-    ends = " to ".join(dict.fromkeys(map(percent, (low, high))))
+    ends = from_to(percent(low), percent(high))
     return [
         f"The I/Os of {known.size} of {run.bases} volumes are taken to come together with those of others to {ends}, "
         "as given (0 % independent, 100 % all at once)."

@@ -21,7 +21,7 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.library import Model
 from planner.quantity import LARGEST_GRID, Quantity, Value, listed, span, vary
-from planner.render.text import sentence_case
+from planner.render.text import from_to, sentence_case
 from planner.results import Array
 from planner.units import given, readable
 
@@ -162,8 +162,8 @@ class Prediction(Answer):
         known = values[np.isfinite(values)]
         if not known.size:
             return f"{scenarios} "
-        ends = [readable(float(end)) for end in (known.min(), known.max())]
-        return f"{self.figures[0].label} {' to '.join(dict.fromkeys(ends))}{per} in {scenarios} "
+        ends = from_to(readable(float(known.min())), readable(float(known.max())))
+        return f"{self.figures[0].label} {ends}{per} in {scenarios} "
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -359,7 +359,7 @@ def _warnings(model: Model, asked: Sequence[Scenario]) -> tuple[str, ...]:
     for key, (low, high) in model.validity.items():
         values = [float(each[key]) for each in asked if key in each]
         if values and (min(values) < low or max(values) > high):
-            span = " to ".join(dict.fromkeys(given(end) for end in (low, high)))
+            span = from_to(given(low), given(high))
             found.append(f"{key} outside of what was measured ({span}): the answer is an extrapolation")
     return (*found, *(_over_channel(model, asked) if KINDS[model.kind] is DiskPath else ()))
 
@@ -376,8 +376,7 @@ def _over_channel(model: Model, asked: Sequence[Scenario]) -> list[str]:
         bounds += at.channel_bound[at.rate > at.channel_bound].tolist()
     if not bounds:
         return []
-    least, most = readable(min(bounds)), readable(max(bounds))
-    carried = least if least == most else f"{least} to {most}"
+    carried = from_to(readable(min(bounds)), readable(max(bounds)))
     return [
         f"one requester is answered as measured, above the {carried}/s that the channel carries: its misses cannot "
         "have come from the disk; `planner disk rate`, and more requesters, have the latter"
