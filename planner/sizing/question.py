@@ -40,7 +40,7 @@ from planner.measurements.systems import PoolRun, of_pool, pool_names, without_p
 from planner.render.text import counted, sentence_case
 from planner.reports.membership import LinuxDevices, Membership, share_together
 from planner.reports.schema import VOLUME, Missing
-from planner.results import Flags
+from planner.results import Flags, grouped
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.gaps import (
     FLOOR,
@@ -510,7 +510,6 @@ def _kind(measured: Measured, *of_a_pool: object) -> str:
 
 def _volumes(asked: AliasQuestion, only: Devices | None) -> AliasAnswer | VolumesAnswer:
     """Each volume with aliases of its own; one alone is answered in full."""
-    systems: dict[str, list[tuple[str, Run]]] = {}
     own, shared = without_pooled(asked.every) if only is None else (asked.every, [])
     if shared:
         names = ", ".join(shared[:3]) + (", ..." if len(shared) > 3 else "")  # noqa: PLR2004
@@ -518,10 +517,12 @@ def _volumes(asked: AliasQuestion, only: Devices | None) -> AliasAnswer | Volume
         asked = replace(asked, notes=[*asked.notes, left])
     asked = replace(asked, missing=[each for each in asked.missing if each.pool is None])
     there = {rows.names[k] for rows in own for k in np.flatnonzero(asked.taken(rows, only))}
-    for rows in replace(asked, every=own).with_io(only):
-        for run in volume_runs(rows, only, asked.exclude):
-            systems.setdefault(run.name, []).append((asked.source(rows), asked.declared(run)))
-    cases, notes = asked.cases(systems)
+    measured = grouped(
+        (run.name, (asked.source(rows), asked.declared(run)))
+        for rows in replace(asked, every=own).with_io(only)
+        for run in volume_runs(rows, only, asked.exclude)
+    )
+    cases, notes = asked.cases(measured)
     several, short = list(cases.values()), asked.gaps(len(there), only)
     if len(several) == 1:
         return asked.alone(several[0], notes, short)

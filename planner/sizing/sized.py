@@ -185,8 +185,12 @@ class Sized(ABC):
     @property
     def first_last(self) -> int:
         """The count up to which the answer most likely lies."""
-        near = max(self.guess, self.run.rule_of_thumb or 0, *(run.aliases for run in self.runs))
-        return min(near + ROWS_BEYOND, self.run.most_aliases)
+        return self._beyond(self.guess, self.run.rule_of_thumb)
+
+    def _beyond(self, count: int, rule_of_thumb: int | None) -> int:
+        """A little more than these counts and those that were measured, up to all that there are addresses for."""
+        most = max(count, rule_of_thumb or 0, *(run.aliases for run in self.runs))
+        return min(most + ROWS_BEYOND, self.run.most_aliases)
 
     @cached_property
     def sweep(self) -> tuple[Performance, Performance]:
@@ -265,10 +269,7 @@ class Sized(ABC):
         """The whole answer."""
         rows, model = self.sweep
         run, count = self.run, self.count
-        last = min(
-            max(count, self.rule_of_thumb or 0, *(each.aliases for each in self.runs)) + ROWS_BEYOND,
-            run.most_aliases,
-        )
+        last = self._beyond(count, self.rule_of_thumb)
         if last >= rows.aliases.size:
             model = self.model(np.arange(last + 1.0))
             rows = self.corrected(model)
