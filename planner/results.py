@@ -26,12 +26,12 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+def by_key(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     """Values by their key, both in the order in which they come.
 
     Examples
     --------
-    >>> grouped([("P1", 3), ("P2", 5), ("P1", 4)])
+    >>> by_key([("P1", 3), ("P2", 5), ("P1", 4)])
     {'P1': [3, 4], 'P2': [5]}
     """
     found: dict[Key, list[Value]] = {}

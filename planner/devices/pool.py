@@ -18,7 +18,7 @@ from planner.quantity import Quantity
 from planner.queueing import PoolSteady
 from planner.queueing.overflow import fewest_found, most_found
 from planner.queueing.pools.solve import solve_pools as solve_elements
-from planner.results import Array, Flags, Result, grouped, quantity
+from planner.results import Array, Flags, Result, by_key, quantity
 from planner.units import ADDRESSES
 
 ALIASES: Final = Quantity(
@@ -131,7 +131,7 @@ class Pool:
         sets = len(values["service_time"])
         keys = ("io_rate", "service", "queued", "no_alias")
         found = {key: np.full((sets, len(scenarios)), np.nan) for key in keys}
-        groups = grouped((int(scenario["volumes"]), k) for k, scenario in enumerate(scenarios))
+        groups = by_key((int(scenario["volumes"]), k) for k, scenario in enumerate(scenarios))
         for volumes, places in groups.items():
             counts = np.array([float(scenarios[k]["aliases"]) for k in places])
             together = volumes == 1 and sets > 1 and values["population"].max() > SIDE_BY_SIDE

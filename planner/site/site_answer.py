@@ -14,7 +14,7 @@ from planner.answer import Answer, record, tabled
 from planner.demand import Law, Target
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, UNKNOWN, counted, first_of, listed
-from planner.results import grouped
+from planner.results import by_key
 from planner.site.pool_need import COLUMNS, COUNTS, FIGURES, TOO_MANY, PoolNeed, whole
 from planner.site.series import WEEKDAYS, began
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
@@ -120,7 +120,7 @@ class SiteAnswer(Answer):
             found.append(f"{each.name}: {each.problem}.")
         if len(problems) > NAMED:
             found.append(f"{len(problems) - NAMED} more without an answer; --json has the reasons.")
-        uneven = grouped((note, each.name) for each in self.pools for note in each.notes)
+        uneven = by_key((note, each.name) for each in self.pools for note in each.notes)
         said = [
             f"{'Each of ' if len(names) > 1 else ''}{listed(names, NAMED)}: {note}."
             for note, names in uneven.items()

@@ -17,7 +17,7 @@ from planner.errors import InputError, PlannerError
 from planner.measurements import Run
 from planner.quantity import column
 from planner.render.text import first_of, from_to, listed, sentence_case
-from planner.results import grouped
+from planner.results import by_key
 from planner.sizing.answer import SCOPE, unmeasured, words_of
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Count
@@ -445,7 +445,7 @@ class Subsystem(Answer):
     def _pool_notes(self) -> list[str]:
         """Notes of the pools, each once."""
         every = ((note, pool.name) for pool in self.pools for note in pool.notes)
-        notes = grouped((sentence_case(note).rstrip("."), name) for note, name in every)
+        notes = by_key((sentence_case(note).rstrip("."), name) for note, name in every)
         said = [
             f"{note} ({'all pools' if len(names) == len(self.pools) else _names(names)})."
             for note, names in notes.items()

@@ -17,7 +17,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.measurements.run import BY_CHANCE
 from planner.render.text import sentence_case
-from planner.results import grouped
+from planner.results import by_key
 from planner.sizing.answer import AliasAnswer, beyond_range
 from planner.sizing.bursty_pool import size_bursty_pools
 from planner.sizing.gaps import below_floor, unanswered
@@ -119,7 +119,7 @@ def size(
         asked += _at_ends(cases, growth)
     found: list[Sized | PlannerError | None] = [None] * len(asked)
     laws = ((with_time_for_gap(law, case), whole) for _, case, _, whole in asked)
-    by_law = grouped((key, place) for place, key in enumerate(laws))
+    by_law = by_key((key, place) for place, key in enumerate(laws))
     for (own, whole), places in by_law.items():
         of, some, shares, _ = zip(*(asked[place] for place in places), strict=True)
         sized = _size(
@@ -363,9 +363,9 @@ def present_cases(
 
     cases: dict[str, tuple[Run, ...]] = {}
     for name, rows in measured.items():
-        by_source = grouped((source, k) for k, (source, _) in enumerate(rows))
+        by_source = by_key((source, k) for k, (source, _) in enumerate(rows))
         present = sorted(worst(name, places) for places in by_source.values())
-        by_count = grouped((rows[k][1].aliases, k) for k in present)
+        by_count = by_key((rows[k][1].aliases, k) for k in present)
         kept = sorted(worst(name, places) for places in by_count.values())
         cases[name] = tuple(
             _chosen(rows[k][1], len(rows)) if len(kept) < len(rows) else rows[k][1] for k in kept

@@ -40,7 +40,7 @@ from planner.measurements.systems import PoolRun, of_pool, pool_names, without_p
 from planner.render.text import counted, sentence_case
 from planner.reports.membership import LinuxDevices, Membership, share_together
 from planner.reports.schema import VOLUME, Missing
-from planner.results import Flags, grouped
+from planner.results import Flags, by_key
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.gaps import (
     FLOOR,
@@ -517,7 +517,7 @@ def _volumes(asked: AliasQuestion, only: Devices | None) -> AliasAnswer | Volume
         asked = replace(asked, notes=[*asked.notes, left])
     asked = replace(asked, missing=[each for each in asked.missing if each.pool is None])
     there = {rows.names[k] for rows in own for k in np.flatnonzero(asked.taken(rows, only))}
-    measured = grouped(
+    measured = by_key(
         (run.name, (asked.source(rows), asked.declared(run)))
         for rows in replace(asked, every=own).with_io(only)
         for run in volume_runs(rows, only, asked.exclude)

@@ -22,7 +22,7 @@ from planner.interval import Interval
 from planner.library import Model
 from planner.quantity import LARGEST_GRID, Quantity, Value, listed, span, vary
 from planner.render.text import from_to, sentence_case
-from planner.results import Array, grouped
+from planner.results import Array, by_key
 from planner.units import given, readable
 
 BELOW: Final = "response"  # the second figure, where the kind has it
@@ -339,7 +339,7 @@ def _values(model: Model, asked: Sequence[Scenario]) -> dict[str, Interval]:
     """All figures, each of shape (scenarios,); scenarios with the same parameters are asked together."""
     questions = {question.key for question in KINDS[model.kind].QUESTIONS}
     own = ({key: value for key, value in each.items() if key not in questions} for each in asked)
-    groups = grouped((tuple(numbers.items()), k) for k, numbers in enumerate(own))
+    groups = by_key((tuple(numbers.items()), k) for k, numbers in enumerate(own))
     found = {
         shown.key: Interval(*(np.full(len(asked), np.nan) for _ in range(3)))
         for shown in KINDS[model.kind].FIGURES
@@ -434,7 +434,7 @@ def _panel(found: Prediction, shown: Quantity, axes: style.Axes) -> None:
     """One figure with its band, a line for each value of what was varied besides."""
     first, *others = _varied(found)
     columns = {column.name: column for column in found.table().columns}
-    lines = grouped((tuple(each[key] for key in others), k) for k, each in enumerate(found.settings))
+    lines = by_key((tuple(each[key] for key in others), k) for k, each in enumerate(found.settings))
     x = columns[first].values
     low, best, high = (np.asarray(end) / shown.factor for end in found.values[shown.key])
     finite = np.concatenate([part[np.isfinite(part)] for part in (best, high)])
