@@ -204,11 +204,11 @@ class SizedPool(Sized):
         ]
         if len(rows) < len(moved):
             return {}
-        names = ("io_rate", "response_time")
-        return {
-            name: np.log(np.array([getattr(each, name)[0] for each in rows]) / getattr(here, name)[0])
-            for name in names
-        }
+        with np.errstate(divide="ignore", invalid="ignore"):  # where a queue grows without bound
+            return {
+                name: np.log(np.array([getattr(each, name)[0] for each in rows]) / getattr(here, name)[0])
+                for name in ("io_rate", "response_time")
+            }
 
     @property
     def alternatives(self) -> list[GrownDemand]:
