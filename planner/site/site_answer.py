@@ -75,15 +75,11 @@ class SiteAnswer(Answer):
         return self.lacking + self._headline()
 
     def _headline(self) -> str:
-        short, many = self.of(SHORT), self.of(TOO_MANY)
-        kinds = {each.kind for each in self.pools}
-        noun = kinds.pop() if len(kinds) == 1 else "pool or volume"
-        total = len(self.pools)
-        every = (
-            counted(total, noun) if total == 1 or noun != "pool or volume" else f"{total} pools and volumes"
-        )
+        short, many, total = self.of(SHORT), self.of(TOO_MANY), len(self.pools)
         if total == 1:
             return _alone(self.pools[0], self.meet)
+        kinds = {each.kind for each in self.pools}
+        every = counted(total, *kinds) if len(kinds) == 1 else f"{total} pools and volumes"
         parts = []
         if short:
             missing = counted(sum(each.to_add for each in short), "alias", "aliases")

@@ -245,16 +245,16 @@ class AliasAnswer(Answer):
         if not self.helps:
             return (
                 f"{head}aliases do not help: the wait becomes service. {sentence_case(_aliases(self.recommended))} "
-                f"({self.spread}) would meet the target: {self._gain(self.recommended)}."
+                f"({self.spread}) would meet the target: {self._gain()}."
             )
         head += f"{_aliases(self.recommended)} ({self.spread}){self._together}"
         used = f", {self.in_use} in use" if self.in_use and self.in_use != self.recommended else ""
         if self.recommended > self.in_use:
             more = render.counted(self.recommended - self.in_use, "device number")
-            return f"{head}{used}: {self._gain(self.recommended)}; {more}{' more' if self.in_use else ''}."
+            return f"{head}{used}: {self._gain()}; {more}{' more' if self.in_use else ''}."
         if self.recommended < self.in_use:
             spare = f"{self.count.spare} could serve elsewhere" if self.count.change else NOT_SURE
-            return f"{head}{used}: {spare}; with {self.recommended} {self._gain(self.recommended)}."
+            return f"{head}{used}: {spare}; with {self.recommended} {self._gain()}."
         if self.in_use:
             return f"{head}: those in use are enough; {self._now()}."
         if self.waiting:
@@ -293,8 +293,9 @@ class AliasAnswer(Answer):
         rate, response = self.rows.io_rate[self.in_use], self.rows.response_time[self.in_use]
         return f"I/O rate {readable(rate)}/s, response {_ms(response)} ms"
 
-    def _gain(self, count: int) -> str:
-        """From now to `count`: rate with its ends, response."""
+    def _gain(self) -> str:
+        """From now to the recommended count: rate with its ends, response."""
+        count = self.recommended
         now, then = (float(self.rows.io_rate[k]) for k in (self.in_use, count))
         if abs(then / now - 1) < SAME:
             most = float(self.rate.high[count])

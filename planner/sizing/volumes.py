@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -87,18 +88,18 @@ def grown(pool: Pool, growth: float) -> tuple[list[Pool], list[float]]:
 def grouped(pool: Pool, most_aliases: int) -> tuple[Pool, Integers, float]:
     """Group volumes of nearly equal demand: classes, the class of each (-1 where idle), and the error of the wait."""
     rows, service, present = _rows(pool)
-    groups = classes_of(**rows, spread=1e-6)
-    if groups.volumes.size <= FEW_CLASSES:
-        return _of_groups(pool, groups, service), _classes(present, groups), 0.0
-    guess = min(first_guess(_of_groups(pool, groups, service)), most_aliases)
-    try:
-        solved = alias_pool_of_volumes(
-            guess, tolerance=0.02, most_classes=16, inflation=pool.inflation,
-            redrive_time=pool.redrive_time, **{"service_time": float(service.mean()), **rows},  # type: ignore[arg-type]
-        )  # fmt: skip
-    except ConvergenceError:  # as it says itself where it is counted
-        return _of_groups(pool, groups, service), _classes(present, groups), 0.0
-    return _of_groups(pool, solved.groups, service), _classes(present, solved.groups), solved.error
+    groups, error = classes_of(**rows, spread=1e-6), 0.0
+    if groups.volumes.size > FEW_CLASSES:
+        guess = min(first_guess(_of_groups(pool, groups, service)), most_aliases)
+        with suppress(ConvergenceError):  # as it says itself where it is counted
+            solved = alias_pool_of_volumes(
+                guess, tolerance=0.02, most_classes=16, inflation=pool.inflation, redrive_time=pool.redrive_time,
+                **{"service_time": float(service.mean()), **rows},  # type: ignore[arg-type]
+            )  # fmt: skip
+            groups, error = solved.groups, solved.error
+    class_of = np.full(present.size, -1, dtype=np.int64)
+    class_of[present] = groups.group
+    return _of_groups(pool, groups, service), class_of, error
 
 
 def _rows(pool: Pool) -> tuple[dict[str, Array], Array, Flags]:
@@ -124,13 +125,6 @@ def _of_groups(pool: Pool, groups: VolumeGroups, service: Array) -> Pool:
     )  # fmt: skip
     mean = float((groups.service_time if own else service).mean())
     return replace(pool, classes=classes, service_time=mean)
-
-
-def _classes(present: Flags, groups: VolumeGroups) -> Integers:
-    """Class of every volume."""
-    found = np.full(present.size, -1, dtype=np.int64)
-    found[present] = groups.group
-    return found
 
 
 def alike(run: Run) -> Integers:
