@@ -1,10 +1,10 @@
-"""Base classes: of results, with units and labels, to_frame, _repr_html_ and plot; and of records of arrays."""
+"""Base classes: of results, with units and labels, to_frame, _repr_html_ and plot; and of records of arrays; groups."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,22 @@ __all__ = ["ArrayFields", "Result", "quantity"]
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+def by_key(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """Values by their key, both in the order in which they come.
+
+    Examples
+    --------
+    >>> by_key([("P1", 3), ("P2", 5), ("P1", 4)])
+    {'P1': [3, 4], 'P2': [5]}
+    """
+    found: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

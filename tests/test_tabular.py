@@ -21,11 +21,12 @@ from matplotlib.collections import PolyCollection
 import planner
 from planner import calibrate, queueing, render, sizing, style, system
 from planner.advice.channel_program import channel_programs
+from planner.advice.configurations import published
 from planner.advice.disk import Setting, disk_rates
 from planner.advice.paging import paging_devices
 from planner.advice.paging_capacity import Question, paging_capacity
 from planner.advice.paging_load import Load, kinds
-from planner.advice.processors import published, scaling
+from planner.advice.processors import scaling
 from planner.advice.storage import StorageBudget, guest_frame_budget, resident_pages_that_fit, storage_usage
 from planner.answer import Answer
 from planner.demand import Law

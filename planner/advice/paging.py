@@ -28,6 +28,7 @@ from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
 from planner.quantity import column
 from planner.queueing import checks
+from planner.render.text import from_to
 from planner.units import MILLISECOND, given, readable
 
 LARGEST_COUNT: Final = 255  # devices: an assumption of ours, where the search ends unless a count is given
@@ -73,7 +74,7 @@ class Choice:
             return None
         if self.most is None:
             return f"{self.least:,} or more, or none"
-        return f"{self.least:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
+        return from_to(self.least, self.most)
 
     @property
     def serves(self) -> str:

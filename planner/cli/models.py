@@ -76,19 +76,22 @@ def predict(model: ModelFile, settings: Settings = None, *, form: options.PlotFo
 
     Example: planner predict hyperpav --set aliases=8 --set volumes=8
     """
+    _ask(model, settings or [], [], form)
+
+
+def _ask(model: str, settings: list[str], over: list[str], form: options.PlotForm) -> None:
+    """Ask, and say on standard error where that leaves what was measured, if the answer is for a program."""
     from planner import library, whatif
 
     found = library.read_model(model)
-    asked = options.once((whatif.parse_setting(text, found.kind) for text in settings or []), "--set")
-    answer = whatif.predict(found, asked)
-    warn(answer.warnings, form)
-    options.show(answer, form)
-
-
-def warn(warnings: tuple[str, ...], form: options.Form) -> None:
-    """Say on standard error where a question leaves what was measured, if the answer is for a program."""
-    for warning in warnings if form.json or form.csv or form.output else ():
+    answer = whatif.predict(
+        found,
+        options.once((whatif.parse_setting(text, found.kind) for text in settings), "--set"),
+        options.once((whatif.parse_range(text, found.kind) for text in over), "--over"),
+    )
+    for warning in answer.warnings if form.json or form.csv or form.output else ():
         files.complain(f"planner: {warning}")
+    options.show(answer, form)
 
 
 @options.expanded
@@ -105,19 +108,12 @@ def whatif(
 
     Example: planner whatif hyperpav --set volumes=8 --over aliases=0:24
     """
-    from planner import library, system, whatif
+    from planner import system
 
     if system.is_system(model):
         options.show(system.whatif(Path(model), over, settings or []), form)
-        return
-    found = library.read_model(model)
-    answer = whatif.predict(
-        found,
-        options.once((whatif.parse_setting(text, found.kind) for text in settings or []), "--set"),
-        options.once((whatif.parse_range(text, found.kind) for text in over), "--over"),
-    )
-    warn(answer.warnings, form)
-    options.show(answer, form)
+    else:
+        _ask(model, settings or [], over, form)
 
 
 @options.expanded

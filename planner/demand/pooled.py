@@ -39,7 +39,7 @@ from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
 from planner.demand.readings import Readings
 from planner.demand.rowwise import MeasuredRows
 from planner.demand.unlimited import AliasUse, asked, service_rates
-from planner.results import Array
+from planner.results import Array, by_key
 
 ROWS_AT_ONCE: Final = 2560  # rows of volumes that are read together: from more on nothing is gained
 LEAST_GONE: Final = 0.2  # share of the queue that must be gone before rates say what they are without any
@@ -230,9 +230,7 @@ def read_in_use(
         for k, one in enumerate(weighed)
         if not growth[k]
     }
-    read_together: dict[int, list[int]] = {}
-    for k in np.flatnonzero(growth).tolist():
-        read_together.setdefault(id(weighed[k].now), []).append(k)
+    read_together = by_key((id(weighed[k].now), k) for k in np.flatnonzero(growth).tolist())
     for some in read_together.values():
         which = [np.arange(weighed[k].each[0].start, weighed[k].each[-1].stop) for k in some]
         share = np.repeat(growth[some], [part.size for part in which])

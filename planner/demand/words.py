@@ -6,6 +6,7 @@ from typing import Any
 
 from planner.demand import kinds
 from planner.demand.readings import Readings
+from planner.render.text import from_to
 from planner.units import MILLISECOND, percent, readable
 
 NOTHING = 1e-7  # seconds
@@ -74,5 +75,4 @@ def milliseconds(shortest: float, longest: float) -> str:
     if longest < NOTHING:
         return "no time"
     shortest = shortest if shortest >= NOTHING else 0.0
-    low, high = readable(shortest / MILLISECOND), readable(longest / MILLISECOND)
-    return f"{low} ms" if low == high else f"{low} to {high} ms"
+    return f"{from_to(readable(shortest / MILLISECOND), readable(longest / MILLISECOND))} ms"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from planner import queueing
 from planner.devices import parameters
@@ -18,7 +18,7 @@ from planner.quantity import Quantity
 from planner.queueing import PoolSteady
 from planner.queueing.overflow import fewest_found, most_found
 from planner.queueing.pools.solve import solve_pools as solve_elements
-from planner.results import Array, Result, quantity
+from planner.results import Array, Flags, Result, by_key, quantity
 from planner.units import ADDRESSES
 
 ALIASES: Final = Quantity(
@@ -131,9 +131,7 @@ class Pool:
         sets = len(values["service_time"])
         keys = ("io_rate", "service", "queued", "no_alias")
         found = {key: np.full((sets, len(scenarios)), np.nan) for key in keys}
-        groups: dict[int, list[int]] = {}
-        for k, scenario in enumerate(scenarios):
-            groups.setdefault(int(scenario["volumes"]), []).append(k)
+        groups = by_key((int(scenario["volumes"]), k) for k, scenario in enumerate(scenarios))
         for volumes, places in groups.items():
             counts = np.array([float(scenarios[k]["aliases"]) for k in places])
             together = volumes == 1 and sets > 1 and values["population"].max() > SIDE_BY_SIDE
@@ -268,7 +266,7 @@ def solve_pools(
     return found
 
 
-def _unbounded(rows: Performance, known: NDArray[np.bool_]) -> Performance:
+def _unbounded(rows: Performance, known: Flags) -> Performance:
     """Rows without a solution: as with fewer aliases, which do no better; where those are unstable, without bound."""
     solved = np.flatnonzero(known)
     last = solved[np.maximum(np.searchsorted(solved, np.arange(known.size), side="right") - 1, 0)]

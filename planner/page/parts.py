@@ -207,7 +207,7 @@ def item_of(answer: AliasAnswer, ident: str, state: str = "") -> Item:
     return Item(
         ident=ident, name=answer.name, headline=answer.headline, verdict=state, figures=_curves(answer, ident),
         grids=(readings, *sections(answer.sections(), ident, limits_of(answer.target))),
-        notes=tuple(note for note in answer.notes if note != answer.remarks.step), decides=answer.remarks.step,
+        notes=tuple(note for note in answer.notes if note != answer.step), decides=answer.step,
     )  # fmt: skip
 
 

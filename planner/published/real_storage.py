@@ -7,7 +7,8 @@ from functools import cache
 from typing import Final
 
 from planner import library, style
-from planner.advice.processors import Scaling, published, scaling
+from planner.advice.configurations import published
+from planner.advice.processors import Scaling, scaling
 from planner.calibrate.costs import fit_processors
 from planner.devices.storage import FRAMES_PER_PGMBK, PAGES_PER_PTRM_SPACE
 from planner.interval import Interval

@@ -164,6 +164,18 @@ def counted(number: float, noun: str, plural: str = "") -> str:
     return f"{number:,.0f} {noun if number == 1 else plural or noun + 's'}"
 
 
+def from_to(low: object, high: object) -> str:
+    """Both ends in words, whole numbers with their thousands separated; one where they read alike.
+
+    Examples
+    --------
+    >>> from_to(257, 11802), from_to("1.3", "1.3")
+    ('257 to 11,802', '1.3')
+    """
+    first, last = (f"{each:,}" if isinstance(each, int) else f"{each}" for each in (low, high))
+    return first if first == last else f"{first} to {last}"
+
+
 def sentence_case(text: str) -> str:
     """A text whose first letter is a capital; the others stay as they are."""
     return text[:1].upper() + text[1:]

@@ -36,7 +36,7 @@ from planner.reports.csv_table import COUNTER_SIZE, CsvTable, first_true
 from planner.reports.membership import BITS, Membership, members_of, with_pools
 from planner.reports.moments import clock
 from planner.reports.volumes import device_series
-from planner.results import Array
+from planner.results import Array, by_key
 from planner.units import MONITOR_TIME, MOST_ALIASES
 
 TRIES: Final = "IODHPP_HPPTRIES"
@@ -169,9 +169,7 @@ def system_of(table: CsvTable) -> str | None:
 
 def places(words: Sequence[str]) -> dict[str, Index]:
     """Where each word stands."""
-    found: dict[str, list[int]] = {}
-    for place, word in enumerate(words):
-        found.setdefault(word, []).append(place)
+    found = by_key((word, place) for place, word in enumerate(words))
     return {word: np.array(each) for word, each in found.items()}
 
 

@@ -16,7 +16,7 @@ from planner.measurements.choose import SAME_LENGTH, longer
 from planner.measurements.over_time import RunsOverTime
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted
-from planner.results import Array
+from planner.results import Array, Flags
 from planner.site.series import HOUR, WEEKDAYS, began, busy_hours, daily_medians, jump_note
 from planner.sizing.comparison import Count
 from planner.sizing.gaps import below_floor, least_volumes, without_rows
@@ -26,8 +26,6 @@ from planner.units import readable
 
 TOO_MANY: Final = "too many"
 VERDICTS: Final = (SHORT, UNKNOWN, TOO_MANY, ENOUGH)  # in the order of the answer
-
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -264,7 +262,7 @@ def outside_busy_hour(
     return f"{name} is decided at {when} on {day}, not in its busy hour at {hour:02.0f}:00"
 
 
-def covered(pool: RunsOverTime) -> NDArray[np.bool_]:
+def covered(pool: RunsOverTime) -> Flags:
     """Intervals with rows of more than half of the volumes, (intervals,)."""
     return np.asarray(pool.bases > least_volumes(pool.bases))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +16,12 @@ from planner.demand import Target
 from planner.errors import InputError, PlannerError
 from planner.lazy import pl
 from planner.measurements.choose import POOL, VOLUME, Group
+from planner.measurements.ends import QUEUES_UNKNOWN
 from planner.measurements.over_time import RunsOverTime, over_time, pool_supplies
 from planner.measurements.read import Data
 from planner.measurements.run import BY_CHANCE, Run, joined_note
 from planner.render.text import SHORT, SPARE, UNKNOWN, word
+from planner.results import Array, Flags
 from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.pool_need import (
     VERDICTS,
@@ -41,11 +43,6 @@ from planner.sizing.wording import RANGE_ONLY
 from planner.supply import PoolAnswer, judge
 from planner.supply.answer import NO_ALIAS
 from planner.units import MOST_ALIASES, percent
-
-QUEUE_UNKNOWN: Final = (
-    "no queue measured: arrivals are taken as open, the range goes to the queue of I/Os that come five at a time; "
-    "rows with queue or response decide more"
-)
 
 
 def site(
@@ -129,7 +126,7 @@ def _notes(
 ) -> list[str]:
     notes = notes_of(pool)
     if np.isnan(pool.queued[working]).any():
-        notes += [QUEUE_UNKNOWN, *([RANGE_ONLY[:-1]] if together else [])]
+        notes += [QUEUES_UNKNOWN, *([RANGE_ONLY[:-1]] if together else [])]
     if pool.joined > 1:
         notes.append(joined_note(pool.joined))
     if any(isinstance(run := pool.runs[k], Run) and run.by_samples for k in working) and len(working) > 1:
@@ -174,11 +171,9 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     return replace(found, notes=tuple(notes))
 
 
-def rules(
-    pool: RunsOverTime, busy: np.ndarray[Any, np.dtype[np.bool_]], meet: float, high_water: int | None
-) -> dict[str, int | None]:
+def rules(pool: RunsOverTime, busy: Flags, meet: float, high_water: int | None) -> dict[str, int | None]:
     """What the rules of the field say: of the busy intervals, the one that is reached in the share asked for."""
-    thumb = pool.in_use + np.ceil(np.round(pool.thumb, 6))
+    thumb: Array = np.ceil(np.round(pool.thumb, 6)) + pool.in_use
     queue = time_quantile(thumb[busy], pool.seconds[busy], meet)
     return {
         "in_use_plus_queue": None if math.isnan(queue) else int(queue),

@@ -17,7 +17,7 @@ from planner.measurements.formats import Source, is_folder
 from planner.measurements.read import opened, polars_frame
 from planner.reports.csv_table import CsvTable, of_frame, read_csv, shown
 from planner.reports.moments import clock, read_dates
-from planner.results import Array
+from planner.results import Array, Integers
 from planner.units import readable
 
 DAY: Final = 86400.0  # s
@@ -135,7 +135,7 @@ def busy_hours(starts: NDArray[np.datetime64], numbers: Array) -> tuple[date, Ar
     return origin, levels, np.where(np.isnan(levels), np.nan, chosen)
 
 
-def _means(place: NDArray[np.int64], numbers: Array, size: int, least: float) -> Array:
+def _means(place: Integers, numbers: Array, size: int, least: float) -> Array:
     """Mean of the numbers of each place; nan where fewer than `least` were measured, or none."""
     known = np.isfinite(numbers)
     count = np.bincount(place[known], minlength=size)
@@ -143,9 +143,7 @@ def _means(place: NDArray[np.int64], numbers: Array, size: int, least: float) ->
     return np.where((count > 0) & (count >= least), total / np.maximum(count, 1), np.nan)
 
 
-def _busy_hour(
-    profile: Array, weekday: NDArray[np.int64], weeks: int = 4, common_days: float = 2.0
-) -> NDArray[np.int64]:
+def _busy_hour(profile: Array, weekday: Integers, weeks: int = 4, common_days: float = 2.0) -> Integers:
     """The busiest hour of each day, (days, 24) to (days,), by the means of its weekday over weeks on either side."""
     # all weekdays together weigh as much as `common_days` of the one
     common, of_all = _window_means(profile, 7 * weeks)

@@ -14,6 +14,7 @@ from planner.answer import Answer, record, tabled
 from planner.demand import Law, Target
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, UNKNOWN, counted, first_of, listed
+from planner.results import by_key
 from planner.site.pool_need import COLUMNS, COUNTS, FIGURES, TOO_MANY, PoolNeed, whole
 from planner.site.series import WEEKDAYS, began
 from planner.sizing.gaps import NOTHING_MISSING, Gaps, all_missing, all_notes, first_words, worst_code
@@ -74,15 +75,11 @@ class SiteAnswer(Answer):
         return self.lacking + self._headline()
 
     def _headline(self) -> str:
-        short, many = self.of(SHORT), self.of(TOO_MANY)
-        kinds = {each.kind for each in self.pools}
-        noun = kinds.pop() if len(kinds) == 1 else "pool or volume"
-        total = len(self.pools)
-        every = (
-            counted(total, noun) if total == 1 or noun != "pool or volume" else f"{total:,} pools and volumes"
-        )
+        short, many, total = self.of(SHORT), self.of(TOO_MANY), len(self.pools)
         if total == 1:
             return _alone(self.pools[0], self.meet)
+        kinds = {each.kind for each in self.pools}
+        every = counted(total, *kinds) if len(kinds) == 1 else f"{total:,} pools and volumes"
         parts = []
         if short:
             missing = counted(sum(each.to_add for each in short), "alias", "aliases")
@@ -119,10 +116,7 @@ class SiteAnswer(Answer):
             found.append(f"{each.name}: {each.problem}.")
         if len(problems) > NAMED:
             found.append(f"{len(problems) - NAMED} more without an answer; --json has the reasons.")
-        uneven: dict[str, list[str]] = {}
-        for each in self.pools:
-            for note in each.notes:
-                uneven.setdefault(note, []).append(each.name)
+        uneven = by_key((note, each.name) for each in self.pools for note in each.notes)
         said = [
             f"{'Each of ' if len(names) > 1 else ''}{listed(names, NAMED)}: {note}."
             for note, names in uneven.items()

@@ -19,6 +19,7 @@ from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
 from planner.quantity import column
 from planner.render.text import counted
+from planner.results import Integers
 from planner.site.parts import SitePart, parts_of, rows_of_part
 from planner.site.pool_need import BUSY, covered
 from planner.sizing.gaps import all_notes
@@ -176,7 +177,7 @@ def _tracked(changed: Changed, answers: Iterator[Need]) -> Tracked:
 
 
 def _alike(
-    pool: RunsOverTime, first: np.ndarray, second: np.ndarray, near: float = 0.1, most: int = 4
+    pool: RunsOverTime, first: Integers, second: Integers, near: float = 0.1, most: int = 4
 ) -> list[tuple[int, int]]:
     """Pairs whose loads differ by a tenth at most, the busiest first; each interval after the change is in one."""
     known = np.isfinite(pool.response)

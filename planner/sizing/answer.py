@@ -15,7 +15,7 @@ from planner.demand import Law, Target
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.quantity import column
-from planner.render.text import sentence_case
+from planner.render.text import from_to, sentence_case
 from planner.results import Array
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Count, Gain
@@ -75,15 +75,6 @@ READING: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remarks:
-    """Sentences of an answer: `why` says the demand, `more` what else to know, `step` what to do next."""
-
-    why: str = ""
-    more: tuple[str, ...] = ()
-    step: str = ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AliasAnswer(Answer):
     """How many aliases, what they bring, and how far to trust it.
@@ -113,7 +104,7 @@ class AliasAnswer(Answer):
     * `gains`: what a volume of each class gets from the recommended aliases.
     * `grouping_error`: relative error of the wait of a volume that taking nearly equal volumes as one class makes; inf
       where it is not known.
-    * `remarks`: the demand in words, what to know, what to do next.
+    * `why`, `more` and `step`: the demand in words, what else to know, what to do next.
     * `together`: how much the bursts of a pool's volumes come together, from 0 (independent) to 1 (all at once), where
       measurements show it.
     * `together_count`: aliases that meet the target if the bursts of all volumes come together; None where the data
@@ -148,7 +139,9 @@ class AliasAnswer(Answer):
     classic: int | None
     gains: tuple[Gain, ...]
     grouping_error: float
-    remarks: Remarks = field(default_factory=Remarks)
+    why: str = ""
+    more: tuple[str, ...] = ()
+    step: str = ""
     together: Interval | None = None
     together_count: int | None = None
     law: Law | None = None
@@ -210,15 +203,9 @@ class AliasAnswer(Answer):
         return np.asarray(self.response.high)
 
     @property
-    def why(self) -> str:
-        """The demand in words."""
-        return self.remarks.why
-
-    @property
     def spread(self) -> str:
         """The range in words."""
-        low, high = self.range
-        return f"{low} to {high}" if low != high else f"{low}"
+        return from_to(*self.range)
 
     @property
     def headline(self) -> str:
@@ -258,16 +245,16 @@ class AliasAnswer(Answer):
         if not self.helps:
             return (
                 f"{head}aliases do not help: the wait becomes service. {sentence_case(_aliases(self.recommended))} "
-                f"({self.spread}) would meet the target: {self._gain(self.recommended)}."
+                f"({self.spread}) would meet the target: {self._gain()}."
             )
         head += f"{_aliases(self.recommended)} ({self.spread}){self._together}"
         used = f", {self.in_use} in use" if self.in_use and self.in_use != self.recommended else ""
         if self.recommended > self.in_use:
             more = render.counted(self.recommended - self.in_use, "device number")
-            return f"{head}{used}: {self._gain(self.recommended)}; {more}{' more' if self.in_use else ''}."
+            return f"{head}{used}: {self._gain()}; {more}{' more' if self.in_use else ''}."
         if self.recommended < self.in_use:
             spare = f"{self.count.spare} could serve elsewhere" if self.count.change else NOT_SURE
-            return f"{head}{used}: {spare}; with {self.recommended} {self._gain(self.recommended)}."
+            return f"{head}{used}: {spare}; with {self.recommended} {self._gain()}."
         if self.in_use:
             return f"{head}: those in use are enough; {self._now()}."
         if self.waiting:
@@ -306,8 +293,9 @@ class AliasAnswer(Answer):
         rate, response = self.rows.io_rate[self.in_use], self.rows.response_time[self.in_use]
         return f"I/O rate {readable(rate)}/s, response {_ms(response)} ms"
 
-    def _gain(self, count: int) -> str:
-        """From now to `count`: rate with its ends, response."""
+    def _gain(self) -> str:
+        """From now to the recommended count: rate with its ends, response."""
+        count = self.recommended
         now, then = (float(self.rows.io_rate[k]) for k in (self.in_use, count))
         if abs(then / now - 1) < SAME:
             most = float(self.rate.high[count])
@@ -324,41 +312,36 @@ class AliasAnswer(Answer):
     def notes(self) -> tuple[str, ...]:
         """Where else to look, the demand, what to know, what to do next."""
         look = (LOOK,) if self.doubts and not self.below_floor else ()
-        return (*self.gaps.notes, *look, self.why, *self._more(), *filter(None, (self._step,)))
+        return (*self.gaps.notes, *look, self.why, *self._further())
 
-    @property
-    def _step(self) -> str:
-        if self.below_floor:
-            return "Next: measure a busier interval; --floor 0 takes this one at its word."
-        return self.remarks.step
-
-    def _more(self) -> tuple[str, ...]:
-        rule: tuple[str, ...] = ()
+    def _further(self) -> list[str]:
+        """The rule of thumb, counts on the way to the target, what the answer rests on, what to do next."""
+        found = []
         if self.rule_of_thumb is not None:
             grown = ", grown as the demand," if self.growth else ","
-            rule = (
-                f"By the rule of thumb {self.rule_of_thumb}: aliases in use plus the queue{grown} rounded up.",
+            found.append(
+                f"By the rule of thumb {self.rule_of_thumb}: aliases in use plus the queue{grown} rounded up."
             )
         half, most = self.removes(0.5), self.removes(0.9)
-        steps: tuple[str, ...] = ()
         if half is not None and most is not None and self.recommended > self.in_use:
             some = f"{_aliases(half)} {'removes' if half == 1 else 'remove'} half, {most} 90 %"
-            steps = (f"Of the wait, {some}; the target takes {self.recommended}.",)
-        steady = {"poisson", "closed", "open", UNEQUAL}
-        tries = [FEW_TRIES] if not self.target.of_waits and self.readings[0].kind not in steady else []
+            found.append(f"Of the wait, {some}; the target takes {self.recommended}.")
+        if not self.target.of_waits and self.readings[0].kind not in {"poisson", "closed", "open", UNEQUAL}:
+            found.append(FEW_TRIES)
         if self.target.wait_percentile is not None:
-            tries.append(EXPONENTIAL)
-        return (*rule, *steps, *tries, *self._of_together(), *self.remarks.more, *words_of(self.law), SCOPE)
-
-    def _of_together(self) -> tuple[str, ...]:
-        """How much the bursts of volumes come together, where data say it."""
-        if self.together is None or self.together.high - self.together.low >= 1.0 or self.joined:
-            return ()
-        low, value, high = self.together
-        return (
-            f"The volumes' I/Os come together to {percent(value)} ({percent(low)} to {percent(high)}; 0 % "
-            "independent, 100 % all at once), as what waits with aliases in use shows.",
-        )
+            found.append(EXPONENTIAL)
+        if self.together is not None and self.together.high - self.together.low < 1.0 and not self.joined:
+            low, value, high = map(percent, self.together)
+            found.append(
+                f"The volumes' I/Os come together to {value} ({low} to {high}; 0 % independent, 100 % all at once), as "
+                "what waits with aliases in use shows."
+            )
+        found += [*self.more, *words_of(self.law), SCOPE]
+        if self.below_floor:
+            found.append("Next: measure a busier interval; --floor 0 takes this one at its word.")
+        elif self.step:
+            found.append(self.step)
+        return found
 
     def measured_at(self, figure: str) -> tuple[int, ...]:
         """Counts at which this figure of `rows` was measured; no response without a queue."""
@@ -434,10 +417,7 @@ class AliasAnswer(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, with unit suffixes, as `--json` prints it."""
-        return {
-            **record(self, FIGURES),
-            "notes": [*self.gaps.notes, *self._more(), *filter(None, (self._step,))],
-        }
+        return {**record(self, FIGURES), "notes": [*self.gaps.notes, *self._further()]}
 
     @property
     def demand(self) -> dict[str, Any]:

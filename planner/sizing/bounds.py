@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.calibrate.error_bar import central, smeared
 from planner.calibrate.spread import points
@@ -16,7 +15,7 @@ from planner.demand import Law, Readings, Target
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.measurements import Run
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 
 NORMAL_90: Final = 1.645
 
@@ -26,11 +25,11 @@ class MovedVolumes:
     """Volumes at one end of what calibration and law leave open, `places` among those asked, read by `chosen` alone."""
 
     read: Readings
-    places: NDArray[np.intp]
-    chosen: NDArray[np.int64]
+    places: Integers
+    chosen: Integers
 
 
-def ends_of(read: Readings, chosen: NDArray[np.int64], law: Law) -> list[MovedVolumes]:
+def ends_of(read: Readings, chosen: Integers, law: Law) -> list[MovedVolumes]:
     """Volumes by the candidates `chosen`, with the law moved along each axis, and the think time, read by it, too."""
     every = np.arange(chosen.size)
     only = np.zeros_like(read.weight)
@@ -55,7 +54,7 @@ def ends_of(read: Readings, chosen: NDArray[np.int64], law: Law) -> list[MovedVo
     return ends
 
 
-def counts_at_ends(read: Readings, chosen: NDArray[np.int64], law: Law, target: Target) -> Array:
+def counts_at_ends(read: Readings, chosen: Integers, law: Law, target: Target) -> Array:
     """Counts of many volumes at the ends of `ends_of`, (ends, volumes); nan where a volume has no such end.
 
     A count is inf where none meets the target.
@@ -93,6 +92,11 @@ def band(
     return Interval(least, chosen.copy(), most)
 
 
+def grown_share(growth: float) -> tuple[float, float]:
+    """Ends of a rate over the measured one: with more demand it may rise by as much, with less fall by as much."""
+    return min(1.0, 1.0 + growth), max(1.0, 1.0 + growth)
+
+
 def through(
     band: Interval, known: Mapping[int, Interval], growth: float, *, rising: bool = False
 ) -> Interval:
@@ -102,7 +106,7 @@ def through(
     a response is no shorter, and at least as open as the digits are. The ends of a rate do not fall with more aliases.
     """
     least, value, most = band
-    small, large = min(1.0, 1.0 + growth), max(1.0, 1.0 + growth)
+    small, large = grown_share(growth)
     for count, interval in known.items():
         if count >= value.size or math.isnan(interval.value):
             continue
@@ -197,7 +201,7 @@ class Correction:
         place = np.minimum(np.searchsorted(self.counts, counts), self.counts.size - 1)
         there = self.counts[place] == counts
 
-        def factor(at: Array, missed: Array, seen: NDArray[np.bool_]) -> Array:
+        def factor(at: Array, missed: Array, seen: Flags) -> Array:
             found = np.interp(counts, at, np.clip(missed, -MOST, MOST))
             return np.exp(np.where(seen, np.interp(counts, at, missed), found))
 
@@ -223,7 +227,7 @@ class Correction:
             nothing = np.full_like(ends, np.inf)
             least, most = -nothing if self.growth > 0 else ends, nothing if self.growth < 0 else ends
             queued = -self._held(-queued, counts, at, least, most)
-        small, large = min(1.0, 1.0 + self.growth), max(1.0, 1.0 + self.growth)
+        small, large = grown_share(self.growth)
         rate = self._held(rate, counts, self.counts, small * self.rates, large * self.rates)
         measured = self.services[place]
         bound = np.maximum if self.growth > 0 else np.minimum

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner import render
 from planner.answer import record
@@ -16,6 +15,7 @@ from planner.devices import Performance, Pool
 from planner.measurements import Run
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN
+from planner.results import Integers
 from planner.units import MILLISECOND, readable
 
 
@@ -114,7 +114,7 @@ def gains(pool: Pool, rows: Performance, in_use: int, recommended: int) -> tuple
     )
 
 
-def own_gains(found: Sequence[Gain], run: Run, classes: NDArray[np.int64]) -> tuple[Gain, ...]:
+def own_gains(found: Sequence[Gain], run: Run, classes: Integers) -> tuple[Gain, ...]:
     """The same from what was measured of the volumes of each class, `classes` of each volume."""
     measured = []
     for k, gain in enumerate(found):

@@ -7,18 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.demand import Target
 from planner.devices import Performance, Pool
 from planner.errors import ConvergenceError, PlannerError
-from planner.results import Array
+from planner.results import Array, Integers
 from planner.units import MOST_ALIASES
 
 HALVE_EVERY: Final = 4
 """Rounds after which an interval of counts is halved, should straight lines lead nowhere."""
 
-Counts = NDArray[np.int64]
 Answer = int | PlannerError | None
 """A count; None where no count meets the target."""
 
@@ -123,8 +121,8 @@ def fewest(
 
 
 def _following(
-    low: Counts, high: Counts, limit: Counts, at_low: Array, at_high: Array, slope: Array, rounds: int
-) -> Counts:
+    low: Integers, high: Integers, limit: Integers, at_low: Array, at_high: Array, slope: Array, rounds: int
+) -> Integers:
     """Count to try next, between one that misses the target and one that meets it or is out of reach."""
     upward, downward = high > limit, np.isnan(at_low)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -16,7 +16,8 @@ from planner.devices import Performance
 from planner.errors import InputError, PlannerError
 from planner.measurements import Run
 from planner.quantity import column
-from planner.render.text import first_of, listed, sentence_case
+from planner.render.text import first_of, from_to, listed, sentence_case
+from planner.results import by_key
 from planner.sizing.answer import SCOPE, unmeasured, words_of
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Count
@@ -377,7 +378,6 @@ class Subsystem(Answer):
     def headline(self) -> str:
         """Sums over all pools."""
         total = self.total()
-        low, high = total.range or (0, 0)
         volumes = sum(pool.volumes for pool in self.pools)
         gain = ""
         if total.now is not None and total.then is not None and math.isfinite(total.now.response_time):
@@ -387,7 +387,7 @@ class Subsystem(Answer):
             now, then = map(readable, rates)
             rate = f"{now}/s as before" if now == then else f"{now} to {then}/s"
             gain = f" I/O rate {rate}, response {before} to {after} ms."
-        ends = f"{low:,} to {high:,}" if high > low else f"{low:,}"
+        ends = from_to(*(total.range or (0, 0)))
         assumed = unmeasured(run.assumed for pool in self.measured for run in pool.runs)
         left = len(self.pools) - len(self.answered)
         without = f"; {render.counted(left, 'pool has', 'pools have')} no answer" if left else ""
@@ -444,10 +444,8 @@ class Subsystem(Answer):
 
     def _pool_notes(self) -> list[str]:
         """Notes of the pools, each once."""
-        notes: dict[str, list[str]] = {}
-        for pool in self.pools:
-            for note in pool.notes:
-                notes.setdefault(sentence_case(note).rstrip("."), []).append(pool.name)
+        every = ((note, pool.name) for pool in self.pools for note in pool.notes)
+        notes = by_key((sentence_case(note).rstrip("."), name) for note, name in every)
         said = [
             f"{note} ({'all pools' if len(names) == len(self.pools) else _names(names)})."
             for note, names in notes.items()

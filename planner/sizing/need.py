@@ -17,6 +17,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.measurements.run import BY_CHANCE
 from planner.render.text import sentence_case
+from planner.results import by_key
 from planner.sizing.answer import AliasAnswer, beyond_range
 from planner.sizing.bursty_pool import size_bursty_pools
 from planner.sizing.gaps import below_floor, unanswered
@@ -91,9 +92,9 @@ def need(
     shares = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(cases),)).tolist()
     sized = size(cases, law, target or Target(), shares, every=ranges, enough=enough, known=known)
     if ranges:
-        both = (each.at_ends for each in sized if isinstance(each, Sized) and each.run.queue_known)
-        with_ends = [*sized, *chain.from_iterable(both)]
-        others_together([each for each in with_ends if isinstance(each, SizedPool) and each.counted])
+        at_ends = chain.from_iterable(each.at_ends for each in sized if isinstance(each, Sized))
+        pools = [each for each in (*sized, *at_ends) if isinstance(each, SizedPool)]
+        others_together([each for each in pools if each.counted and each.range_asked])
     return [Need() if each is None else _answered(each, ranges=ranges) for each in sized]
 
 
@@ -117,9 +118,8 @@ def size(
     if every:
         asked += _at_ends(cases, growth)
     found: list[Sized | PlannerError | None] = [None] * len(asked)
-    by_law: dict[tuple[Law, bool], list[int]] = {}
-    for place, (_, case, _, whole) in enumerate(asked):
-        by_law.setdefault((with_time_for_gap(law, case), whole), []).append(place)
+    laws = ((with_time_for_gap(law, case), whole) for _, case, _, whole in asked)
+    by_law = by_key((key, place) for place, key in enumerate(laws))
     for (own, whole), places in by_law.items():
         of, some, shares, _ = zip(*(asked[place] for place in places), strict=True)
         sized = _size(
@@ -128,6 +128,8 @@ def size(
         )  # fmt: skip
         for place, each in zip(places, sized, strict=True):
             found[place] = each
+            if isinstance(each, Sized):
+                each.range_asked = whole
     for (k, *_), end in zip(asked[len(cases) :], found[len(cases) :], strict=True):
         if isinstance(each := found[k], Sized):
             each.at_ends = (*each.at_ends, end)
@@ -361,12 +363,9 @@ def present_cases(
 
     cases: dict[str, tuple[Run, ...]] = {}
     for name, rows in measured.items():
-        by_source: dict[str, list[int]] = {}
-        for k, (source, _) in enumerate(rows):
-            by_source.setdefault(source, []).append(k)
-        by_count: dict[int, list[int]] = {}
-        for k in sorted(worst(name, places) for places in by_source.values()):
-            by_count.setdefault(rows[k][1].aliases, []).append(k)
+        by_source = by_key((source, k) for k, (source, _) in enumerate(rows))
+        present = sorted(worst(name, places) for places in by_source.values())
+        by_count = by_key((rows[k][1].aliases, k) for k in present)
         kept = sorted(worst(name, places) for places in by_count.values())
         cases[name] = tuple(
             _chosen(rows[k][1], len(rows)) if len(kept) < len(rows) else rows[k][1] for k in kept

@@ -51,17 +51,17 @@ def _panel(answer: AliasAnswer, panel: style.Axes, figure: str, band: Interval, 
     panel.axvline(
         answer.recommended, color=style.COLORS[0], linestyle="--", label=f"recommended: {answer.recommended}"
     )
-    measured = [k for k in answer.measured_at(figure) if k <= counts[-1]]
-    if measured:
+    marked, color, label = (
+        [k for k in answer.measured_at(figure) if k <= counts[-1]],
+        style.MEASURED,
+        "measured",
+    )
+    if not marked and answer.growth:
+        marked, color, label = [answer.in_use], "0.5", f"in use, demand grown by {percent(answer.growth)}"
+    if marked:
         panel.plot(
-            measured, values[measured] / unit, "D", color=style.MEASURED, markersize=7, fillstyle="none",
-            zorder=style.ABOVE, clip_on=False, label="measured",
-        )  # fmt: skip
-    elif answer.growth:
-        now = answer.in_use
-        panel.plot(
-            [now], [values[now] / unit], "D", color="0.5", markersize=7, fillstyle="none", zorder=style.ABOVE,
-            clip_on=False, label=f"in use, demand grown by {percent(answer.growth)}",
+            marked, values[marked] / unit, "D", color=color, markersize=7, fillstyle="none", zorder=style.ABOVE,
+            clip_on=False, label=label,
         )  # fmt: skip
     panel.set_ylim(0, None)
     style.whole_numbers(panel)

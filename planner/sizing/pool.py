@@ -22,7 +22,8 @@ from planner.devices import Performance, Pool, solve_pools
 from planner.errors import ConvergenceError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
-from planner.results import Array
+from planner.render.text import from_to
+from planner.results import Array, Integers
 from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedReading
 from planner.sizing.bounds import NORMAL_90, Correction, spaced
 from planner.sizing.bursty_pool import all_at_once, row_of
@@ -31,7 +32,6 @@ from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
 from planner.sizing.sized import Known, Sized
 from planner.sizing.volume import classic_aliases
 from planner.sizing.volumes import (
-    Indices,
     alike,
     each_volume,
     fitted,
@@ -56,7 +56,7 @@ class GrownDemand:
 
     pools: tuple[Pool, ...]
     shares: tuple[float, ...] = (1.0,)
-    groups: tuple[Indices, ...] = ()
+    groups: tuple[Integers, ...] = ()
     error: float = 0.0
 
     @classmethod
@@ -79,7 +79,7 @@ class GrownDemand:
         return max(most_useful(each, most) for each in self.pools)
 
     @property
-    def classes(self) -> Indices:
+    def classes(self) -> Integers:
         """Class of each volume in it."""
         return self.groups[int(np.argmax(self.shares))]
 
@@ -204,11 +204,11 @@ class SizedPool(Sized):
         ]
         if len(rows) < len(moved):
             return {}
-        names = ("io_rate", "response_time")
-        return {
-            name: np.log(np.array([getattr(each, name)[0] for each in rows]) / getattr(here, name)[0])
-            for name in names
-        }
+        with np.errstate(divide="ignore", invalid="ignore"):  # where a queue grows without bound
+            return {
+                name: np.log(np.array([getattr(each, name)[0] for each in rows]) / getattr(here, name)[0])
+                for name in ("io_rate", "response_time")
+            }
 
     @property
     def alternatives(self) -> list[GrownDemand]:
@@ -216,7 +216,7 @@ class SizedPool(Sized):
         return [*self.demands[1:], *self.moved]
 
     @cached_property
-    def around(self) -> tuple[Indices, list[Performance | PlannerError]]:
+    def around(self) -> tuple[Integers, list[Performance | PlannerError]]:
         """Some counts, and what all `alternatives` do with them."""
         few = some_counts(self.sweep[0].aliases.size - 1, self.count, [run.aliases for run in self.runs])
         return few, solved(self.alternatives, [few.astype(np.float64)] * len(self.alternatives))
@@ -473,11 +473,11 @@ def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedRead
     parts = []
     if closed.any():
         between_ios = milliseconds(float(think[closed].min()), float(think[closed].max()))
-        many = _from_to(people[closed])
+        many = _range_of(people[closed])
         noun = "requester" if many == "1" else "requesters"
         parts.append(f"{many} {noun} a volume with {between_ios} between I/Os")
     if not closed.all():
-        parts.append(f"open arrivals, {_from_to(arrival_rate[~closed])}/s a volume")
+        parts.append(f"open arrivals, {_range_of(arrival_rate[~closed])}/s a volume")
     same = closed.all() and np.unique(people).size == 1
     return NamedReading(
         kind="closed" if closed.all() else "open" if not closed.any() else UNEQUAL,
@@ -487,9 +487,8 @@ def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedRead
     )  # fmt: skip
 
 
-def _from_to(values: Array) -> str:
-    low, high = readable(float(values.min())), readable(float(values.max()))
-    return low if low == high else f"{low} to {high}"
+def _range_of(values: Array) -> str:
+    return from_to(readable(float(values.min())), readable(float(values.max())))
 
 
 def moved_think_times(pool: Pool, off: Array) -> list[Pool]:
@@ -515,14 +514,14 @@ def moved_laws(pool: Pool, law: Law) -> list[Pool]:
     ]
 
 
-def some_counts(last: int, recommended: int, in_use: Sequence[int]) -> Indices:
+def some_counts(last: int, recommended: int, in_use: Sequence[int]) -> Integers:
     """Counts at which the other readings and laws are solved: between them all figures change smoothly."""
     near = [recommended + step for step in (-1, 0, 1)]
     wanted = {*np.linspace(0, last, 5).round().astype(int).tolist(), *near, *in_use}
     return np.array(sorted(k for k in wanted if 0 <= k <= last), dtype=np.int64)
 
 
-def between(values: Array, chosen: Array, few: Indices) -> Array:
+def between(values: Array, chosen: Array, few: Integers) -> Array:
     """Values at every count from those at a few: the logarithm of their ratio to the chosen reading is interpolated."""
     every = np.arange(chosen.size)
     bounded = np.isfinite(values) & np.isfinite(chosen[few])
@@ -536,7 +535,7 @@ def between(values: Array, chosen: Array, few: Indices) -> Array:
     return found
 
 
-Unshared = tuple[Interval, Interval, Interval, Indices]
+Unshared = tuple[Interval, Interval, Interval, Integers]
 
 
 def _unshared(run: Run) -> Unshared:
@@ -567,7 +566,7 @@ def _alone(unshared: Sequence[Unshared], law: Law, *, every: bool) -> list[list[
     return found
 
 
-def _of_readings(read: Readings, rows: Indices, columns: Indices, law: Law) -> Candidate:
+def _of_readings(read: Readings, rows: Integers, columns: Integers, law: Law) -> Candidate:
     """A candidate of one pool, of each volume the row that it is read in, and the column."""
     here, opened = (rows, columns), read.layout.kind[columns] == POISSON
     alone = read.service_time[here]
@@ -579,7 +578,7 @@ def _of_readings(read: Readings, rows: Indices, columns: Indices, law: Law) -> C
     return Candidate(pool=pool, residual=float(np.nan_to_num(read.strain[here]).max()))
 
 
-def _picked(many: int, *, opened: bool) -> Indices:
+def _picked(many: int, *, opened: bool) -> Integers:
     """Places of some of many candidates: the smallest and the largest bound the answer, those between show the way.
 
     Six of them, and the smallest population where it comes after open arrivals.
@@ -588,7 +587,7 @@ def _picked(many: int, *, opened: bool) -> Indices:
     return np.unique([smallest, *np.linspace(0, many - 1, min(many, 6)).round().astype(np.int64)])
 
 
-def _fitting(read: Readings) -> tuple[Indices, Indices]:
+def _fitting(read: Readings) -> tuple[Integers, Integers]:
     """Columns of steady readings of each row, those that fit, the preferred one first, and how many these are.
 
     It is the nearest where none fits. Open arrivals are preferred far from saturation, else the fewest requesters; of

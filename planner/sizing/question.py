@@ -40,6 +40,7 @@ from planner.measurements.systems import PoolRun, of_pool, pool_names, without_p
 from planner.render.text import counted, sentence_case
 from planner.reports.membership import LinuxDevices, Membership, share_together
 from planner.reports.schema import VOLUME, Missing
+from planner.results import Flags, by_key
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.gaps import (
     FLOOR,
@@ -426,6 +427,17 @@ class AliasQuestion:
             law=self.law, remarks=tuple(notes), gaps=short,
         )  # fmt: skip
 
+    def pools(
+        self,
+        pools: Sequence[MeasuredPool],
+        notes: Sequence[str] = (),
+        done: Callable[[int], None] | None = None,
+    ) -> Subsystem:
+        """The answer of many pools."""
+        return subsystem(
+            pools, self.law, target=self.target, growth=self.growth, floor=self.floor, notes=notes, done=done
+        )
+
     def volume_rows(self, cases: Sequence[Sequence[Run]]) -> list[VolumeRow]:
         """The row of each volume; those above the floor are answered together."""
         large = [k for k, runs in enumerate(cases) if not all(below_floor(run, self.floor) for run in runs)]
@@ -448,7 +460,7 @@ class AliasQuestion:
         """Devices, and labels of volumes without a number, of all intervals."""
         return {name for rows in self.every for name in rows.names}
 
-    def taken(self, rows: Rows, only: Devices | None) -> NDArray[np.bool_]:
+    def taken(self, rows: Rows, only: Devices | None) -> Flags:
         """Rows that are volumes asked for, with I/O or without."""
         asked = rows.is_base if only is None else rows.is_base & only.chosen(rows)
         return asked if self.exclude is None else asked & ~self.exclude.chosen(rows)
@@ -513,7 +525,6 @@ def _kind(measured: Measured, *of_a_pool: object) -> str:
 
 def _volumes(asked: AliasQuestion, only: Devices | None) -> AliasAnswer | VolumesAnswer:
     """Each volume with aliases of its own; one alone is answered in full."""
-    systems: dict[str, list[tuple[str, Run]]] = {}
     own, shared = without_pooled(asked.every) if only is None else (asked.every, [])
     if shared:
         names = ", ".join(shared[:3]) + (", ..." if len(shared) > 3 else "")  # noqa: PLR2004
@@ -521,10 +532,12 @@ def _volumes(asked: AliasQuestion, only: Devices | None) -> AliasAnswer | Volume
         asked = replace(asked, notes=[*asked.notes, left])
     asked = replace(asked, missing=[each for each in asked.missing if each.pool is None])
     there = {rows.names[k] for rows in own for k in np.flatnonzero(asked.taken(rows, only))}
-    for rows in replace(asked, every=own).with_io(only):
-        for run in volume_runs(rows, only, asked.exclude):
-            systems.setdefault(run.name, []).append((asked.source(rows), asked.declared(run)))
-    cases, notes = asked.cases(systems)
+    measured = by_key(
+        (run.name, (asked.source(rows), asked.declared(run)))
+        for rows in replace(asked, every=own).with_io(only)
+        for run in volume_runs(rows, only, asked.exclude)
+    )
+    cases, notes = asked.cases(measured)
     several, short = list(cases.values()), asked.gaps(len(there), only)
     if len(several) == 1:
         return asked.alone(several[0], notes, short)
@@ -565,13 +578,9 @@ def _rows(numbers: Sequence[Numbers], question: AliasQuestion, *, pooled: bool) 
     if not numbers:
         raise InputError("rate", "no rows", "arrays of one row or more")
     if pooled:
-        pools = [
-            MeasuredPool(name=run.name, volumes=run.bases, aliases=run.aliases, runs=(run,))
-            for run in runs.values()
-        ]
-        return subsystem(
-            pools, question.law, target=question.target, growth=question.growth, floor=question.floor
-        )
+        return question.pools([
+            MeasuredPool(name=run.name, volumes=run.bases, aliases=run.aliases, runs=(run,)) for run in runs.values()
+        ])  # fmt: skip
     found = dict(zip(runs, question.volume_rows([(run,) for run in runs.values()]), strict=True))
     return question.volumes([(found | wrong)[k] for k in range(len(numbers))])
 
@@ -627,15 +636,7 @@ def _pools(
             raise InputError("io_rate", 0.0, f"a volume of pool {only.name} with I/O; there is none", "1/s")
         return asked.alone(only.runs, notes, short.get(only.name, NOTHING_MISSING))
     with asked.progress("Pools", len(several)) as done:
-        answer = subsystem(
-            several,
-            asked.law,
-            target=asked.target,
-            growth=asked.growth,
-            floor=asked.floor,
-            notes=notes,
-            done=done,
-        )
+        answer = asked.pools(several, notes, done)
     return replace(answer, gaps=short)
 
 

@@ -24,7 +24,7 @@ from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import Correction, band, holding, through
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of
-from planner.sizing.wording import remarks
+from planner.sizing.wording import with_sentences
 from planner.units import ADDRESSES, MILLISECOND, readable
 
 ROWS_BEYOND: Final = 2
@@ -69,6 +69,7 @@ class Sized(ABC):
     residual = 0.0  # normalized residual of the nearest demand: 1 and less fits
     grouping_error = 0.0
     unsolved: PlannerError | None = None  # why the solver has no answer to it
+    range_asked = True  # or the count alone
 
     def __init__(self, runs: tuple[Run, ...], law: Law, target: Target, growth: float) -> None:
         self.runs, self.law, self.target, self.growth = runs, law, target, growth
@@ -184,8 +185,12 @@ class Sized(ABC):
     @property
     def first_last(self) -> int:
         """The count up to which the answer most likely lies."""
-        near = max(self.guess, self.run.rule_of_thumb or 0, *(run.aliases for run in self.runs))
-        return min(near + ROWS_BEYOND, self.run.most_aliases)
+        return self._beyond(self.guess, self.run.rule_of_thumb)
+
+    def _beyond(self, count: int, rule_of_thumb: int | None) -> int:
+        """A little more than these counts and those that were measured, up to all that there are addresses for."""
+        most = max(count, rule_of_thumb or 0, *(run.aliases for run in self.runs))
+        return min(most + ROWS_BEYOND, self.run.most_aliases)
 
     @cached_property
     def sweep(self) -> tuple[Performance, Performance]:
@@ -254,7 +259,7 @@ class Sized(ABC):
             try:
                 if not isinstance(end, Sized):
                     raise InfeasibleError(str(end))
-                least, most = end.range if self.run.queue_known else (end.count, end.count)
+                least, most = end.range if end.range_asked else (end.count, end.count)
                 low, high = min(low, least), max(high, most)
             except PlannerError:
                 high = self.run.most_aliases  # no count answers it
@@ -264,10 +269,7 @@ class Sized(ABC):
         """The whole answer."""
         rows, model = self.sweep
         run, count = self.run, self.count
-        last = min(
-            max(count, self.rule_of_thumb or 0, *(each.aliases for each in self.runs)) + ROWS_BEYOND,
-            run.most_aliases,
-        )
+        last = self._beyond(count, self.rule_of_thumb)
         if last >= rows.aliases.size:
             model = self.model(np.arange(last + 1.0))
             rows = self.corrected(model)
@@ -285,7 +287,7 @@ class Sized(ABC):
             grouping_error=self.grouping_error, law=self.law,
         )  # fmt: skip
         before, after, open_yet = self.sentences(found)
-        return replace(found, remarks=remarks(self.runs, found, before, after, open_yet=open_yet))
+        return with_sentences(self.runs, found, before, after, open_yet=open_yet)
 
     def _out_of_reach(self, rows: Performance) -> str:
         """What the largest count comes to."""

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner import queueing
 from planner.demand import (
@@ -30,7 +29,7 @@ from planner.devices import Performance, Pool, Volume, VolumeClass
 from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import NORMAL_90, counts_at_ends, ends_of, spaced
 from planner.sizing.sized import Sized, curve, finite, with_fails
@@ -164,7 +163,7 @@ class SizedVolume(Sized):
         chosen = {"io_rate": now.rate[0, k, 0], "response_time": now.response[0, k, 0]}
         return {name: np.log(moved[name][:, 0] / each) for name, each in chosen.items()}
 
-    def _moved(self, read: Readings, counts: NDArray[np.int64]) -> dict[str, Array]:
+    def _moved(self, read: Readings, counts: Integers) -> dict[str, Array]:
         """Rates and responses of the chosen candidate at the ends of what the model leaves open, (ends, counts)."""
         moved = [each.read.predict(counts) for each in ends_of(read, self.counts.chosen, self.law)]
         both = {"io_rate": [each.rate for each in moved], "response_time": [each.response for each in moved]}
@@ -254,7 +253,7 @@ def _solve_together(volumes: Mapping[int, SizedVolume], read: Readings) -> None:
             volumes[place].__dict__["moved_counts"] = finite(counts.tolist())
 
 
-def _predicted_together(read: Readings, chosen: NDArray[np.int64], many: int) -> list[Performance]:
+def _predicted_together(read: Readings, chosen: Integers, many: int) -> list[Performance]:
     """The curve of the chosen candidate of each volume at 0 to `many` - 1 aliases; steady ones by a station's law."""
     counts = np.arange(float(many))
     rate, service, queued = (np.empty((chosen.size, many)) for _ in range(3))
@@ -327,7 +326,7 @@ def _of_fits(read: Readings, fits: Sequence[Fit]) -> Readings:
     return replace(read, demands=demands, service_time=service, weight=weight, strain=strain, excess=None)
 
 
-def counting(read: Readings) -> NDArray[np.bool_]:
+def counting(read: Readings) -> Flags:
     """Candidates that count for the range: those kept, and of a steady row every steady one inside its digits."""
     kept = read.kept[0]
     if read.steady[0] and not read.others:

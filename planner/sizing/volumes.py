@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner import queueing
 from planner.demand import Law
@@ -17,7 +17,7 @@ from planner.errors import ConvergenceError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.queueing.pools.grouping import VolumeGroups, alias_pool_of_volumes, classes_of
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 from planner.sizing.fewest import first_guess
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 FEW_CLASSES: Final = 16  # of equal volumes, up to which nothing is grouped further
 
-Indices = NDArray[np.int64]
 CHI_SQUARE_95: Final = 3.84  # of one degree of freedom
 OUT_OF_REACH: Final = 0.05  # share of a requester's time from I/O to I/O by which it may lack any to think
 
@@ -86,24 +85,24 @@ def grown(pool: Pool, growth: float) -> tuple[list[Pool], list[float]]:
     return sides, [1 - part, part]
 
 
-def grouped(pool: Pool, most_aliases: int) -> tuple[Pool, Indices, float]:
+def grouped(pool: Pool, most_aliases: int) -> tuple[Pool, Integers, float]:
     """Group volumes of nearly equal demand: classes, the class of each (-1 where idle), and the error of the wait."""
     rows, service, present = _rows(pool)
-    groups = classes_of(**rows, spread=1e-6)
-    if groups.volumes.size <= FEW_CLASSES:
-        return _of_groups(pool, groups, service), _classes(present, groups), 0.0
-    guess = min(first_guess(_of_groups(pool, groups, service)), most_aliases)
-    try:
-        solved = alias_pool_of_volumes(
-            guess, tolerance=0.02, most_classes=16, inflation=pool.inflation,
-            redrive_time=pool.redrive_time, **{"service_time": float(service.mean()), **rows},  # type: ignore[arg-type]
-        )  # fmt: skip
-    except ConvergenceError:  # as it says itself where it is counted
-        return _of_groups(pool, groups, service), _classes(present, groups), 0.0
-    return _of_groups(pool, solved.groups, service), _classes(present, solved.groups), solved.error
+    groups, error = classes_of(**rows, spread=1e-6), 0.0
+    if groups.volumes.size > FEW_CLASSES:
+        guess = min(first_guess(_of_groups(pool, groups, service)), most_aliases)
+        with suppress(ConvergenceError):  # as it says itself where it is counted
+            solved = alias_pool_of_volumes(
+                guess, tolerance=0.02, most_classes=16, inflation=pool.inflation, redrive_time=pool.redrive_time,
+                **{"service_time": float(service.mean()), **rows},  # type: ignore[arg-type]
+            )  # fmt: skip
+            groups, error = solved.groups, solved.error
+    class_of = np.full(present.size, -1, dtype=np.int64)
+    class_of[present] = groups.group
+    return _of_groups(pool, groups, service), class_of, error
 
 
-def _rows(pool: Pool) -> tuple[dict[str, Array], Array, NDArray[np.bool_]]:
+def _rows(pool: Pool) -> tuple[dict[str, Array], Array, Flags]:
     """What each volume that asks for anything is grouped by, its service time, and which volumes these are."""
     population, think, rate, service = each_volume(pool)
     present = np.nan_to_num(population, nan=1.0) > 0
@@ -128,14 +127,7 @@ def _of_groups(pool: Pool, groups: VolumeGroups, service: Array) -> Pool:
     return replace(pool, classes=classes, service_time=mean)
 
 
-def _classes(present: NDArray[np.bool_], groups: VolumeGroups) -> Indices:
-    """Class of every volume."""
-    found = np.full(present.size, -1, dtype=np.int64)
-    found[present] = groups.group
-    return found
-
-
-def alike(run: Run) -> Indices:
+def alike(run: Run) -> Integers:
     """Group of each volume: those whose rates, services and queues the printed digits cannot tell apart."""
     rate, service, half = run.io_rate.value, run.service.value, run.service.high - run.service.value
     room, wait = half / service, run.queued.value / rate
@@ -150,7 +142,7 @@ def alike(run: Run) -> Indices:
     return np.unique(group, return_inverse=True)[1].astype(np.int64)
 
 
-def means(interval: Interval, groups: Indices) -> Interval:
+def means(interval: Interval, groups: Integers) -> Interval:
     """Mean over the volumes of each group, shape (groups,)."""
     count = np.bincount(groups)
     return Interval(*(np.bincount(groups, weights=end) / count for end in interval))

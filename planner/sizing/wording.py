@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy as np
 from planner import render
 from planner.demand import Counts
 from planner.measurements import Run
-from planner.sizing.answer import NOT_SURE, AliasAnswer, NamedReading, Remarks
+from planner.render.text import from_to
+from planner.sizing.answer import NOT_SURE, AliasAnswer, NamedReading
 from planner.units import percent, readable
 
 LEAST_ERROR: Final = 0.005  # of a wait; less is negligible
@@ -76,13 +78,14 @@ def of_volume(runs: Sequence[Run], counts: Counts, *, bursty: bool, several: boo
     return more
 
 
-def remarks(
+def with_sentences(
     runs: Sequence[Run], answer: AliasAnswer, first: Sequence[str], more: Sequence[str], *, open_yet: bool
-) -> Remarks:
+) -> AliasAnswer:
     """The demand in words, sentences before and after those of the measurement, and the next step."""
     run = runs[-1]
     grown = [f"Demand grown by {percent(answer.growth)} first."] if answer.growth else []
-    return Remarks(
+    return replace(
+        answer,
         why=demand(answer.readings, answer.recommended),
         more=(*first, *_joined(run), *run.notes, *more, *grown, *behind(run)),
         step=next_step(runs, answer.recommended, answer.range[1], helps=answer.helps, open_yet=open_yet),
@@ -112,7 +115,7 @@ def _joined(run: Run) -> list[str]:
         return [RANGE_ONLY]
     if known.size == given.size and low == high:
         return [joined_words(low)]
-    ends = " to ".join(dict.fromkeys(map(percent, (low, high))))
+    ends = from_to(percent(low), percent(high))
     return [
         f"The I/Os of {known.size} of {run.bases} volumes are taken to come together with those of others to {ends}, "
         "as given (0 % independent, 100 % all at once)."

@@ -9,14 +9,13 @@ from functools import partial
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.demand import Law, candidates_of_pool
 from planner.devices import Pool
 from planner.measurements import Run
 from planner.queueing import OverflowGroup, overflow_group
 from planner.reports.supply import Counts, PoolSupply
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 from planner.units import ADDRESSES
 
 NORMAL_95: Final = 1.96
@@ -116,7 +115,7 @@ def _found(supply: PoolSupply, marks: Counts) -> Counts:
     return np.maximum(marks, np.where(served, np.minimum(supply.aliases, 1), 0))
 
 
-def since_change(supply: PoolSupply) -> NDArray[np.bool_]:
+def since_change(supply: PoolSupply) -> Flags:
     """Intervals at the end of the file with the present number of aliases throughout."""
     same = (supply.aliases == supply.in_use)[::-1]
     since = len(same) if same.all() else int(np.argmin(same))
@@ -127,7 +126,7 @@ def since_change(supply: PoolSupply) -> NDArray[np.bool_]:
     return now
 
 
-def _never_busy(supply: PoolSupply, fewest: Counts, now: NDArray[np.bool_]) -> int:
+def _never_busy(supply: PoolSupply, fewest: Counts, now: Flags) -> int:
     """One less than the fewest free aliases that a try found: with that many fewer it would still have found one."""
     asked = now & (supply.tries > 0)
     if not now.any():
@@ -137,7 +136,7 @@ def _never_busy(supply: PoolSupply, fewest: Counts, now: NDArray[np.bool_]) -> i
     return max(int(fewest[asked].min()) - 1, 0)
 
 
-def _load_levels(tries: Array, levels: int = 5) -> tuple[NDArray[np.int64], Array]:
+def _load_levels(tries: Array, levels: int = 5) -> tuple[Integers, Array]:
     """Level of load of each interval, tries at each level: what adjacent intervals share is load, the rest chance."""
     if tries.size == 0 or tries.sum() == 0:
         return np.zeros(tries.size, dtype=np.int64), np.zeros(1)
@@ -157,7 +156,7 @@ def _load_levels(tries: Array, levels: int = 5) -> tuple[NDArray[np.int64], Arra
     return level, np.maximum(of_level, np.finfo(float).tiny)
 
 
-def _histogram(level: NDArray[np.int64], found: NDArray[np.int64], levels: int, aliases: int) -> Array:
+def _histogram(level: Integers, found: Integers, levels: int, aliases: int) -> Array:
     counts = np.bincount(level * (aliases + 1) + found, minlength=levels * (aliases + 1))
     return counts.reshape(levels, aliases + 1).astype(np.float64)
 
@@ -172,7 +171,7 @@ def _fail_error(tries: Array, fails: Array, blocks: int = 24) -> float:
     return float(np.sqrt(spread) / fails.sum())
 
 
-def _dispersion(supply: PoolSupply, now: NDArray[np.bool_], fewest: int = 100) -> Dispersion | None:
+def _dispersion(supply: PoolSupply, now: Flags, fewest: int = 100) -> Dispersion | None:
     """Half the mean square of differences, of `fewest` intervals at least: slow changes of the load drop out."""
     plain = supply.plain & now
     both = plain[1:] & plain[:-1]
@@ -304,9 +303,9 @@ def fit(observed: Observed) -> Fitted | None:
     )
 
 
-def _near(values: Array) -> NDArray[np.bool_]:
+def _near(values: Array) -> Flags:
     """Which misfits the counters allow, 95 %."""
-    near: NDArray[np.bool_] = values <= values.min() + CHI_SQUARE_95
+    near: Flags = values <= values.min() + CHI_SQUARE_95
     return near
 
 

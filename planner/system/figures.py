@@ -15,7 +15,7 @@ from planner import library
 from planner.calibrate.error_bar import stretch
 from planner.errors import ConvergenceError, InfeasibleError
 from planner.interval import Interval
-from planner.results import Array
+from planner.results import Array, by_key
 from planner.system.description import BROUGHT, PER_PAGE, Entry, System
 from planner.system.law import ONE_WAIT, SystemFigures, SystemScenarios, outcome_of
 
@@ -191,9 +191,7 @@ def solve_all(systems: Sequence[System], block: int = 512) -> list[Found | str]:
 
     What a `block` of scenarios needs stays in the cache.
     """
-    groups: dict[Any, list[int]] = {}
-    for k, system in enumerate(systems):
-        groups.setdefault(structure(system), []).append(k)
+    groups = by_key((structure(system), k) for k, system in enumerate(systems))
     found: list[Found | str] = [""] * len(systems)
     for places in groups.values():
         for start in range(0, len(places), block):

@@ -14,7 +14,7 @@ from planner.queueing import _linearizer
 from planner.queueing._product_form import Network, Rest, StationGroup, log_series, paces
 from planner.queueing._roots import increasing_root
 from planner.queueing.multiclass import small_enough
-from planner.results import Array, Integers
+from planner.results import Array, Integers, by_key
 from planner.system.stations import Cycle, PagingGroup, VolumeGroup, refuse, solve_volumes
 
 ROUNDS: Final = 60
@@ -133,9 +133,7 @@ class Loop:
 
     def run(self) -> Loads:
         """Throughput of every class, and what the stations hold, of scenarios that were checked."""
-        pools: dict[tuple[str, str], list[VolumeGroup]] = {}
-        for group in self.volumes:
-            pools.setdefault((group.pool, group.pool or group.name), []).append(group)
+        pools = by_key(((group.pool, group.pool or group.name), group) for group in self.volumes)
         self.times = {group.name: group.service for group in self.volumes}
         found, moved = self._network(None), np.inf
         for _ in range(ROUNDS):

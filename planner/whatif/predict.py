@@ -21,8 +21,8 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.library import Model
 from planner.quantity import LARGEST_GRID, Quantity, Value, listed, span, vary
-from planner.render.text import sentence_case
-from planner.results import Array
+from planner.render.text import from_to, sentence_case
+from planner.results import Array, by_key
 from planner.units import given, readable
 
 BELOW: Final = "response"  # the second figure, where the kind has it
@@ -162,8 +162,8 @@ class Prediction(Answer):
         known = values[np.isfinite(values)]
         if not known.size:
             return f"{scenarios} "
-        ends = [readable(float(end)) for end in (known.min(), known.max())]
-        return f"{self.figures[0].label} {' to '.join(dict.fromkeys(ends))}{per} in {scenarios} "
+        ends = from_to(readable(float(known.min())), readable(float(known.max())))
+        return f"{self.figures[0].label} {ends}{per} in {scenarios} "
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -338,16 +338,14 @@ def _wanted(question: Quantity, low: float, high: float) -> str:
 def _values(model: Model, asked: Sequence[Scenario]) -> dict[str, Interval]:
     """All figures, each of shape (scenarios,); scenarios with the same parameters are asked together."""
     questions = {question.key for question in KINDS[model.kind].QUESTIONS}
-    groups: dict[tuple[tuple[str, Value], ...], list[int]] = {}
-    for k, each in enumerate(asked):
-        given = tuple((key, value) for key, value in each.items() if key not in questions)
-        groups.setdefault(given, []).append(k)
+    own = ({key: value for key, value in each.items() if key not in questions} for each in asked)
+    groups = by_key((tuple(numbers.items()), k) for k, numbers in enumerate(own))
     found = {
         shown.key: Interval(*(np.full(len(asked), np.nan) for _ in range(3)))
         for shown in KINDS[model.kind].FIGURES
     }
-    for given, places in groups.items():
-        numbers = {key: float(value) for key, value in given}
+    for parameters, places in groups.items():
+        numbers = {key: float(value) for key, value in parameters}
         for key, within in intervals(model, [asked[k] for k in places], numbers).items():
             for whole, part in zip(found[key], within, strict=True):
                 whole[places] = part
@@ -359,7 +357,7 @@ def _warnings(model: Model, asked: Sequence[Scenario]) -> tuple[str, ...]:
     for key, (low, high) in model.validity.items():
         values = [float(each[key]) for each in asked if key in each]
         if values and (min(values) < low or max(values) > high):
-            span = " to ".join(dict.fromkeys(given(end) for end in (low, high)))
+            span = from_to(given(low), given(high))
             found.append(f"{key} outside of what was measured ({span}): the answer is an extrapolation")
     return (*found, *(_over_channel(model, asked) if KINDS[model.kind] is DiskPath else ()))
 
@@ -376,8 +374,7 @@ def _over_channel(model: Model, asked: Sequence[Scenario]) -> list[str]:
         bounds += at.channel_bound[at.rate > at.channel_bound].tolist()
     if not bounds:
         return []
-    least, most = readable(min(bounds)), readable(max(bounds))
-    carried = least if least == most else f"{least} to {most}"
+    carried = from_to(readable(min(bounds)), readable(max(bounds)))
     return [
         f"one requester is answered as measured, above the {carried}/s that the channel carries: its misses cannot "
         "have come from the disk; `planner disk rate`, and more requesters, have the latter"
@@ -437,9 +434,7 @@ def _panel(found: Prediction, shown: Quantity, axes: style.Axes) -> None:
     """One figure with its band, a line for each value of what was varied besides."""
     first, *others = _varied(found)
     columns = {column.name: column for column in found.table().columns}
-    lines: dict[tuple[Value, ...], list[int]] = {}
-    for k, each in enumerate(found.settings):
-        lines.setdefault(tuple(each[key] for key in others), []).append(k)
+    lines = by_key((tuple(each[key] for key in others), k) for k, each in enumerate(found.settings))
     x = columns[first].values
     low, best, high = (np.asarray(end) / shown.factor for end in found.values[shown.key])
     finite = np.concatenate([part[np.isfinite(part)] for part in (best, high)])

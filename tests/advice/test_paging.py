@@ -284,7 +284,7 @@ def test_the_response_of_given_devices_holds_that_of_predict() -> None:
     assert choice.response.high == pytest.approx(high, rel=0.03)
     assert choice.response.low <= low
     assert choice.response.high >= high
-    assert "response 4 ms (3.32 to 4.71, 90 %), needed 51 to 3710" in answer.headline
+    assert "response 4 ms (3.32 to 4.71, 90 %), needed 51 to 3,710" in answer.headline
 
 
 def test_requests_at_random_devices_are_named_with_what_they_carry() -> None:

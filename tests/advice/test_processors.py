@@ -9,7 +9,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from planner.advice.processors import MeasuredConfiguration, Scaling, gain_table, published, scaling
+from planner.advice.configurations import MeasuredConfiguration, gain_table, published
+from planner.advice.processors import Scaling, scaling
 from planner.devices.processors import Processors
 from planner.errors import InfeasibleError, InputError
 from planner.library import read_model

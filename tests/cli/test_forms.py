@@ -160,7 +160,7 @@ EXAMPLE = "example --days 1 --pools 1 --volumes 1"
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (EXAMPLE, 0, "io_rate,service_ms\n"),
+        (EXAMPLE, 0, "service_ms,queued\n"),
         ("system --template minimal", 0, "#"),
         ("collect {listing}", 2, "folder of an archive"),
         ("figures", 2, "a folder"),

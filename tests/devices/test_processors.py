@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.advice.processors import published, read_configurations
+from planner.advice.configurations import published, read_configurations
 from planner.devices import KINDS
 from planner.devices.processors import Processors
 from planner.errors import InputError, ReportError

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from planner.advice.processors import published, scaling
+from planner.advice.configurations import published
+from planner.advice.processors import scaling
 from tests.checkout import ROOT
 
 PAGE = (ROOT / "docs" / "processors.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.advice.processors import read_configurations
+from planner.advice.configurations import read_configurations
 from planner.calibrate.costs import DISK_HEADINGS, DISK_NEEDED
 from planner.calibrate.data_file import read_measurements, read_observations
 from planner.cli import main

@@ -356,6 +356,13 @@ def test_after_growth_no_end_of_a_response_is_far_below_its_service_time(numbers
     assert ends[0] == pytest.approx(ends[1], rel=0.02)
 
 
+def test_rates_that_base_and_aliases_cannot_serve_grow_without_a_warning() -> None:
+    """Of rates alone the response with the aliases in use is without bound: what a law moves of it is not known."""
+    found = planner.aliases(rate="755/s", service="1.3ms", growth=0.3)
+    assert isinstance(found, planner.sizing.AliasAnswer)
+    assert math.isinf(found.response.value[0]) and math.isfinite(found.response.value[-1])
+
+
 @pytest.mark.parametrize("growth", [1e-9, 0.01, 0.2])
 def test_a_measurement_that_misses_the_target_misses_it_with_more_demand(growth: float) -> None:
     """The low end fell by the alias that only the measurement asks for."""

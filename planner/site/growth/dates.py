@@ -10,12 +10,11 @@ from datetime import date
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import column
-from planner.results import Array
+from planner.results import Array, Integers
 from planner.site.growth.draws import TrendDraws, fit_days, short_fit
 from planner.site.growth.model import TINY, YEAR
 from planner.site.series import Daily, SeriesLabel
@@ -29,7 +28,7 @@ class Future:
 
     level: Array  # (series, draws) on the last measured day
     slope: Array  # (series, draws) a day; unused where it compounds
-    last: NDArray[np.intp]  # (series,)
+    last: Integers  # (series,)
     rate: float | None  # growth a year that compounds
     events: tuple[tuple[int, float], ...]  # day and factor, in order of time
 
@@ -39,7 +38,7 @@ class Future:
         times, _ = fit.shifted
         return Future(fit.level(fit.last), fit.slope * times / YEAR, fit.last, rate, tuple(sorted(events)))
 
-    def factor(self, day: NDArray[np.intp] | Array) -> Array:
+    def factor(self, day: Integers | Array) -> Array:
         """What the events until a day multiply the level by."""
         found = np.ones(np.shape(day))
         for when, times in self.events:
@@ -78,9 +77,7 @@ class Future:
         return np.asarray(np.clip(np.nan_to_num(found), -1e9, 1e9))  # days
 
 
-def passing_days(
-    fit: TrendDraws, future: Future, limit: Array, weekday: NDArray[np.intp], horizon: int
-) -> Array:
+def passing_days(fit: TrendDraws, future: Future, limit: Array, weekday: Integers, horizon: int) -> Array:
     """First day on which level times weekly factor is above the limit of each draw; inf beyond the horizon."""
     best = np.full(future.level.shape, NEVER)
     wanted = limit[:, :, None] / np.maximum(fit.week, 1e-9)

@@ -8,11 +8,10 @@ from itertools import chain
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner import parallel
 from planner.errors import PlannerError
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 from planner.site.growth.model import (
     BUSY,
     LEAST_FACTOR,
@@ -21,7 +20,6 @@ from planner.site.growth.model import (
     STEPS,
     TINY,
     YEAR,
-    Mask,
     SeriesState,
     first_week,
     linear,
@@ -40,19 +38,19 @@ class TrendDraws:
 
     first_level: Array  # (series, draws) on the first measured day
     slope: Array  # (series, draws) a year
-    proportional: Mask  # (series, draws) whether shifts multiply the line or add to it
-    shift_day: NDArray[np.intp]  # (series, draws, shifts) -1 where none; the last one is doubtful
+    proportional: Flags  # (series, draws) whether shifts multiply the line or add to it
+    shift_day: Integers  # (series, draws, shifts) -1 where none; the last one is doubtful
     shift_size: Array  # (series, draws, shifts) as a share of the first level
     week: Array  # (series, draws, 7) 1 for the busiest weekday
-    first: NDArray[np.intp]  # (series,) first measured day
-    last: NDArray[np.intp]
-    measured: NDArray[np.intp]  # (series,) measured days, without those unlike the others
+    first: Integers  # (series,) first measured day
+    last: Integers
+    measured: Integers  # (series,) measured days, without those unlike the others
     steps: tuple[tuple[int, ...], ...]  # days of the certain shifts
     pulses: tuple[tuple[int, ...], ...]  # days unlike the others
-    month_form: NDArray[np.intp]  # (series,) -1: none
+    month_form: Integers  # (series,) -1: none
     month: Array  # (series, draws) factor
     phi: Array  # (series,) mean
-    fitted: Mask  # (series,) False where only the level is known
+    fitted: Flags  # (series,) False where only the level is known
 
     @classmethod
     def joined(cls, parts: Sequence[TrendDraws]) -> TrendDraws:
@@ -64,7 +62,7 @@ class TrendDraws:
             joined[item.name] = tuple(chain.from_iterable(values)) if tuples else np.concatenate(values)
         return cls(**joined)
 
-    def pick(self, these: NDArray[np.intp]) -> TrendDraws:
+    def pick(self, these: Integers) -> TrendDraws:
         """Only these series, in this order; one may come twice."""
         picked: dict[str, Any] = {}
         for item in fields(self):
@@ -80,13 +78,13 @@ class TrendDraws:
             self.proportional, 0.0, total * self.first_level
         )
 
-    def level(self, day: NDArray[np.intp] | float) -> Array:
+    def level(self, day: Integers | float) -> Array:
         """Draws of the busy-day level on a day on or after the last; (series, draws)."""
         times, plus = self.shifted
         years = (np.asarray(day) - self.first)[:, None] / YEAR
         return (self.first_level + self.slope * years) * times + plus
 
-    def path(self, series: int, days: NDArray[np.intp]) -> Array:
+    def path(self, series: int, days: Integers) -> Array:
         """Draws of the busy-day level of one series on many days; (draws, days)."""
         size = np.zeros((self.slope.shape[1], days.size))
         for index in range(self.shift_day.shape[2]):
@@ -178,7 +176,7 @@ class SomeSeries:
 
     name: str  # for messages
     values: Array  # (series, days) busy-hour levels, nan where missing
-    weekday: NDArray[np.intp]  # (days,)
+    weekday: Integers  # (days,)
     month_forms: Array  # (forms, days)
     draws: int
     seed: tuple[int, int]
@@ -186,7 +184,7 @@ class SomeSeries:
 
 def fit_days(
     values: Array,
-    weekday: NDArray[np.intp],
+    weekday: Integers,
     month_forms: Array,
     *,
     draws: int = 400,
@@ -239,7 +237,7 @@ def fit_some(part: SomeSeries) -> TrendDraws:
     )  # fmt: skip
 
 
-def short_fit(values: Array, weekday: NDArray[np.intp], draws: int) -> TrendDraws:
+def short_fit(values: Array, weekday: Integers, draws: int) -> TrendDraws:
     """The level alone, from the working days, of series that are too short for a trend or hold no load."""
     generator = np.random.default_rng(1)
     series, days = values.shape

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from planner.results import Array
+from planner.results import Array, Flags, Integers
 
 YEAR: Final = 365.25  # days
 STEPS: Final = 6  # certain level shifts of one series
@@ -52,29 +51,29 @@ class SeriesState:
     """What is known of the series of a chunk so far; lengths of series and days as in `values`."""
 
     values: Array  # (series, days), about 1
-    there: Mask  # (series, days) whether it was measured and is like the others
+    there: Flags  # (series, days) whether it was measured and is like the others
     years: Array  # (series, days) since the first measured day
-    weekday: NDArray[np.intp]  # (days,)
+    weekday: Integers  # (days,)
     month_forms: Array  # (forms, days) 1 on the days of a month end
     level: Array  # (series, days)
     week: Array  # (series, 7)
     growth: Array  # (series,) a year, share of the first day
     month: Array  # (series,) factor
-    month_form: NDArray[np.intp]  # (series,) -1: none
-    busy: Mask  # (series, 7) weekdays that are about as busy as the busiest
+    month_form: Integers  # (series,) -1: none
+    busy: Flags  # (series, 7) weekdays that are about as busy as the busiest
     spread: Array  # (series,) standard deviation among these
-    form: NDArray[np.intp]  # (series,) of the noise
+    form: Integers  # (series,) of the noise
     steps: list[list[int]] = field(default_factory=list)
     pulses: list[list[int]] = field(default_factory=list)
 
-    def pick(self, these: NDArray[np.intp]) -> SeriesState:
+    def pick(self, these: Integers) -> SeriesState:
         """Only these series."""
         return replace(
             self, steps=[self.steps[k] for k in these], pulses=[self.pulses[k] for k in these],
             **{name: getattr(self, name)[these] for name in BY_SERIES},
         )  # fmt: skip
 
-    def put(self, these: NDArray[np.intp], other: SeriesState) -> None:
+    def put(self, these: Integers, other: SeriesState) -> None:
         """Write these series back."""
         for name in BY_SERIES:
             getattr(self, name)[these] = getattr(other, name)
@@ -87,7 +86,7 @@ class SeriesState:
         return self.week[:, self.weekday] * np.where(self.in_month_end, self.month[:, None], 1.0)
 
     @property
-    def in_month_end(self) -> Mask:
+    def in_month_end(self) -> Flags:
         """(series, days)."""
         chosen = self.month_forms[np.maximum(self.month_form, 0)] > 0
         return chosen & (self.month_form >= 0)[:, None]
@@ -116,7 +115,7 @@ class Linear:
     weight: Array  # (series, days) of a further step
     lagged_weight: Array
     prior: Array  # (series, columns) 1 / variance of each coefficient, 0 where nothing is known
-    used: Mask  # (series, columns)
+    used: Flags  # (series, columns)
     count: Array  # (series,) measured days less columns without a prior
     log_weight: Array  # (series,) log of the product of the row weights
 
@@ -217,19 +216,16 @@ def log_sum(values: Array, axis: int = 0) -> Array:
         return np.asarray(logsumexp(values, axis=axis))
 
 
-Mask = NDArray[np.bool_]
-
-
 @dataclass(frozen=True, slots=True)
 class MeasuredDays:
     """Measured days of each series: where they are, and how far back the one before lies."""
 
-    there: Mask  # (series, days)
-    before: NDArray[np.intp]  # (series, days) day of the measured one before; itself where none
-    gap: NDArray[np.intp]  # (series, days) days since; 0 where none
+    there: Flags  # (series, days)
+    before: Integers  # (series, days) day of the measured one before; itself where none
+    gap: Integers  # (series, days) days since; 0 where none
 
     @staticmethod
-    def of(there: Mask) -> MeasuredDays:
+    def of(there: Flags) -> MeasuredDays:
         """Find the measured day before each day."""
         series, days = there.shape
         day = np.arange(days)
@@ -287,7 +283,7 @@ def refine(state: SeriesState, solved: list[Solved]) -> None:
     state.month = np.where(state.month_form >= 0, np.maximum(1 + mean[:, 9], LEAST_FACTOR), 1.0)
 
 
-def first_week(values: Array, weekday: NDArray[np.intp], fewest: int = 4) -> Array:
+def first_week(values: Array, weekday: Integers, fewest: int = 4) -> Array:
     """Median of each weekday over its week, of `fewest` measured days; 1 for the busiest, and all of an idle series."""
     series = len(values)
     padded = np.pad(values, ((0, 0), (3, 3)), constant_values=np.nan)
@@ -305,7 +301,7 @@ def first_week(values: Array, weekday: NDArray[np.intp], fewest: int = 4) -> Arr
     return np.where((factor >= BUSY).any(axis=1, keepdims=True), factor, 1.0)
 
 
-def start(values: Array, weekday: NDArray[np.intp], month_forms: Array) -> SeriesState:
+def start(values: Array, weekday: Integers, month_forms: Array) -> SeriesState:
     """A level constant over time, and the weekdays' medians."""
     there = np.isfinite(values)
     first = np.argmax(there, axis=1)
@@ -357,7 +353,7 @@ def search(state: SeriesState) -> None:
         refine(state, solved_coarsely(state))
 
 
-def extend(state: SeriesState) -> Mask:
+def extend(state: SeriesState) -> Flags:
     """Take over the likeliest further column of each series, where it is certain; returns where."""
     odds = further(state)
     changed = np.zeros(len(state.values), dtype=bool)
