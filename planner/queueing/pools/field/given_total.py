@@ -59,18 +59,18 @@ def volume_law(
     below = np.where(
         beyond[:-1] < last, falls[1:] * per_rise[:-1], 1.0
     )  # from the last d on nothing is above
-    idle_to_busy, ratio = np.empty_like(rises), np.ones_like(rises)
+    idle_to_busy, steps = np.empty_like(rises), np.ones_like(rises)
     idle_to_busy[-1] = idles[-1] * per_leave[-1]
     for d in range(size - 2, -1, -1):
         from_idle = idle_to_busy[d + 1] * ends[d + 1]
-        step = ratio[d]
+        step = steps[d]
         np.multiply(from_idle, per_rise[d], out=step)
         step += below[d]
         np.maximum(step, TINY, out=step)
         from_idle /= step
         from_idle += idles[d]
         np.multiply(from_idle, per_leave[d], out=idle_to_busy[d])
-    log_busy = np.cumsum(np.log(ratio[::-1]), axis=0)[::-1]
+    log_busy = np.cumsum(np.log(steps[::-1]), axis=0)[::-1]
     log_busy = np.where(beyond <= last, log_busy - log_busy.max(axis=0), -np.inf)
     log_busy, idle_to_busy = (
         np.ascontiguousarray(each.transpose(1, 2, 0)) for each in (log_busy, idle_to_busy)
