@@ -136,6 +136,7 @@ def drawn(random: np.random.Generator) -> tuple[dict[str, float], calibrate.Obse
     )
 
 
+@pytest.mark.long
 def test_one_row_of_known_requesters_holds_what_is_measured_later() -> None:
     """Nothing tells inflation from one row: its range is what is believed, and every interval has both of its ends."""
     random, inside = np.random.default_rng(904), defaultdict(list)

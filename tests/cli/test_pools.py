@@ -103,6 +103,7 @@ def test_bases_of_a_listing_in_a_named_pool_are_no_volumes_without_aliases(
     assert code == 0 and out.startswith("pool A: ") and ", 2 in use: " in out
 
 
+@pytest.mark.long
 def test_classic_aliases_beside_those_of_a_pool_without_a_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

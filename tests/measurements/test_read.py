@@ -163,6 +163,7 @@ def test_a_frame_is_read_as_the_file_that_it_came_from(table: str) -> None:
         assert_frame_equal(without_file(read(frame).devices), expected, check_exact=True)
 
 
+@pytest.mark.long
 def test_a_frame_is_answered_as_the_file_that_it_came_from() -> None:
     expected = planner.aliases(SUBSYSTEM).to_dict()
     for frame in (pl.read_csv(SUBSYSTEM), pd.read_csv(SUBSYSTEM)):
@@ -342,7 +343,7 @@ def test_a_pool_has_one_worst_interval() -> None:
     assert worst["queued"].to_list() == [2, 2]
 
 
-@pytest.mark.parametrize("path", [LISTING, SUBSYSTEM])
+@pytest.mark.parametrize("path", [LISTING, pytest.param(SUBSYSTEM, marks=pytest.mark.long)])
 def test_what_was_read_is_a_source(path: Path) -> None:
     """Looked at, then asked of: with the answer of the file."""
     once = read(path)

@@ -417,6 +417,7 @@ def test_interval_that_contradicts_itself_is_left_out(tmp_path: Path) -> None:
         planner.aliases(path, kind="pool")
 
 
+@pytest.mark.long
 def test_a_pool_in_two_files_is_one_pool_everywhere(tmp_path: Path) -> None:
     """Half of the volumes in each, of the same moments: no half is an interval of its own."""
     rows = [

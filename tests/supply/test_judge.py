@@ -153,6 +153,7 @@ def test_all_tries_failing_is_told() -> None:
     assert any("guess" in note for note in answer.notes)
 
 
+@pytest.mark.long
 @example([(6, 1.0, 1)])  # all fail: the upper end is 1, not the number below it
 @given(
     st.lists(st.tuples(st.integers(0, 5000), st.floats(0, 1), st.integers(0, 8)), min_size=1, max_size=20),
