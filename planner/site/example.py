@@ -27,6 +27,7 @@ GROWTH: Final = (0.35, 0.10, 0.0, 0.6)  # a year, of pool after pool
 SERVICE_TIME, BUSY = 1.3e-3, 0.45  # of a volume alone [s]; its utilization at the begin, in its busy hour
 KINDS: Final = 8  # volumes of a pool with a rate of their own
 GRID: Final = 12  # levels of load at which queue and service time are solved
+LEAST_QUEUE: Final = 1e-9  # I/Os: next to none
 MOST: Final = 10_000_000  # rows
 
 
@@ -140,13 +141,13 @@ def _solved(law: Law, aliases: int, volumes: Array, rate: Array, load: Array) ->
         raise InputError(
             "aliases", aliases, f"more, or fewer days: the load grows to volumes {100 * busy:.0f} % busy"
         )
-    queue = found.queue_length - found.in_gap
-    at = np.log(load)
-    both = [
-        np.stack([np.exp(np.interp(at, np.log(level), np.log(each))) for each in values.T], axis=-1)
-        for values in (queue, found.service_time)
-    ]
-    return both[0], both[1]
+    queue = np.maximum(found.queue_length - found.in_gap, LEAST_QUEUE)
+
+    def between(values: Array) -> Array:
+        logs = np.array([np.interp(np.log(load), np.log(level), np.log(each)) for each in values.T])
+        return np.moveaxis(np.exp(logs), 0, -1)
+
+    return between(queue), between(found.service_time)
 
 
 def example_series(*, days: int = 365, seed: int = 1) -> pl.DataFrame:

@@ -54,6 +54,13 @@ def test_the_files_of_the_documentation_are_what_the_maker_makes() -> None:
     assert busy_hours.write_csv() == (folder / "io-rate.csv").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(("aliases", "queues"), [(0, True), (100, False)])
+def test_an_example_with_aliases_for_all_has_no_queues(aliases: int, queues: bool) -> None:
+    made = example_volumes(days=3, pools=1, volumes=1, aliases=aliases, hours=2)
+    assert made["queued"].is_finite().all()
+    assert (made["queued"] > 0).all() if queues else (made["queued"] == 0).all()
+
+
 def test_the_example_has_growth_weeks_month_ends_a_shift_and_gaps() -> None:
     levels = daily_levels(3650, 0.25, SHIFT, np.random.default_rng(4))
     assert np.isnan(levels).mean() == pytest.approx(0.04, abs=0.01)
