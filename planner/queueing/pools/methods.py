@@ -192,7 +192,10 @@ METHODS: Final = (
 
 
 def solve_all(asked: Asked, method: str) -> tuple[Outcome, Flags, str]:
-    """Solve every element by the first method that takes it; which converged, and of what kind the answer is."""
+    """Solve every element by the first method that takes it; which converged, and of what kind the answer is.
+
+    A closed pool that no method settles keeps what its own came to, where that nearly balances.
+    """
     elements = asked.elements
     outcome = Outcome.empty(elements)
     converged, left = np.zeros(elements.aliases.size, dtype=bool), np.ones(elements.aliases.size, dtype=bool)
