@@ -15,7 +15,8 @@ from planner import __version__
 from planner.answer import Answer, tabled
 from planner.lazy import pl
 from planner.measurements.archive import sha256_of
-from planner.page.content import FIRST, Grid, Input, Part, Volumes, grid
+from planner.page.content import FIRST, Grid, Input, Part, grid
+from planner.page.volumes import Volumes
 from planner.quantity import column
 from planner.render import Table
 from planner.render.table import plain

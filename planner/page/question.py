@@ -18,10 +18,11 @@ from planner.measurements.archive import collected, naming_damage, open_archive
 from planner.measurements.choose import groups_of, moment
 from planner.measurements.formats import is_folder
 from planner.measurements.read import read
-from planner.page.content import Part, Volumes, volumes_of
+from planner.page.content import Part
 from planner.page.layout import accuracy, inputs, page
 from planner.page.parts import MOST_ITEMS, part_of, states_of
 from planner.page.verdict import first_words, period, what_to_do
+from planner.page.volumes import Volumes, volumes_of
 from planner.parallel import Failed, run
 from planner.render.text import UNKNOWN, word
 from planner.reports.membership import share_together

@@ -16,7 +16,8 @@ from planner.lazy import pl
 from planner.reports import schema
 from planner.reports.device_rows import DEVICE, MEASURED, ColumnRows, Device
 from planner.reports.dspacesh import storage_frame
-from planner.reports.listing import REPORTS, PageHead, Scanner, head_columns, nothing_of, scan
+from planner.reports.listing import REPORTS, PageHead, head_columns, nothing_of
+from planner.reports.listing_scan import Scanner, scan
 from planner.reports.printed import Printed
 
 

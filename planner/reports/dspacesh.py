@@ -27,8 +27,8 @@ from planner.reports.listing import (
     has_headings,
     head_columns,
     nothing_of,
-    scan,
 )
+from planner.reports.listing_scan import scan
 from planner.reports.printed import SUFFIXES, Columns, Printed, is_number
 
 # Headings by field.

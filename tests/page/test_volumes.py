@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from planner.page.content import volumes_of
+from planner.page.volumes import volumes_of
 
 
 def rows(**changed: list[object]) -> pl.DataFrame:

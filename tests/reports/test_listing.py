@@ -7,7 +7,8 @@ import pytest
 
 from planner.errors import ReportError
 from planner.reports.lines import Line, read_text
-from planner.reports.listing import PageHead, read_head, scan
+from planner.reports.listing import PageHead, read_head
+from planner.reports.listing_scan import scan
 from tests.reports.printing import HEAD, SCREEN, page, row, split_lines
 
 

@@ -16,7 +16,7 @@ from planner.reports import device_rows, read_data_spaces
 from planner.reports import lines as text_lines
 from planner.reports.device_rows import ADDRESS, LONGEST_LINE, MEASURED, TYPE, ColumnRows, Words
 from planner.reports.lines import Line, read_lines
-from planner.reports.listing import scan
+from planner.reports.listing_scan import scan
 from planner.reports.printed import Columns
 from planner.units import half_digit
 from tests.brief import examples
