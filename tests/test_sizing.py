@@ -777,9 +777,8 @@ def test_a_pool_without_any_solution_has_candidates_that_do_not_fit(monkeypatch:
         assert found[0].pool.service_time == pytest.approx(2e-3)
 
 
-@pytest.mark.parametrize(
-    "population", [20, *(pytest.param(each, marks=pytest.mark.long) for each in (48, 96))]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("population", [20, 48, 96])
 def test_many_requesters_a_volume_are_found(population: int) -> None:
     """A pool most of whose I/Os wait, by its exact chain where that is small enough, else as our own law has it."""
     pool = {

@@ -102,7 +102,7 @@ def test_three_configurations_leave_the_left_out_unbounded() -> None:
     assert answer.plot().get_ylim()[0] == 0
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("contention", "coherency", "counts"),
     [(0.733, 1 / 3, (1, 2, 4)), (0.05, 0.02, (2, 16, 32)), (0.01, 0.3, (1, 3, 12)), (0.4, 0.05, (6, 7, 8))],

@@ -43,12 +43,13 @@ def put(name: str, folder: Path) -> None:
 
 
 def part_of_site(text: str) -> str:
-    """Four months of one pool, at a quarter of its rates: few aliases are soon found."""
+    """Four months of one pool, at a quarter of its rates and without their queues: few aliases are soon found."""
     head, *rows = csv.reader(text.splitlines())
-    rate = head.index("io_rate")
+    rate, queued = head.index("io_rate"), head.index("queued")
+    for row in rows:
+        row[rate], row[queued] = f"{float(row[rate]) / 4:.1f}", ""
     some = [row for row in rows if "P1" in row and row[1] < "2026-05"]
-    quarter = [[*row[:rate], f"{float(row[rate]) / 4:.1f}", *row[rate + 1 :]] for row in some]
-    return "".join(",".join(row) + "\n" for row in [head, *quarter])
+    return "".join(",".join(row) + "\n" for row in [head, *some])
 
 
 def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -86,6 +86,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, s
     return code, " ".join((out + err).split())
 
 
+@pytest.mark.long
 def test_bases_of_a_listing_in_a_named_pool_are_no_volumes_without_aliases(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -405,6 +405,7 @@ def test_saturation_is_an_answer() -> None:
     assert "saturated" in told.text()
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "numbers",
     [

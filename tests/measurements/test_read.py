@@ -37,6 +37,7 @@ from tests.checkout import ROOT
 from tests.reports.printing import HEAD, page, row
 
 LISTING = ROOT / "data" / "hyperpav" / "pool-8-aliases.listing"
+VOLUME = LISTING.with_name("522A-2-aliases.listing")
 SUBSYSTEM = ROOT / "docs" / "examples" / "subsystem.csv"
 COUNTERS = ROOT / "docs" / "examples" / "volume-counters.csv"
 SUPPLY = ROOT / "docs" / "examples" / "supply-counters.csv"
@@ -314,6 +315,7 @@ def test_a_mean_is_over_all_intervals_of_a_pool_and_one_for_each_number_of_alias
     assert found[1] == [row for row in found[0] if row[3]]
 
 
+@pytest.mark.long
 def test_a_mean_of_listings_before_and_after_aliases_is_two() -> None:
     listings = [data_path("hyperpav", f"pool-{many}-aliases.listing") for many in (0, 8)]
     answer = planner.aliases(listings, interval="mean")
@@ -343,7 +345,8 @@ def test_a_pool_has_one_worst_interval() -> None:
     assert worst["queued"].to_list() == [2, 2]
 
 
-@pytest.mark.parametrize("path", [LISTING, pytest.param(SUBSYSTEM, marks=pytest.mark.long)])
+@pytest.mark.first(1)
+@pytest.mark.parametrize("path", [VOLUME, LISTING, SUBSYSTEM])
 def test_what_was_read_is_a_source(path: Path) -> None:
     """Looked at, then asked of: with the answer of the file."""
     once = read(path)
@@ -610,8 +613,9 @@ def test_what_pandas_has_and_is_no_table_is_refused() -> None:
     assert read_series(series).values.shape == (1, 1)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
-    "made", [pl.read_csv, pd.read_csv, Path.read_bytes, lambda path: io.BytesIO(path.read_bytes())]
+    "made", [pl.read_csv, lambda path: io.BytesIO(path.read_bytes()), pd.read_csv, Path.read_bytes]
 )
 def test_measurements_without_a_name_are_as_many_as_files(
     tmp_path: Path, made: Callable[[Path], Any]

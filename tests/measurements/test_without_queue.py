@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import planner
@@ -17,6 +17,7 @@ from planner.interval import Interval
 from planner.measurements import Run, from_numbers
 from planner.measurements.ends import MOST_USED, QUEUED
 from planner.sizing.need import need
+from tests.brief import examples
 
 EXACT = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
 SERVICE = 1e-3
@@ -43,7 +44,7 @@ def test_the_range_goes_most_of_the_way_to_batches_of_five(busy: float) -> None:
     assert 0.5 * of_batches < found.high <= 1.25 * of_batches
 
 
-@settings(max_examples=20)
+@examples(20, 4)
 @given(
     busy=st.floats(0.05, 2.5), more=st.floats(1.05, 2.0), volumes=st.integers(1, 6), aliases=st.integers(0, 5)
 )
@@ -80,6 +81,7 @@ def test_the_growth_of_an_end_is_that_of_the_question() -> None:
     assert abs(grown.high - there.high) <= 0.25 * there.high
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("queue", [None, 0.0, 0.5, 10.0])
 @pytest.mark.parametrize("growth", [60.0, 300.0, 3e3, 1e6])
 @pytest.mark.parametrize("volumes", [1, 3])

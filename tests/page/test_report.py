@@ -343,6 +343,7 @@ def test_volumes_in_a_pool_and_in_none_stand_on_one_page(tmp_path: Path) -> None
     assert {(row["kind"], row["pool"]) for row in answer["pools"]} == {("pool", "P"), ("volume", "C")}
 
 
+@pytest.mark.long
 def test_counters_that_say_otherwise_than_the_averages_decide(tmp_path: Path) -> None:
     """One page held that a pool is short of 14 and has 4 to spare."""
     devices, counters = tmp_path / "devices.csv", tmp_path / "counters.csv"

@@ -131,7 +131,8 @@ def short_pool(days: int) -> Measured:
     return read(pl.DataFrame(rows))
 
 
-@pytest.mark.parametrize("days", [3, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("days", [3, 20])
 def test_a_pool_whose_whole_range_is_short_today_was_short_on_the_last_day_at_the_latest(days: int) -> None:
     given = GrowthQuestion(law=Law.from_model("hyperpav"), target=Target())
     answer = site_growth(short_pool(days), given, rate=0.2, workers=1)

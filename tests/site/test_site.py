@@ -247,6 +247,7 @@ def test_supply_counters_stand_beside(frame: pl.DataFrame) -> None:
     assert need.rules["in_use_plus_queue"] is not None
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("day", "fails", "verdict", "decided"),
     [(2, 0, "too many", True), (2, 400, "short", True), (3, 0, "short", False)],
@@ -396,6 +397,7 @@ def test_targets_stand_beside_the_counts(tmp_path: Path, capsys: pytest.CaptureF
     assert "It is a check: it ends with 1 where any is short" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.long
 def test_interval_that_contradicts_itself_is_left_out(tmp_path: Path) -> None:
     """Rows of 7 and 8 aliases in one interval: named, and answered from the others by both commands."""
     rows = ["start,interval_s,pool,aliases,device,io_rate,service_ms,queued"]

@@ -52,7 +52,7 @@ def drawn(seed: int) -> tuple[pl.DataFrame, float]:
     return pool_of(*rows, aliases=aliases), r.choice(GROWTH)
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("seed", range(40))
 def test_an_answer_agrees_with_its_rows_and_the_devices(seed: int) -> None:
     frame, growth = drawn(seed)
@@ -80,6 +80,7 @@ def test_a_wait_that_misses_the_target_needs_an_alias_however_many_volumes(
     assert found.rows.queued[0] == pytest.approx(volumes * queue)
 
 
+@pytest.mark.long
 def test_more_load_needs_no_fewer_and_widens_the_range_little() -> None:
     """Between whole numbers of requesters the larger side alone was asked, and the rule of thumb went to infinity."""
     calm = pool_of((52.5, 5.66, 0.04), (8.2, 1.4, 0.0), (61.7, 4.56, 0.03))
@@ -125,6 +126,7 @@ def test_exactly_no_queue_is_a_number() -> None:
     assert found.range[0] <= found.recommended <= 2
 
 
+@pytest.mark.long
 def test_a_mean_is_called_one(tmp_path: Path) -> None:
     """Of pools with two numbers of aliases "the worst of 2 intervals" was answered to who asked for the mean."""
     path = tmp_path / "days.csv"

@@ -160,6 +160,7 @@ def test_a_saturated_pool_of_more_than_its_addresses_may_need_more() -> None:
     assert "56 aliases and measure again (more may be needed)" in found.headline
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("regular", [0.02, 0.75, 0.9, 1.05])
 def test_a_queue_between_two_numbers_of_requesters_is_explained(regular: float) -> None:
     """Of the wait of Poisson arrivals with exponential service a hardly measurable part to a little more.
