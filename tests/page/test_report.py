@@ -336,6 +336,7 @@ def test_volumes_without_a_pool_are_answered_each_whatever_the_number_of_interva
     assert any("each volume is answered with aliases of its own" in note for note in answer["notes"])
 
 
+@pytest.mark.long
 def test_volumes_in_a_pool_and_in_none_stand_on_one_page(tmp_path: Path) -> None:
     path = tmp_path / "mixed.csv"
     path.write_text(HEADINGS + minute("A", 0, "P", 2) + minute("B", 0, "P", 2) + minute("C", 0))

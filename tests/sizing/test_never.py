@@ -52,7 +52,7 @@ def drawn(seed: int) -> tuple[pl.DataFrame, float]:
     return pool_of(*rows, aliases=aliases), r.choice(GROWTH)
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("seed", range(40))
 def test_an_answer_agrees_with_its_rows_and_the_devices(seed: int) -> None:
     frame, growth = drawn(seed)
@@ -116,6 +116,7 @@ def test_a_pool_in_use_keeps_to_its_devices() -> None:
     assert found.rows.io_rate[4] == pytest.approx(3116.1)
 
 
+@pytest.mark.long
 def test_exactly_no_queue_is_a_number() -> None:
     """A queue of 0 without digits was nothing of nothing, in figures and in warnings."""
     rows = [

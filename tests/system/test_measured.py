@@ -47,6 +47,7 @@ def test_a_listing_without_a_pool() -> None:
     assert model.solve(text).found.io_rate.value == pytest.approx(755, rel=0.05)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("listing", "rate"), [("522A-2-aliases", 1619), ("pool-8-aliases", 9979)])
 def test_what_aliases_do_counts(listing: str, rate: float) -> None:
     """The listing has the I/Os of an alias in a row of its own."""
