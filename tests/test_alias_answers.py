@@ -156,7 +156,7 @@ def test_a_wait_that_becomes_service_is_no_help() -> None:
     )
     answer = sizing.aliases(run, Law(inflation=1.0, redrive_time=0.0, model_error=0.02))
     assert not answer.helps
-    assert "aliases do not help: the wait becomes service" in answer.headline
+    assert "aliases only turn queueing into longer service" in answer.headline
     assert not any(note.startswith("Next: add") for note in answer.notes)
 
 
@@ -189,7 +189,7 @@ def test_a_rate_and_a_service_time_alone_are_an_offered_load() -> None:
     assert isinstance(answer, sizing.AliasAnswer)
     assert answer.recommended >= 1
     assert answer.waiting is None
-    assert any("arrivals are taken as open" in note for note in answer.notes)
+    assert any("arrivals are assumed independent" in note for note in answer.notes)
 
 
 def test_an_offered_load_above_one_device_stays_what_is_offered(tmp_path: Path) -> None:

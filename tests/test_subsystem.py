@@ -224,7 +224,7 @@ def test_saturated_volumes_are_a_first_step_wherever_they_are_told(tmp_path: Pat
     together.write_text("\n".join([head, f"{rows[0]},P", f"{rows[1]},Q", ""]), encoding="utf-8")
     volumes, pools, whole = aliases(table), aliases(together), site(together)
     for answer in (volumes, pools, whole):
-        assert "begin with so many aliases and measure again" in " ".join(answer.notes).lower()
+        assert "start with this count and measure again" in " ".join(answer.notes).lower()
         assert "no alias problem" not in " ".join(answer.notes).lower()
     assert [row["saturated"] for row in pools.to_dict()["pools"]] == [True, True]
 

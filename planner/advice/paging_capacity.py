@@ -193,5 +193,5 @@ def _reason(kind: PagingKind, at: Question) -> str:
     best = fewest(device, alone)
     if best is None:
         most = 2 * device.pages_per_transfer / device.service_time
-        return f"one guest keeps at most {readable(most)} pages/s under way, fewer than {given(at.per_guest)}"
+        return f"one guest can drive at most {readable(most)} pages/s, fewer than {given(at.per_guest)}"
     return f"one guest of {given(at.per_guest)} pages/s takes {render.counted(best.count, 'device')}"

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from planner import library
+from planner import library, render
 from planner.calibrate.error_bar import PROBABILITY, central, law_errors, possible
 from planner.devices.paging import PagingDevice, PagingPerformance
 from planner.errors import InputError
@@ -295,7 +295,7 @@ def missing(device: PagingDevice, load: Load) -> str:
         most = load.requests * device.pages_per_transfer / service
         if most < load.page_rate:
             guests = math.ceil(load.guests * load.page_rate / most) if load.guests else 0
-            keep = f"{load.guests} guests keep" if load.guests != 1 else "1 guest keeps"
-            return f"{keep} at most {readable(most)} pages/s under way, {guests:,} guests would be needed"
+            keep = render.counted(load.guests or 0, "guest")
+            return f"{keep} can drive at most {readable(most)} pages/s, {guests:,} guests would be needed"
     short = "is shorter" if load.target_of(device) < service else "leaves no time for one"
     return f"a transfer takes {readable(service / MILLISECOND)} ms without any wait, the target {short}"

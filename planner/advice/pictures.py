@@ -306,7 +306,7 @@ def draw_processors(found: Scaling, axes: style.Axes | None) -> style.Axes:
     counts = sorted({*np.linspace(1, last, min(last, 60)).round().astype(int).tolist(), most, *asked})
     law, n = found.rates(counts), np.array(counts)
     style.band(axes, n, law.low, law.high, style.COLORS[0], style.NINETY)
-    for part, line, label in ((n <= most, "-", "law"), (n >= most, ":", "law, beyond what was measured")):
+    for part, line, label in ((n <= most, "-", "law"), (n >= most, ":", "law, extrapolated")):
         axes.plot(n[part], law.value[part], line, color=style.COLORS[0], label=label)
     ends = [[one.value - one.low, one.high - one.value] for one in out]
     bars = np.transpose(ends) if np.isfinite(ends).all() else None

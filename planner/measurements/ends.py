@@ -131,12 +131,12 @@ def sampled(run: Run, samples: float) -> Run:
 
 
 NO_QUEUE: Final = (
-    "The queue was not measured: arrivals are taken as open, at the measured rates; the range is from I/Os that never "
-    "meet to the queue of I/Os that come five at a time."
+    "The queue was not measured: arrivals are assumed independent, at the measured rates; the range is from I/Os that "
+    "never meet to the queue of I/Os that come five at a time."
 )
 QUEUES_UNKNOWN: Final = (  # the same of many intervals, as a note on a pool
-    "no queue measured: arrivals are taken as open, the range goes to the queue of I/Os that come five at a time; "
-    "rows with queue or response decide more"
+    "no queue measured: arrivals are assumed independent, the range goes to the queue of I/Os that come five at a "
+    "time; rows with queue or response decide more"
 )
 QUEUED: Final = 5.0
 """I/Os that come at once where a queue that was not measured is longest."""

@@ -297,7 +297,7 @@ def _counted(
         "to add": f"{missing} to add",
         "enough": str(found.count(ENOUGH)),
         "spare": str(found.count(SPARE)),
-        "to give": f"{free} could serve elsewhere",
+        "to give": f"{free} can be freed",
         "needed": str(sum(state.needed or 0 for state in states.values())),
         "range": _ranged(
             *(sum(getattr(state, end) or 0 for state in states.values()) for end in ("low", "high"))
@@ -433,7 +433,7 @@ def _supply(answer: SupplyAnswer, ident: str) -> Part:
     tiles = (
         Tile(label="pools short", value=str(states.count(SHORT)), detail=f"{add} to add", state="bad"),
         Tile(label="enough", value=str(states.count(ENOUGH)), state="good"),
-        Tile(label="spare", value=str(states.count(SPARE)), detail=f"{give} could serve elsewhere", state="spare"),
+        Tile(label="spare", value=str(states.count(SPARE)), detail=f"{give} can be freed", state="spare"),
         Tile(label="target", value=percent(answer.no_alias), detail="of the tries without alias, at most"),
     )  # fmt: skip
     base = _base(answer, ident, "Supply counters", "supply")

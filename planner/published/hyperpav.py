@@ -203,10 +203,10 @@ def _over_aliases(names: tuple[str, ...], law: str, title: str) -> style.Axes:
         f"{most.aliases} aliases, {given(most.total_rate.value)}/s were measured.",
     )
     counts = answer.rows.aliases
-    label = f"all readings of the run without aliases, {style.NINETY}"
+    label = f"all demands of the run without aliases, {style.NINETY}"
     style.band(axes, counts, answer.rate_low, answer.rate_high, style.COLORS[0], label)
     axes.plot(
-        counts, answer.rows.io_rate, "o-", markersize=3, color=style.COLORS[0], label="preferred reading"
+        counts, answer.rows.io_rate, "o-", markersize=3, color=style.COLORS[0], label="preferred demand"
     )
     named = library.read_model(ALL_RUNS).fit.outliers
     axes.plot(

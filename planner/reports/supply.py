@@ -68,7 +68,7 @@ class Backwards(Exception):  # noqa: N818 - becomes a ReportError where file and
     """A counter that fell without a wrap or a restart: `counter` and `record` by index."""
 
     def __init__(self, counter: int, record: int, fell: str) -> None:
-        wanted = "to rise, to wrap at 2**32, or to begin anew together with the other counters of the record"
+        wanted = "to rise, to wrap at 2**32, or to start again together with the other counters of the record"
         super().__init__(f"runs backwards, {fell}: expected it {wanted}")
         self.counter, self.record = counter, record
 
@@ -193,7 +193,7 @@ def _pool(
     found = steps_of(table, rows, (TRIES, FAILS), counters, length)
     anew = np.flatnonzero(found.restarted)
     if anew.size > 1 and anew.size > OFTEN * length.size:
-        problem = f"begins anew in {anew.size} of {length.size} intervals: expected counters that rise"
+        problem = f"starts again in {anew.size} of {length.size} intervals: expected counters that rise"
         raise table.error(int(rows[anew[0] + 1]), TRIES, problem)
     tries, fails = found.counted
     if (step := first_true(fails > tries)) is not None:

@@ -22,10 +22,6 @@ from planner.sizing.comparison import Count, Gain
 from planner.sizing.gaps import FLOOR, LOOK, Gaps, reasons, small
 from planner.units import MILLISECOND, percent, readable
 
-SCOPE: Final = (
-    "z/VM uses aliases for guest minidisk I/O on volumes attached to SYSTEM; not for dedicated devices, nor for a "
-    "queue that a guest keeps itself: it has one I/O at a time to one minidisk."
-)
 FEW_TRIES: Final = (
     "How many I/Os find no alias follows from the balance of arrivals and ends: within 10 % in simulations of a demand "
     "that is known; supply counters measure it."
@@ -239,12 +235,10 @@ class AliasAnswer(Answer):
             head += f"perhaps no alias problem ({'; '.join(self.doubts)}): "
         if self.strain > 1.0:
             off = readable(self.strain)
-            head += (
-                f"no demand tried explains this measurement, the nearest is off by {off} times its digits: "
-            )
+            head += f"no demand model fits this measurement, the best misses by {off} rounding steps: "
         if not self.helps:
             return (
-                f"{head}aliases do not help: the wait becomes service. {sentence_case(_aliases(self.recommended))} "
+                f"{head}aliases only turn queueing into longer service. {sentence_case(_aliases(self.recommended))} "
                 f"({self.spread}) would meet the target: {self._gain()}."
             )
         head += f"{_aliases(self.recommended)} ({self.spread}){self._together}"
@@ -253,7 +247,7 @@ class AliasAnswer(Answer):
             more = render.counted(self.recommended - self.in_use, "device number")
             return f"{head}{used}: {self._gain()}; {more}{' more' if self.in_use else ''}."
         if self.recommended < self.in_use:
-            spare = f"{self.count.spare} could serve elsewhere" if self.count.change else NOT_SURE
+            spare = f"{self.count.spare} can be freed" if self.count.change else NOT_SURE
             return f"{head}{used}: {spare}; with {self.recommended} {self._gain()}."
         if self.in_use:
             return f"{head}: those in use are enough; {self._now()}."
@@ -274,7 +268,7 @@ class AliasAnswer(Answer):
             )
         most = self.removes(0.9)
         if most is not None and self.recommended - most > most - self.in_use > 0:
-            said += f"; {most} {'removes' if most == 1 else 'remove'} 90 % of the wait"
+            said += f"; {_removing(most)} 90 % of the wait"
         return said
 
     def removes(self, share: float) -> int | None:
@@ -324,8 +318,9 @@ class AliasAnswer(Answer):
             )
         half, most = self.removes(0.5), self.removes(0.9)
         if half is not None and most is not None and self.recommended > self.in_use:
-            some = f"{_aliases(half)} {'removes' if half == 1 else 'remove'} half, {most} 90 %"
-            found.append(f"Of the wait, {some}; the target takes {self.recommended}.")
+            some = f"{_removing(half)} half of the wait, {_removing(most)} 90 %"
+            some = f"{_removing(most)} 90 % of the wait" if half == most else some
+            found.append(f"{sentence_case(some)}; the target takes {self.recommended}.")
         if not self.target.of_waits and self.readings[0].kind not in {"poisson", "closed", "open", UNEQUAL}:
             found.append(FEW_TRIES)
         if self.target.wait_percentile is not None:
@@ -336,7 +331,7 @@ class AliasAnswer(Answer):
                 f"The volumes' I/Os come together to {value} ({low} to {high}; 0 % independent, 100 % all at once), as "
                 "what waits with aliases in use shows."
             )
-        found += [*self.more, *words_of(self.law), SCOPE]
+        found += [*self.more, *words_of(self.law)]
         if self.below_floor:
             found.append("Next: measure a busier interval; --floor 0 takes this one at its word.")
         elif self.step:
@@ -492,6 +487,10 @@ def unmeasured(sentences: Iterable[str]) -> str:
 
 def _aliases(count: int) -> str:
     return render.counted(count, "alias", "aliases")
+
+
+def _removing(count: int) -> str:
+    return f"{_aliases(count)} {'removes' if count == 1 else 'remove'}"
 
 
 def _end(value: float) -> str:

@@ -18,7 +18,7 @@ from planner.measurements import Run
 from planner.quantity import column
 from planner.render.text import first_of, from_to, listed, sentence_case
 from planner.results import by_key
-from planner.sizing.answer import SCOPE, unmeasured, words_of
+from planner.sizing.answer import unmeasured, words_of
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Count
 from planner.sizing.gaps import (
@@ -371,7 +371,7 @@ class Subsystem(Answer):
             ],
             "all": self.total().to_dict(),
             "commands": [command for command, _ in self.commands],
-            "notes": [*self.remarks, *words_of(self.law), SCOPE],
+            "notes": [*self.remarks, *words_of(self.law)],
         }
 
     @property
@@ -418,7 +418,7 @@ class Subsystem(Answer):
                 f"{render.counted(total.saved, 'device number')}."
             )
         changes = [change for _, change in self.changes]
-        for sign, words in ((1, "to add in"), (-1, "could serve elsewhere, from")):
+        for sign, words in ((1, "to add in"), (-1, "can be freed, from")):
             if some := [sign * change for change in changes if sign * change > 0]:
                 found.append(f"{sum(some)} {words} {render.counted(len(some), 'pool')}.")
         if quiet := [pool.name for pool in self.answered if pool.count.too_quiet]:
@@ -440,7 +440,7 @@ class Subsystem(Answer):
         if len(self.answered) < len(self.pools):
             missing = render.counted(len(self.pools) - len(self.answered), "pool")
             found.append(f"The sums leave out {missing} without an answer.")
-        return (*all_notes(self.gaps), *found, *self._pool_notes(), *self.remarks, *words_of(self.law), SCOPE)
+        return (*all_notes(self.gaps), *found, *self._pool_notes(), *self.remarks, *words_of(self.law))
 
     def _pool_notes(self) -> list[str]:
         """Notes of the pools, each once."""

@@ -14,7 +14,7 @@ from planner.measurements.ends import NO_QUEUE
 from planner.measurements.observed import OWN_RESPONSE
 from planner.quantity import column
 from planner.render.text import SHORT, SPARE, listed, sentence_case, word
-from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured, words_of
+from planner.sizing.answer import AliasAnswer, together, unmeasured, words_of
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Count, helped
 from planner.sizing.gaps import FLOOR, MOST_NAMED, Gaps, floor_words
@@ -202,7 +202,7 @@ class VolumesAnswer(Answer):
             seen.append(f"{sentence_case(FIRST_STEP)} ({listed(never_idle, MOST_NAMED)}).")
         strained = [row.name for row in self.listed if row.strain > 1.0]
         if strained:
-            seen.append(f"No demand explains the measurement of {listed(strained, MOST_NAMED)}.")
+            seen.append(f"No demand model fits the measurement of {listed(strained, MOST_NAMED)}.")
         if self.below:
             seen.append(
                 f"Not listed: {render.counted(len(self.below), 'volume')} with {floor_words(self.floor)}; "
@@ -212,7 +212,7 @@ class VolumesAnswer(Answer):
             note for row in self.listed for note in row.notes if note in (NO_QUEUE, OWN_RESPONSE)
         )
         return (
-            *self.gaps.notes, *seen, *self.remarks, *common, *words_of(self.law), SCOPE,
+            *self.gaps.notes, *seen, *self.remarks, *common, *words_of(self.law),
             "Next: one by itself (--device) is shown in full, with what else its numbers could mean.",
         )  # fmt: skip
 

@@ -27,7 +27,7 @@ from planner.sizing.volume import size_volumes
 from planner.units import ADDRESSES, MILLISECOND, readable
 
 IDLE: Final = "no I/O"
-FIRST_STEP: Final = "saturated, the demand is unknown: begin with so many aliases and measure again"
+FIRST_STEP: Final = "saturated, the demand is unknown: start with this count and measure again"
 MOST_BUSY: Final = 1.1
 """How busy a measured rate may keep its devices with the redrive gap of a model; 522A, published, is 1.03 so."""
 MOST_LOAD: Final = 4

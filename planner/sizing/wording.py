@@ -63,8 +63,8 @@ def of_volume(runs: Sequence[Run], counts: Counts, *, bursty: bool, several: boo
         )
     if counts.taken_over[0] and not counts.saturated[0]:
         more.append(
-            "With a shorter queue the answer would be higher: so long a wait reads as phases of overload. Were it "
-            f"batches, {_most(int(counts.most[0]))} would be needed."
+            "With a shorter queue the answer would be higher: a wait this long is interpreted as temporary overload. "
+            f"Were it batches, {_most(int(counts.most[0]))} would be needed."
         )
     if counts.open_above[0]:
         more.append(
@@ -160,12 +160,12 @@ def next_step(  # noqa: PLR0911 - one sentence a case
         more = recommended - run.aliases
         text = f"Next: add {more} alias{'es' if more > 1 else ''} and measure again"
         decides = (
-            "; both listings together, of two alias counts, decide between the readings" if len(counts) == 1
-            else "; all listings together decide between the readings"
+            "; both listings together, of two alias counts, decide which demand it is" if len(counts) == 1
+            else "; all listings together decide which demand it is"
         )  # fmt: skip
         return text + (decides if open_yet else "") + "."
     if high < run.aliases:
-        could = f"{run.aliases - high} of the {run.aliases} aliases in use could serve elsewhere"
+        could = f"{run.aliases - high} of the {run.aliases} aliases in use can be freed"
         return f"Next: {could}; take some away and measure again."
     if recommended < run.aliases:
         return f"Next: nothing; the aliases in use are {NOT_SURE}."
@@ -206,7 +206,7 @@ def of_bursty_pool(runs: Sequence[Run], answer: AliasAnswer) -> list[str]:
     if answer.saturated:
         how = "Each volume is read for itself, one that never idles as if its I/Os waited for three services"
     more = [
-        f"{how}, and the pool drawn many times with one reading of each. The range is that of the draws; supply "
+        f"{how}, and the pool drawn many times with one candidate of each. The range is that of the draws; supply "
         "counters of the pool (planner aliases supply) decide."
     ]
     if len({each.aliases for each in runs}) > 1:

@@ -140,7 +140,7 @@ class SupplyAnswer(Answer):
             more = "" if None in missing else f" ({sum(n or 0 for n in missing)} to add)"
             parts.append(f"short of aliases: {_named(short)}{more}")
         if many := count[TOO_MANY]:
-            parts.append(f"to spare: {_named(many)} ({sum(p.removable for p in many)} could serve elsewhere)")
+            parts.append(f"to spare: {_named(many)} ({sum(p.removable for p in many)} can be freed)")
         if fine := count[ENOUGH]:
             parts.append(f"enough: {_named(fine)}")
         if unknown := [p for p in self.pools if p.verdict is None]:
@@ -183,9 +183,7 @@ def _advice(pool: PoolAnswer, no_alias: float) -> tuple[str, ...]:
         more = pool.aliases_needed - pool.aliases
         return (f"short; {more} more would bring the fails under {target}.",)
     if pool.verdict == TOO_MANY:
-        return (
-            f"spare; {pool.removable} could serve elsewhere, {pool.unused} of them without a single fail.",
-        )
+        return (f"spare; {pool.removable} can be freed, {pool.unused} of them without a single fail.",)
     return ("enough.",)
 
 

@@ -287,7 +287,7 @@ def _notes(system: System, found: Found, sensitive: float = 10.0, coarse: float 
         yield f"One percent of {name} moves the throughput by {percent(size / 100)}: near this edge no number is safe."
     if found.storage and found.storage["pages_without_frame"].value:
         needed = found.storage["storage_without_paging"]
-        yield f"Without paging: {said(needed, GIB, 'GiB')} of real storage. The page rate is no measure of relief."
+        yield f"Without paging: {said(needed, GIB, 'GiB')} of real storage. A lower page rate alone proves nothing."
 
 
 def _outside(system: System) -> Iterator[str]:
@@ -352,7 +352,7 @@ class SystemComparison(Answer):
         lines = ["Each change alone, the rest as in the first system; together they need not add up."]
         silent = [label for label, _, _, effect in self.inputs if effect is None]
         if silent:
-            lines.append(f"Cannot be told alone: {', '.join(silent)}.")
+            lines.append(f"Cannot be identified separately: {', '.join(silent)}.")
         return tuple(lines)
 
     def compared(self) -> Iterator[tuple[str, str, float | None, float | None, float | None, str, str]]:

@@ -137,7 +137,7 @@ def test_a_page_rate_that_nothing_carries_says_how_many_would() -> None:
 
 def test_too_few_guests_are_told_how_many_would_do() -> None:
     load = Load(page_rate=10_000.0, guests=1)
-    with pytest.raises(InfeasibleError, match="1 guest keeps at most 2,930 pages/s under way, 4 guests"):
+    with pytest.raises(InfeasibleError, match="1 guest can drive at most 2,930 pages/s, 4 guests"):
         paging_devices(load, names=["eckd"])
     assert fewest(DEVICES["eckd"], replace(load, guests=4)) is not None
     assert fewest(DEVICES["eckd"], replace(load, guests=3)) is None
@@ -206,7 +206,7 @@ def test_what_devices_cannot_do_says_what_would_help() -> None:
     with pytest.raises(InfeasibleError, match="without any wait, the target is shorter"):
         paging_capacity(Question(devices=8, target=0.1e-3))
     with pytest.raises(
-        InfeasibleError, match="one guest keeps at most 2,930 pages/s under way, fewer than 100,000"
+        InfeasibleError, match="one guest can drive at most 2,930 pages/s, fewer than 100,000"
     ):
         paging_capacity(Question(devices=8, per_guest=1e5), names=["eckd"])
     with pytest.raises(InfeasibleError, match="one guest of 2,800 pages/s takes 2 devices"):

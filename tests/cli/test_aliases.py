@@ -79,7 +79,7 @@ def test_text_fits_eighty_columns_and_says_what_it_rests_on(capsys: pytest.Captu
     assert main(["aliases", "pool", POOL]) == 0
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= 80
-    for words in ("rule of thumb 15", "about 3 requesters", "Next: add", "attached to SYSTEM"):
+    for words in ("rule of thumb 15", "about 3 requesters", "Next: add", "By model hyperpav"):
         assert words in text
 
 

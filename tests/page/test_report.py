@@ -241,7 +241,7 @@ def tiles_otherwise(html: str, needs: list[dict[str, Any]]) -> list[str]:
     wanted = {
         "pools short": (verdicts.count("short"), f"{sum(each['to_add'] for each in needs)} to add"),
         "enough": (verdicts.count("enough"), ""),
-        "spare": (verdicts.count("spare"), f"{sum(each['to_gain'] for each in needs)} could serve elsewhere"),
+        "spare": (verdicts.count("spare"), f"{sum(each['to_gain'] for each in needs)} can be freed"),
         "aliases needed": (sum(each["needed"] for each in needs),
                            f"range {ends[0]} to {ends[1]}" if ends[0] < ends[1] else "no other in the range"),
         "in use": (sum(each["in_use"] for each in needs), ""),
@@ -282,7 +282,7 @@ def test_no_two_numbers_of_a_page_contradict(tmp_path: Path) -> None:
         (r"recommended \d+ aliases", "recommended 77 aliases"),
         (r"; \d+ of (\d+) intervals need more", r"; 77 of \1 intervals need more"),
         (r'(?<=<dt>aliases needed</dt><dd><span class="value">)\d+', "77"),
-        (r"\d+ could serve elsewhere", "77 could serve elsewhere"),
+        (r"\d+ can be freed", "77 can be freed"),
         (r"(?<=svg\+xml;base64,)[^\"]+", picture),
     ):
         wrong, changed = re.subn(pattern, other, html, count=1)

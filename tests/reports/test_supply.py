@@ -118,7 +118,7 @@ BAD = {
     "two records backwards": (("0,3,2000,0,1,8,8", "60,3,1900,0,1,8,8"), HEADER, "runs backwards", 3, 6),
     "counts since the record before": (
         tuple(f"{60 * k},3,{n},0,1,8,8" for k, n in enumerate((50, 100, 40, 90, 30, 70))),
-        HEADER, "begins anew in 2 of 5", 4, 7,
+        HEADER, "starts again in 2 of 5", 4, 7,
     ),
     "more fails than tries since a restart": (
         ("0,3,5000,400,0,8,8", "60,3,6000,500,0,8,8", "120,3,100,300,0,8,8"), HEADER, "rose by 300", 4, 11,

@@ -241,7 +241,7 @@ def test_notes_of_a_site_say_what_to_move_and_what_is_left_out() -> None:
     found = site(pool("P1", 5, 2), pool("P2", 3, 8), pool("P3", 1, 4), pool("P4", None, 7, problem="pool P4: too much"),
                  growth=0.25)  # fmt: skip
     notes = found.notes
-    for said in ("Demand grown by 25 % first.", "3 to add in 1 pool.", "4 could serve elsewhere, from 2 pools.",
+    for said in ("Demand grown by 25 % first.", "3 to add in 1 pool.", "4 can be freed, from 2 pools.",
                  "Classic PAV would take 27 aliases for the same target: the pools save 18 device numbers.",
                  "Pool P4: too much.", "The sums leave out 1 pool without an answer."):  # fmt: skip
         assert said in notes

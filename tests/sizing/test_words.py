@@ -51,14 +51,14 @@ def volume(aliases: int = 0, queued: float = 1.84, rate: float = 755.0, **more: 
 
 STEPS = (  # recommended, aliases of the measurements, helps, open yet, what is said
     (2, (0,), True, True, "Next: add 2 aliases and measure again; both listings together, of two alias counts, decide "
-     "between the readings."),
+     "which demand it is."),
     (1, (0,), True, False, "Next: add 1 alias and measure again."),
-    (5, (0, 2), True, True, "Next: add 3 aliases and measure again; all listings together decide between the "
-     "readings."),
-    (2, (4,), True, True, "Next: 1 of the 4 aliases in use could serve elsewhere; take some away and measure again."),
+    (5, (0, 2), True, True, "Next: add 3 aliases and measure again; all listings together decide which "
+     "demand it is."),
+    (2, (4,), True, True, "Next: 1 of the 4 aliases in use can be freed; take some away and measure again."),
     (2, (3,), True, True, "Next: nothing; the aliases in use are enough, and none is spare for sure."),
     (3, (3,), True, True, "Next: nothing; the aliases in use are enough, and none is spare."),
-    (0, (2,), True, True, "Next: 1 of the 2 aliases in use could serve elsewhere; take some away and measure again."),
+    (0, (2,), True, True, "Next: 1 of the 2 aliases in use can be freed; take some away and measure again."),
     (2, (0,), False, True, "Next: nothing to add; what makes the service time is the place to look."),
     (2, (2, 0), True, True, "Next: set 2; 2 were measured (755/s), so that there is nothing to measure again."),
     (2, (0, 2), True, True, "Next: nothing; 2 were measured (755/s) and are in use."),
@@ -176,7 +176,7 @@ def test_a_queue_between_two_numbers_of_requesters_is_explained(regular: float) 
     )  # fmt: skip
     found = sizing.aliases(run, LAW)
     assert found.strain <= 1.0
-    assert "no demand tried" not in found.headline
+    assert "no demand model" not in found.headline
 
 
 def test_a_queue_shorter_than_so_many_at_a_device_leave_is_not_explained() -> None:
@@ -187,7 +187,7 @@ def test_a_queue_shorter_than_so_many_at_a_device_leave_is_not_explained() -> No
     )  # fmt: skip
     found = sizing.aliases(run, LAW)
     assert found.strain > 1.0
-    assert "no demand tried explains this measurement" in found.headline
+    assert "no demand model fits this measurement" in found.headline
 
 
 def test_what_could_not_be_read_is_said_first_and_fails_unless_it_is_known() -> None:
