@@ -1,4 +1,4 @@
-"""Commands of README.md and docs/: what they show and what is printed; ``make examples`` rewrites it.
+"""Commands of README.md, CONTRIBUTING.md and docs/: what they show and what is printed; ``make examples`` rewrites it.
 
 A ``console`` block holds one command; a ``text`` block right below it, folded or not, what it prints. There a line
 ``...`` stands for any lines: those above it are the first ones printed, those below it the last.
@@ -18,7 +18,7 @@ from pathlib import Path
 from planner.cli import main
 from tests.checkout import ROOT
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 CUT = "..."
 BLOCK = re.compile(
     r"(```console\n\$ )(?P<command>[^\n]*)(\n```\n)"
