@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from planner.errors import InputError
 from planner.lazy import pl
 from planner.render.text import counted, listed
@@ -21,6 +24,7 @@ from planner.reports.moments import (
     with_moments,
 )
 from planner.reports.schema import refuse_twice
+from planner.results import Array, Flags
 from planner.units import readable
 
 if TYPE_CHECKING:
@@ -242,24 +246,32 @@ def overlapping(devices: pl.DataFrame) -> tuple[str, ...]:
     group = ["system", *GROUP_KEYS]
     every = with_moments(group_keys(dated).collect(), "system").group_by(*group, MOMENT)
     rows = every.agg(pl.col("interval").max(), pl.col("start", "utc_offset").first()).sort(*group, MOMENT)
-    step = (pl.col(MOMENT).shift(-1) - pl.col(MOMENT)).dt.total_microseconds().over(group) / 1e6
-    moved = (pl.col("utc_offset").shift(-1) != pl.col("utc_offset")).over(group).fill_null(value=False)
-    early = (pl.col("_step") < (1 - SAME_LENGTH) * pl.col("interval")) & ~moved
-    found = rows.with_columns(_step=step).filter(early)
-    if not found.height:
+    if not rows.height:
         return ()
-    names = listed(found[GROUP_KEYS[1]].unique(maintain_order=True).to_list(), 3)
-    first = found.row(0, named=True)
-    return (
-        f"{names}: {longer(found.height, first['interval'], first['start'].isoformat(), first['_step'])}.",
-    )
+    clock = rows["utc_offset"].cast(pl.Float64).to_numpy()
+    last = rows.select(pl.struct(group).is_last_distinct()).to_series().to_numpy()
+    step = np.where(last, np.inf, np.append(steps(rows["start"].to_numpy(), clock), np.inf))
+    length = rows["interval"].to_numpy()
+    early = step < (1 - SAME_LENGTH) * length
+    if not early.any():
+        return ()
+    names = listed(rows[GROUP_KEYS[1]].filter(early).unique(maintain_order=True).to_list(), 3)
+    when = rows["start"].to_numpy().astype("datetime64[s]")
+    return (f"{names}: {longer(early, length, when, step)}.",)
 
 
-def longer(many: int, seconds: float, when: object, step: float) -> str:
-    """Say that intervals overlap: how many, and of the first its length, its begin, and the time to the next one."""
+def steps(start: NDArray[np.datetime64], clock: Array) -> Array:
+    """Time from the begin of each interval to that of the next one [s]; `clock` less UTC [s], nan where not known."""
+    return np.asarray(np.diff(start) / np.timedelta64(1, "s") - np.nan_to_num(np.diff(clock)))
+
+
+def longer(early: Flags, seconds: Array, start: NDArray[np.datetime64], step: Array) -> str:
+    """Say that intervals overlap: how many end too late, and of the first its length and the time to the next one."""
+    at = int(np.argmax(early))
     return (
-        f"{counted(many, 'interval')} longer than the time to the next one, the first of {readable(seconds)} s at "
-        f"{when} with {readable(step)} s to the next: both count; check the length of the intervals (interval_s)"
+        f"{counted(int(early.sum()), 'interval')} longer than the time to the next one, the first of "
+        f"{readable(seconds[at])} s at {start[at]} with {readable(step[at])} s to the next: both count; check the "
+        "length of the intervals (interval_s)"
     )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from planner.errors import InputError, PlannerError
 from planner.measurements import Run
-from planner.measurements.choose import SAME_LENGTH, longer
+from planner.measurements.choose import SAME_LENGTH, longer, steps
 from planner.measurements.over_time import RunsOverTime
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted
@@ -289,24 +289,23 @@ def _lengths(seconds: Array) -> list[str]:
 def _gaps(start: NDArray[np.datetime64], seconds: Array, clock: Array) -> list[str]:
     """Time without measurements, clocks that were set back, and intervals that overlap."""
     notes = []
-    steps = np.diff(start).astype(np.float64) / 1e6
-    gaps = steps > 1.5 * np.maximum(seconds[:-1], 1.0)
+    step, seconds = steps(start, clock), seconds[:-1]
+    gaps = step > 1.5 * np.maximum(seconds, 1.0)
     if gaps.any():
-        missing = float((steps - seconds[:-1])[gaps].sum()) / 3600.0
+        missing = float((step - seconds)[gaps].sum()) / 3600.0
         shown = readable(missing)
         hours = "hour" if shown == "1" else "hours"
         notes.append(
             f"{counted(int(gaps.sum()), 'gap')}, {shown} {hours} without measurements: nothing is said of them"
         )
-    early = steps < (1 - SAME_LENGTH) * seconds[:-1]
-    moved = np.abs(np.nan_to_num(np.diff(clock)))
-    back = early & (moved > 0)
+    moved = -np.nan_to_num(np.diff(clock))
+    back = (moved > 0) & (step - moved < seconds)
     if back.any():
-        many = counted(max(round(float((moved[back] / seconds[:-1][back]).sum())), 1), "interval")
+        many = counted(max(round(float((moved[back] / seconds[back]).sum())), 1), "interval")
         notes.append(f"clock set back by {many}, as where summer time ends: both hours count")
-    if (early & ~back).any():
-        at, when = int(np.flatnonzero(early & ~back)[0]), start.astype("datetime64[s]")
-        notes.append(longer(int((early & ~back).sum()), seconds[at], when[at], steps[at]))
+    early = step < (1 - SAME_LENGTH) * seconds
+    if early.any():
+        notes.append(longer(early, seconds, start.astype("datetime64[s]"), step))
     return notes
 
 

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
 from planner.lazy import pl
 from planner.measurements.formats import Source, is_folder
 from planner.measurements.read import opened, polars_frame
@@ -82,6 +82,8 @@ def read_series(source: Path | str | pl.DataFrame | Source, value: str | None = 
             raise InputError("source", type(source).__name__, "a file, or a data frame")
         table = of_frame(Path("data frame"), frame)
         table.require(["start"], "a measured series")
+        if not frame.height:
+            raise ReportError(table.path, "no rows: expected a measured series")
     heading = _heading(table, value)
     starts, moments = _starts(table)
     numbers = table.printed(heading)[0].to_numpy()
