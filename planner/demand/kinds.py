@@ -32,7 +32,7 @@ SLOW_SHARES: Final = (0.15,)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Layout(ArrayFields):
-    """Which reading stands in which column, (columns,).
+    """Which candidate stands in which column, (columns,).
 
     `kind`, its fixed `number` (share in batches, steps, load while on, evenness of the service) and the `own` share of
     the I/Os; the others are open arrivals beside.
@@ -78,7 +78,7 @@ FINE: Final = _layout(FINE_ACTIVE_STEPS, FINE_SHARES, FINE_ON_LOADS, even=(0.0, 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Demands(ArrayFields):
-    """Parameters of every reading of every volume, each (volumes, readings), nan where the kind has none.
+    """Parameters of every candidate of every volume, each (volumes, candidates), nan where the kind has none.
 
     `load` offered I/Os a service time, of all kinds but requesters; `batch` mean I/Os that come together; `share` of
     the I/Os in batches; `population`, `think` [service times] and `active` share of the time of requesters; `on_load`
@@ -117,7 +117,7 @@ class Demands(ArrayFields):
 def solve(
     demands: Demands, layout: Layout, most: int, inflation: float, gap: Array, *, tries: bool = False
 ) -> tuple[chains.Figures, Array]:
-    """What every reading does with 1 to `most` devices, (devices, volumes, readings); share of failing `tries` last."""
+    """Figures of candidates with 1 to `most` devices, (devices, volumes, candidates), and share of failing tries."""
     results = np.full((6, most, *gap.shape), np.nan)
     people = np.isin(layout.kind, (CLOSED, ACTIVE))
     there = np.isfinite(np.where(people, demands.population, demands.load))
@@ -135,7 +135,7 @@ def solve(
 
 
 def one_kind(kind: int, station: chains.DeviceStation, part: Demands) -> chains.Figures:
-    """Figures of readings of one kind, (devices, elements)."""
+    """Figures of candidates of one kind, (devices, elements)."""
     load = part.load
     if kind in (CLOSED, ACTIVE, PERIODIC):
         if kind == PERIODIC:

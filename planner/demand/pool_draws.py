@@ -10,16 +10,16 @@ from typing import Final
 import numpy as np
 
 from planner.demand import kinds
-from planner.demand.law import Law
-from planner.demand.pool_readings import (
+from planner.demand.candidates import Candidates
+from planner.demand.drawn_pool import (
     HELD,
     HELD_TOGETHER,
-    PoolReadings,
+    DrawnPool,
     PoolRow,
     mean_service,
     most_aliases,
 )
-from planner.demand.readings import Readings
+from planner.demand.law import Law
 from planner.demand.together import (
     FAILED,
     above,
@@ -115,14 +115,16 @@ class Together:
     """What volumes use if their bursts come with those of others, under each law of them."""
 
     law: Law
-    usual: tuple[AliasUse, ...] = ()  # batches, and what their readings say in the mean
+    usual: tuple[AliasUse, ...] = ()  # batches, and what their candidates say in the mean
     rare: tuple[AliasUse, ...] = ()
 
     @classmethod
-    def of(cls, readings: Readings, asks: AliasUse) -> Together:
+    def of(cls, candidates: Candidates, asks: AliasUse) -> Together:
         """Of volumes that ask so much by themselves."""
-        usual = in_batches(readings).mixed, asks.mixed
-        return cls(law=readings.law, usual=usual, rare=tuple(use.mixed for use in in_rare_bursts(readings)))
+        usual = in_batches(candidates).mixed, asks.mixed
+        return cls(
+            law=candidates.law, usual=usual, rare=tuple(use.mixed for use in in_rare_bursts(candidates))
+        )
 
 
 def curves_of(
@@ -130,7 +132,7 @@ def curves_of(
 ) -> Curves:
     """Queues under each hypothesis, `each` the volumes that it stands in, and share, all of them equally likely.
 
-    Volumes have the distributions of batches, or what their readings say in the mean; all at once also rare bursts.
+    Volumes have the distributions of batches, or what their candidates say in the mean; all at once also rare bursts.
     """
     last = most_aliases(row.rate.value.size)
     unknown = bool(np.isnan(row.together).any())
@@ -165,14 +167,14 @@ def counting(likely: Array) -> Integers:
 
 
 def pool_of(
-    row: PoolRow, readings: Readings, asks_of: Sequence[AliasUse], alone: Sequence[Array], likely: Array, *,
+    row: PoolRow, candidates: Candidates, asks_of: Sequence[AliasUse], alone: Sequence[Array], likely: Array, *,
     curves: Curves, draws: Sequence[Array] | None = None, same: int = 0,
-) -> PoolReadings:  # fmt: skip
+) -> DrawnPool:  # fmt: skip
     """Draws of several hypotheses side by side, `likely` (hypotheses, draws), and curves; means over all hypotheses.
 
     Of each hypothesis there are draws of volumes that are all of the `same` kind, so many of each kind.
     """
-    last = most_aliases(readings.volumes)
+    last = most_aliases(candidates.volumes)
     share, kept = likely.sum(axis=1) / likely.sum(), counting(likely).tolist()
 
     def mean(values: Sequence[Array]) -> Array:
@@ -187,27 +189,27 @@ def pool_of(
         fails = np.concatenate([*each, curves.fails], axis=1)
     # All curves together have a set part of the weight of all draws, and so have volumes of the same kind.
     of_curves = many * likely.shape[0] / max(curves.likely.size, 1) * TOGETHER / (1 - TOGETHER)
-    alike = np.array([CACHED / (1 - CACHED) * _alike(readings), SLOW / (1 - SLOW)])
+    alike = np.array([CACHED / (1 - CACHED) * _alike(candidates), SLOW / (1 - SLOW)])
     of_alike = np.tile(np.repeat(many / max(same, 1) * alike, same), (len(chosen), 1))
     of_draws = np.append(likely[chosen], of_alike, axis=1).ravel()
     nothing = np.flatnonzero(queues.max(axis=1) <= NOTHING)
     counts = max(int(nothing[0]) + 1 if nothing.size else last + 1, row.aliases + 2)
-    return PoolReadings(
-        readings=readings, in_use=row.aliases, queues=queues[:counts],
+    return DrawnPool(
+        candidates=candidates, in_use=row.aliases, queues=queues[:counts],
         fails=None if fails is None else fails[:counts],
         shares=np.append(np.zeros(of_draws.size), curves.shares),
         likely=np.append(of_draws, of_curves * curves.likely),
         wanted=np.append(queues[0, : of_draws.size] / HELD, curves.wanted),  # E[O] = E[(O - 0)+]
         crowd=mean([asks.second_moment for asks in asks_of]),
         busy=mean([asks.mean(asks.busy) for asks in asks_of]), rate=mean([asks.mean(asks.rate) for asks in asks_of]),
-        alone=_at_least(mean(alone), readings.rows.queue.sum() if row.aliases else 0.0),
+        alone=_at_least(mean(alone), candidates.rows.queue.sum() if row.aliases else 0.0),
         alone_rate=mean([asks.mean(asks.alone_rate) for asks in asks_of]),
     )  # fmt: skip
 
 
-def _alike(readings: Readings) -> float:
+def _alike(candidates: Candidates) -> float:
     """How well the volumes agree on what their service time does to waits, weighed by their queues: 1 where exactly."""
-    ratio, queue = np.log(np.maximum(readings.ratio, 0.5)), readings.rows.queue
+    ratio, queue = np.log(np.maximum(candidates.ratio, 0.5)), candidates.rows.queue
     if not queue.sum() > 0:
         return 0.0
     mean = np.average(ratio, weights=queue)

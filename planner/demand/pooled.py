@@ -1,8 +1,8 @@
 """Pools of unequal, partly bursty volumes: what all of them ask of the aliases together, with all that is possible.
 
 With unlimited servers volumes do not touch each other: volume v asks for O_v aliases, and the pool for their sum O.
-Which reading of a volume is true is not known, but what it asks of the pool differs manyfold. So a pool is drawn many
-times, one reading a volume each time, by weight; count and range are quantiles (planner.demand.pool_readings). Beside
+Which candidate of a volume is true is not known, but what it asks of the pool differs manyfold. So a pool is drawn many
+times, one candidate a volume each time, by weight; count and range are quantiles (planner.demand.drawn_pool). Beside
 these draws of independent volumes stand those whose bursts come together (planner.demand.together), as far as that is
 declared, or aliases in use and further rows show it.
 
@@ -22,11 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.demand import chains, priors
-from planner.demand.kinds import COARSE
-from planner.demand.law import Law
-from planner.demand.pool_draws import DRAWS, SAME_DRAWS, Curves, Together, counting, curves_of, drawn, pool_of
-from planner.demand.pool_readings import (
-    PoolReadings,
+from planner.demand.candidates import Candidates
+from planner.demand.drawn_pool import (
+    DrawnPool,
     PoolRow,
     joined,
     mean_service,
@@ -35,9 +33,11 @@ from planner.demand.pool_readings import (
     services,
     tie,
 )
+from planner.demand.inversion import MeasuredRows
+from planner.demand.kinds import COARSE
+from planner.demand.law import Law
+from planner.demand.pool_draws import DRAWS, SAME_DRAWS, Curves, Together, counting, curves_of, drawn, pool_of
 from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
-from planner.demand.readings import Readings
-from planner.demand.rowwise import MeasuredRows
 from planner.demand.unlimited import AliasUse, asked, service_rates
 from planner.results import Array, by_key
 
@@ -53,7 +53,7 @@ LEAST_RISE: Final = 1e-6  # between two guesses of a rate, in logarithms, that m
 def read_pools(
     rows: Sequence[PoolRow], *, law: Law, growth: ArrayLike = 0.0, many: int = DRAWS, tries: bool = False,
     known: dict[int, PoolInUse] | None = None,
-) -> list[PoolReadings]:  # fmt: skip
+) -> list[DrawnPool]:  # fmt: skip
     """Read the volumes of many pools, each from one row, and what they ask of its aliases; some hundred rows at a time.
 
     Without aliases in use every volume is read for itself. With A in use the volumes are read as if without aliases,
@@ -63,7 +63,7 @@ def read_pools(
     whether the rates of I/Os that find no alias are wanted; `known` is as of `read_in_use`.
     """
     share = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(rows),))
-    found: dict[int, PoolReadings] = {}
+    found: dict[int, DrawnPool] = {}
     batch: list[int] = []
     size = 0
     for k, row in enumerate(rows):
@@ -87,7 +87,7 @@ def _read_alone(
     shares: Sequence[float] = (),
     *,
     tries: bool = False,
-) -> list[PoolReadings]:
+) -> list[DrawnPool]:
     """Without aliases in use; beside independent bursts those that come together to some shares."""
     columns, parts = joined(rows)
     read = _bounded(read_volumes(*columns, law=law))
@@ -110,20 +110,20 @@ def _read_alone(
     ]  # fmt: skip
 
 
-def _bounded(readings: Readings) -> Readings:
+def _bounded(candidates: Candidates) -> Candidates:
     """Volumes that never idle are read with a wait of three services: what they ask beyond is unknown."""
-    saturated = np.flatnonzero(readings.saturated)
+    saturated = np.flatnonzero(candidates.saturated)
     if saturated.size == 0:
-        return readings
-    waits = readings.rows.queue / (readings.rows.rate * readings.rows.service)
+        return candidates
+    waits = candidates.rows.queue / (candidates.rows.rate * candidates.rows.service)
     waits[saturated] = 3.0  # service times
-    found = with_queues(readings, np.arange(readings.volumes), waits)
-    return replace(found, rows=readings.rows)
+    found = with_queues(candidates, np.arange(candidates.volumes), waits)
+    return replace(found, rows=candidates.rows)
 
 
 def read_pool_at_several(
     rows: Sequence[PoolRow], *, law: Law, growth: float = 0.0, tries: bool = False
-) -> PoolReadings:
+) -> DrawnPool:
     """Read the volumes of one pool measured with several numbers of aliases.
 
     The row with the fewest aliases is read as by `read_pools`; each draw, and each share of bursts that come together,
@@ -135,7 +135,7 @@ def read_pool_at_several(
     if not others:
         return read_pools([first], law=law, growth=growth, tries=tries)[0]
 
-    def read(growth: float) -> PoolReadings:
+    def read(growth: float) -> DrawnPool:
         if first.aliases:
             return read_in_use([first], law, np.array([growth]), DRAWS, tied=False, tries=tries)[0]
         shares = () if first.joined else MORE_SHARES
@@ -147,7 +147,7 @@ def read_pool_at_several(
     rows_of = tuple((row.aliases, make_rows(row.rate, row.service, row.queue, 0)) for row in others)
     ties = {0: np.zeros(likely.size)}
     if first.aliases:
-        ties = {first.aliases: tie(_at(found, first.aliases), found.readings.rows)}
+        ties = {first.aliases: tie(_at(found, first.aliases), found.candidates.rows)}
     for aliases, measured in rows_of:
         likely = likely * np.exp(-0.5 * misfit(_at(found, aliases), measured) ** 2)
         ties[aliases] = tie(_at(found, aliases), measured)
@@ -166,12 +166,12 @@ def read_pool_at_several(
     return _paced(replace(found, queues=queues, fails=fails, likely=likely, others=rows_of), shares)
 
 
-def _at(pool: PoolReadings, aliases: int) -> Array:
+def _at(pool: DrawnPool, aliases: int) -> Array:
     """Queues of the draws with so many aliases, (draws,)."""
     return np.asarray(pool.queues[min(aliases, pool.queues.shape[0] - 1)])
 
 
-def _pace_shares(pool: PoolReadings, rows: MeasuredRows) -> tuple[float, float]:
+def _pace_shares(pool: DrawnPool, rows: MeasuredRows) -> tuple[float, float]:
     """How much of what aliases would change of rate and service time a row with aliases shows, between 0 and 1.
 
     Both go from their value without aliases to that with enough in proportion to the queue that is gone, q: a row says
@@ -192,7 +192,7 @@ def _pace_shares(pool: PoolReadings, rows: MeasuredRows) -> tuple[float, float]:
     )
 
 
-def _paced(pool: PoolReadings, shares: tuple[float, float]) -> PoolReadings:
+def _paced(pool: DrawnPool, shares: tuple[float, float]) -> DrawnPool:
     """With so much of the rise of rate and service time."""
     before, after = services(pool)
     rate = pool.alone_rate + (pool.rate - pool.alone_rate) * shares[0]
@@ -203,21 +203,21 @@ def _paced(pool: PoolReadings, shares: tuple[float, float]) -> PoolReadings:
 class Hypotheses(NamedTuple):
     """Volumes of pools under every multiple, and what they ask of aliases."""
 
-    readings: Readings
+    candidates: Candidates
     asks: AliasUse
     together: Together
 
     @classmethod
-    def of(cls, readings: Readings) -> Hypotheses:
+    def of(cls, candidates: Candidates) -> Hypotheses:
         """Of volumes that were read as if without aliases."""
-        asks = asked(readings)
-        return cls(readings, asks, Together.of(readings, asks))
+        asks = asked(candidates)
+        return cls(candidates, asks, Together.of(candidates, asks))
 
 
 def read_in_use(
     rows: Sequence[PoolRow], law: Law, growth: Array, many: int, *, tied: bool = True, tries: bool = False,
     known: dict[int, PoolInUse] | None = None,
-) -> list[PoolReadings]:  # fmt: skip
+) -> list[DrawnPool]:  # fmt: skip
     """Read pools with aliases in use; one that is asked for at several growths is read once.
 
     Nor are those in `known` read again, by the identity of their rows; what is read is added.
@@ -234,7 +234,7 @@ def read_in_use(
     for some in read_together.values():
         which = [np.arange(weighed[k].each[0].start, weighed[k].each[-1].stop) for k in some]
         share = np.repeat(growth[some], [part.size for part in which])
-        later = Hypotheses.of(weighed[some[0]].now.readings.of(np.concatenate(which)).grown(share))
+        later = Hypotheses.of(weighed[some[0]].now.candidates.of(np.concatenate(which)).grown(share))
         begin = 0
         for k in some:
             each = _multiples(rows[k], begin)
@@ -298,17 +298,17 @@ class PoolInUse:
 
     def pool(
         self, some: Hypotheses, each: Sequence[slice], curves: Curves, draws: Sequence[Array] | None
-    ) -> PoolReadings:
+    ) -> DrawnPool:
         """The pool as measured or grown, `each` where its volumes stand."""
         asks = [some.asks.of(part) for part in each]
         likeliest = int(np.argmax(self.likely.sum(axis=1)))
         return pool_of(
-            self.row, replace(some.readings.of(each[likeliest]), rows=self.rows), asks,
+            self.row, replace(some.candidates.of(each[likeliest]), rows=self.rows), asks,
             [use.mean(use.alone) for use in asks], self.likely[:, : self.many],
             curves=replace(curves, likely=self.likely[:, self.many :].ravel()), draws=draws,
         )  # fmt: skip
 
-    def tied(self, pool: PoolReadings) -> PoolReadings:
+    def tied(self, pool: DrawnPool) -> DrawnPool:
         """Each draw multiplied by what it misses of the measured queue."""
         at, kept = self.row.aliases, [] if self.row.joined else counting(self.likely[:, : self.many]).tolist()
         factor = np.exp(
@@ -318,8 +318,8 @@ class PoolInUse:
         return replace(pool, queues=pool.queues * factor, fails=fails)
 
 
-def _as_without(rows: MeasuredRows, parts: Sequence[slice], law: Law) -> Readings:
-    """Readings as if without aliases of rows measured with some; of each pool for each multiple of the Poisson wait."""
+def _as_without(rows: MeasuredRows, parts: Sequence[slice], law: Law) -> Candidates:
+    """Candidates without aliases of rows measured with some: of each pool for each multiple of the Poisson wait."""
     volumes = np.concatenate([np.tile(np.arange(part.start, part.stop), MULTIPLES.size) for part in parts])
     sizes = np.array([part.stop - part.start for part in parts])
     multiple = np.concatenate([np.repeat(np.exp(MULTIPLES), size) for size in sizes])
@@ -328,21 +328,21 @@ def _as_without(rows: MeasuredRows, parts: Sequence[slice], law: Law) -> Reading
     queued = np.repeat(np.add.reduceat(rows.queue, [part.start for part in parts]), MULTIPLES.size)
     measured = rows.of(volumes)
 
-    def read(rate: Array, service: Array) -> Readings:
+    def read(rate: Array, service: Array) -> Candidates:
         poisson = open_queue(rate * service, law.redrive_time / service)
         # Waits of more than 12 service times would be read as phases of overload.
         queue = np.minimum(multiple * poisson, np.maximum(12.0 * rate * service, poisson))
         alone = replace(measured, rate=rate, service=service, queue=queue, queue_low=queue, queue_high=queue)
         return read_rows(alone, law, COARSE, priors.ONE_ROW)
 
-    def reached(readings: Readings) -> tuple[Array, Array, Array]:
+    def reached(candidates: Candidates) -> tuple[Array, Array, Array]:
         """Share of the queue that is left, rate with the aliases in use, growth of the service time with enough."""
-        waiting = np.bincount(group, weights=readings.rows.queue)
+        waiting = np.bincount(group, weights=candidates.rows.queue)
         left = np.minimum(queued / waiting, 1.0)[group]
-        free, slow, growth = service_rates(readings)
+        free, slow, growth = service_rates(candidates)
         return left, left * slow + (1 - left) * free, np.maximum(growth, 1.0)
 
-    # Rate and service were measured with the aliases in use, the readings are of volumes without: the rate is sought
+    # Rate and service were measured with the aliases in use, the candidates are of volumes without: the rate is sought
     # that those aliases raise to the measured one. Two guesses make a line, in logarithms.
     first = read(measured.rate, measured.service)
     left, before, growth = reached(first)

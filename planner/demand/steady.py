@@ -15,9 +15,9 @@ from typing import Final
 
 import numpy as np
 
+from planner.demand.inversion import on_edge
 from planner.demand.law import Law
 from planner.demand.priors import FAR_FROM_SATURATED
-from planner.demand.rowwise import on_edge
 from planner.demand.words import milliseconds
 from planner.devices import Pool, VolumeClass
 from planner.interval import Interval

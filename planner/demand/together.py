@@ -27,11 +27,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
-from planner.demand import kinds, rowwise
+from planner.demand import inversion, kinds
+from planner.demand.candidates import Candidates
 from planner.demand.kinds import Demands, Layout
 from planner.demand.law import Law
 from planner.demand.read import effective_queue
-from planner.demand.readings import Readings
 from planner.demand.unlimited import AliasUse, asked
 from planner.results import Array
 
@@ -41,30 +41,30 @@ LEAST_TAIL: Final = 1e-12  # of a distribution
 RARE_SHARES: Final = (0.3, 0.15)  # of the I/Os of a volume that come in rare bursts of all of them
 
 
-def in_batches(readings: Readings) -> AliasUse:
+def in_batches(candidates: Candidates) -> AliasUse:
     """What volumes use if their bursts come with those of others: then they are batches, where there are any."""
-    batches = readings.layout.kind == kinds.BATCHES
-    there = (readings.weight[:, batches] > 0).any(axis=1, keepdims=True)
-    return asked(replace(readings, weight=np.where(there, 1.0 * batches, readings.weight)))
+    batches = candidates.layout.kind == kinds.BATCHES
+    there = (candidates.weight[:, batches] > 0).any(axis=1, keepdims=True)
+    return asked(replace(candidates, weight=np.where(there, 1.0 * batches, candidates.weight)))
 
 
-def in_rare_bursts(readings: Readings) -> list[AliasUse]:
+def in_rare_bursts(candidates: Candidates) -> list[AliasUse]:
     """What volumes use if most I/Os are steady and bursts rare, large, of long tails, for each of `RARE_SHARES`."""
-    rows, width = readings.rows, len(RARE_SHARES)
-    known = np.isfinite(rows.queue_high) & ~readings.steady & ~readings.saturated
+    rows, width = candidates.rows, len(RARE_SHARES)
+    known = np.isfinite(rows.queue_high) & ~candidates.steady & ~candidates.saturated
     rare = Layout(kind=np.full(width, kinds.LONG), number=np.array(RARE_SHARES), own=np.ones(width))
     queue = np.where(known, effective_queue(rows), 0.0)
-    demands, service = rowwise.invert(replace(rows, queue=queue), rare, readings.law)
-    growth = np.broadcast_to(readings.growth, known.shape)[:, None]
+    demands, service = inversion.invert(replace(rows, queue=queue), rare, candidates.law)
+    growth = np.broadcast_to(candidates.growth, known.shape)[:, None]
     every = replace(
-        readings,
-        layout=Layout.joined([readings.layout, rare]),
-        demands=Demands.joined([readings.demands, demands.grown(growth)], axis=-1),
-        service_time=np.concatenate([readings.service_time, service], axis=1),
+        candidates,
+        layout=Layout.joined([candidates.layout, rare]),
+        demands=Demands.joined([candidates.demands, demands.grown(growth)], axis=-1),
+        service_time=np.concatenate([candidates.service_time, service], axis=1),
     )
     found = []
     for there in (known[:, None] & np.isfinite(demands.batch)).T[:, :, None] * np.eye(width)[:, None]:
-        left = np.where(there.any(axis=1, keepdims=True), 0.0, readings.weight)
+        left = np.where(there.any(axis=1, keepdims=True), 0.0, candidates.weight)
         found.append(asked(replace(every, weight=np.concatenate([left, there], axis=1))))
     return found
 

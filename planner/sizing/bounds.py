@@ -1,4 +1,4 @@
-"""How far an answer may be off, 90 %: other readings, other possible laws; the curve through what was measured."""
+"""How far an answer may be off, 90 %: other candidates, other possible laws; the curve through what was measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.calibrate.error_bar import central, smeared
 from planner.calibrate.spread import points
-from planner.demand import Law, Readings, Target
+from planner.demand import Candidates, Law, Target
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.measurements import Run
@@ -24,12 +24,12 @@ NORMAL_90: Final = 1.645
 class MovedVolumes:
     """Volumes at one end of what calibration and law leave open, `places` among those asked, read by `chosen` alone."""
 
-    read: Readings
+    read: Candidates
     places: Integers
     chosen: Integers
 
 
-def ends_of(read: Readings, chosen: Integers, law: Law) -> list[MovedVolumes]:
+def ends_of(read: Candidates, chosen: Integers, law: Law) -> list[MovedVolumes]:
     """Volumes by the candidates `chosen`, with the law moved along each axis, and the think time, read by it, too."""
     every = np.arange(chosen.size)
     only = np.zeros_like(read.weight)
@@ -54,7 +54,7 @@ def ends_of(read: Readings, chosen: Integers, law: Law) -> list[MovedVolumes]:
     return ends
 
 
-def counts_at_ends(read: Readings, chosen: Integers, law: Law, target: Target) -> Array:
+def counts_at_ends(read: Candidates, chosen: Integers, law: Law, target: Target) -> Array:
     """Counts of many volumes at the ends of `ends_of`, (ends, volumes); nan where a volume has no such end.
 
     A count is inf where none meets the target.
@@ -69,7 +69,7 @@ def counts_at_ends(read: Readings, chosen: Integers, law: Law, target: Target) -
 def band(
     values: Array, chosen: Array, moved: Array, law: Law, strain: float, in_use: int, before: Array | None
 ) -> Interval:
-    """Smallest and largest value over the readings, widened by all that calibration and error of the law allow.
+    """Smallest and largest value over the candidates, widened by all that calibration and error of the law allow.
 
     The value under each of the possible laws counts from the count in use, where the demand was read: of demand that
     has grown since, `before` is what each law moved there, in logarithms, (moved,). Between the ends

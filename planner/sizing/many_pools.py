@@ -97,7 +97,7 @@ class PoolCount:
     * `name`: the pool.
     * `volumes` and `in_use`: its volumes, and aliases at the time of the measurement.
     * `recommended`: smallest count that meets the target, aliases in use included; None where none does.
-    * `range`: smallest and largest count over the readings of the demand and the rule of thumb.
+    * `range`: smallest and largest count over the candidates of the demand and the rule of thumb.
     * `rule_of_thumb`: aliases in use plus the summed queue rounded up; None where the queue was not measured.
     * `classic`: aliases that classic PAV would take for the same target; None where it cannot meet it.
     * `now` and `then`: with the aliases in use and with the recommended ones; response and queue are inf where a queue

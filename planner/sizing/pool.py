@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from planner.demand import Candidate, Law, Readings, Target, candidates_of_pools, read_volumes
+from planner.demand import Candidate, Candidates, Law, Target, candidates_of_pools, read_volumes
+from planner.demand.drawn_pool import joined
 from planner.demand.kinds import COARSE, POISSON, STEADY
-from planner.demand.pool_readings import joined
 from planner.demand.pooled import read_pools
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.demand.read import steady_volumes
@@ -24,7 +24,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.render.text import from_to
 from planner.results import Array, Integers
-from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedReading
+from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedDemand
 from planner.sizing.bounds import NORMAL_90, Correction, spaced
 from planner.sizing.bursty_pool import all_at_once, row_of
 from planner.sizing.comparison import Gain, gains, own_gains
@@ -294,7 +294,7 @@ class SizedPool(Sized):
             found = own_gains(found, self.run, self.preferred.classes)
         return found
 
-    def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
+    def named(self, count: int, rows: Performance) -> tuple[NamedDemand, ...]:
         """Every candidate in words, with its own count and rate."""
         few, around = self.around
         at = int(np.flatnonzero(few == count)[0])
@@ -466,7 +466,7 @@ def _denied(runs: Sequence[Run], law: Law) -> bool:
     return any(read.denies(row_of(each)) for each in others)
 
 
-def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedReading:
+def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedDemand:
     """The demand of all volumes in words."""
     people, think, arrival_rate, _ = each_volume(candidate.pool)
     closed = ~np.isnan(people)
@@ -479,7 +479,7 @@ def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedRead
     if not closed.all():
         parts.append(f"open arrivals, {_range_of(arrival_rate[~closed])}/s a volume")
     same = closed.all() and np.unique(people).size == 1
-    return NamedReading(
+    return NamedDemand(
         kind="closed" if closed.all() else "open" if not closed.any() else UNEQUAL,
         words=" and ".join(parts), weight=None, count=count, io_rate=io_rate,
         population=float(people[0]) if same else None,
@@ -515,14 +515,14 @@ def moved_laws(pool: Pool, law: Law) -> list[Pool]:
 
 
 def some_counts(last: int, recommended: int, in_use: Sequence[int]) -> Integers:
-    """Counts at which the other readings and laws are solved: between them all figures change smoothly."""
+    """Counts at which the other candidates and laws are solved: between them all figures change smoothly."""
     near = [recommended + step for step in (-1, 0, 1)]
     wanted = {*np.linspace(0, last, 5).round().astype(int).tolist(), *near, *in_use}
     return np.array(sorted(k for k in wanted if 0 <= k <= last), dtype=np.int64)
 
 
 def between(values: Array, chosen: Array, few: Integers) -> Array:
-    """Values at every count from those at a few: the logarithm of their ratio to the chosen reading is interpolated."""
+    """Values at every count from those at a few: the logarithm of their ratio to the chosen ones is interpolated."""
     every = np.arange(chosen.size)
     bounded = np.isfinite(values) & np.isfinite(chosen[few])
     if not bounded.any():
@@ -566,7 +566,7 @@ def _alone(unshared: Sequence[Unshared], law: Law, *, every: bool) -> list[list[
     return found
 
 
-def _of_readings(read: Readings, rows: Integers, columns: Integers, law: Law) -> Candidate:
+def _of_readings(read: Candidates, rows: Integers, columns: Integers, law: Law) -> Candidate:
     """A candidate of one pool, of each volume the row that it is read in, and the column."""
     here, opened = (rows, columns), read.layout.kind[columns] == POISSON
     alone = read.service_time[here]
@@ -587,8 +587,8 @@ def _picked(many: int, *, opened: bool) -> Integers:
     return np.unique([smallest, *np.linspace(0, many - 1, min(many, 6)).round().astype(np.int64)])
 
 
-def _fitting(read: Readings) -> tuple[Integers, Integers]:
-    """Columns of steady readings of each row, those that fit, the preferred one first, and how many these are.
+def _fitting(read: Candidates) -> tuple[Integers, Integers]:
+    """Columns of steady candidates of each row, those that fit, the preferred one first, and how many these are.
 
     It is the nearest where none fits. Open arrivals are preferred far from saturation, else the fewest requesters; of
     two on either side of the measurement, both strained by 1, the likelier one, as for a volume alone. One requester

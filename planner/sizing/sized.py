@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from planner.demand import Law, Target
-from planner.demand.pool_readings import PoolRow
+from planner.demand.drawn_pool import PoolRow
 from planner.demand.pooled import PoolInUse
 from planner.demand.steady import Candidate
 from planner.devices import Performance
@@ -20,7 +20,7 @@ from planner.errors import InfeasibleError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
-from planner.sizing.answer import AliasAnswer, NamedReading
+from planner.sizing.answer import AliasAnswer, NamedDemand
 from planner.sizing.bounds import Correction, band, holding, through
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of
@@ -125,7 +125,7 @@ class Sized(ABC):
         return through(found, times, self.growth)
 
     @abstractmethod
-    def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
+    def named(self, count: int, rows: Performance) -> tuple[NamedDemand, ...]:
         """The demands in words, the preferred one first, with the rate that `rows` has."""
 
     @abstractmethod

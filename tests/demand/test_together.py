@@ -12,7 +12,7 @@ import pytest
 
 import planner
 from planner.demand import Law, chains, kinds, read_volumes
-from planner.demand.pool_readings import PoolRow
+from planner.demand.drawn_pool import PoolRow
 from planner.demand.pooled import read_pool_at_several, read_pools
 from planner.demand.together import _all_at_once, _partly, beyond, in_batches, in_rare_bursts, queued
 from planner.demand.unlimited import asked
@@ -163,9 +163,9 @@ def test_one_share_fits_two_rows_of_volumes_that_act_together() -> None:
     rate, service, queue = exact([300.0] * 6), exact([1e-3] * 6), exact([0.15] * 6)
     alone = PoolRow(rate, service, queue)
     (pool,) = read_pools([alone], law=LAW)
-    use = in_batches(pool.readings)
+    use = in_batches(pool.candidates)
     for share in (0.0, 1.0):
-        seen = 1.5 * beyond(use if share else asked(pool.readings), 4, share)[4] / 6
+        seen = 1.5 * beyond(use if share else asked(pool.candidates), 4, share)[4] / 6
         found = read_pool_at_several([alone, PoolRow(rate, service, exact([seen] * 6), 4)], law=LAW)
         assert found.together is not None
         low, value, high = found.together

@@ -176,9 +176,9 @@ def test_whatever_ends_at_aliases_found_the_base_busy() -> None:
     rates, service = np.array([120.0, 300.0, 80.0]), np.full(3, 1.3e-3)
     queue = np.array([0.3, 0.8, 0.2])
     rows = [Interval(each, each, each) for each in (rates, service, queue)]
-    readings = read_volumes(*rows, law=LAW)
-    asks = unlimited.asked(readings)
-    _, mean, flow = unlimited.present(unlimited._weighted(readings, readings.weight), unlimited.LEVELS)
+    candidates = read_volumes(*rows, law=LAW)
+    asks = unlimited.asked(candidates)
+    _, mean, flow = unlimited.present(unlimited._weighted(candidates, candidates.weight), unlimited.LEVELS)
     assert (asks.ends.sum(axis=0) <= asks.rate * (1 + 1e-9)).all() and mean.size == flow.size
     taken = np.zeros(3)
     np.add.at(taken, asks.volume, asks.weight * asks.ends.sum(axis=0))

@@ -1,7 +1,7 @@
-"""From rows of averages to the free number of each reading: where its queue is the measured one.
+"""From rows of averages to the free number of each candidate: where its queue is the measured one.
 
-The unit of time is the service time of a lone I/O, S0: measured service / growth of the reading, found in a few passes.
-With c devices in use a reading must reproduce load X S0 and queue Q at c.
+The unit of time is the service time of a lone I/O, S0: measured service time over the candidate's inflation, found in
+a few passes. With c devices in use a candidate must reproduce load X S0 and queue Q at c.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def root(
 
 
 def invert(rows: MeasuredRows, layout: Layout, law: Law) -> tuple[Demands, Array]:
-    """Demands that reproduce every row, and the service time of a lone I/O [s], (volumes, readings)."""
+    """Demands that reproduce every row, and the service time of a lone I/O [s], (volumes, candidates)."""
     shape = (rows.rate.size, layout.kind.size)
     demands, service = Demands.empty(shape), np.empty(shape)
     for kind in np.unique(layout.kind).tolist():
@@ -197,7 +197,7 @@ def _requesters(
 def _balanced(
     kind: int, part: Demands, rows: MeasuredRows, station: chains.DeviceStation, guess: Array | None
 ) -> tuple[Demands, Flags, Array]:
-    """Steady readings have one free number for two measured: it strains the digits of service and queue alike."""
+    """Steady candidates have one free number for two measured: it strains the digits of service and queue alike."""
     most = station.over[chains.own(rows.devices)]
 
     def guessed(part: Demands, free: Array, most: Array) -> Demands:
