@@ -1,9 +1,9 @@
-"""What the draws of a pool say: queue, fails, count and range with any number of aliases.
+"""The draws of a pool: queue, failing tries, count and range with any number of aliases.
 
 With A aliases about 1.5 E[(O - A)+] I/Os are queued: what unlimited servers would hold beyond A, and half as much
 more, since it stays longer (1.5 +- .5 in simulated pools, with any number of aliases). Without aliases every volume
-has the queue that was measured, and of it, as of what the rate rises, no more is gone than aliases carry: with A of the
-E[O] that would be in use if there were enough, the share A / E[O]; and from a count on that was measured, of the rest.
+has its measured queue. A aliases take away at most the share A / E[O] of it, and of the rise of the rate, where E[O]
+would be in use if there were enough; above a measured count, the same share of what is left there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from planner.demand.inversion import MeasuredRows
 from planner.demand.read import UNIFORM, make_rows
 from planner.demand.target import Target
 from planner.demand.together import beyond, failing, in_batches, queued
-from planner.demand.unlimited import asked
+from planner.demand.unlimited import alias_use
 from planner.interval import Interval
 from planner.results import Array, Integers
 from planner.units import MOST_ALIASES
@@ -69,7 +69,7 @@ class PoolRow(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DrawnPool:
-    """What the volumes of one pool ask of its aliases; arrays (volumes,) where nothing else is said."""
+    """Draws of one pool, one candidate a volume each; arrays (volumes,) where nothing else is said."""
 
     candidates: Candidates  # of its volumes, as they would be without aliases
     in_use: int  # aliases at the time
@@ -107,15 +107,15 @@ class DrawnPool:
 
     @cached_property
     def _known(self) -> Integers:
-        """None, and counts that were measured."""
+        """0 and the measured counts, rising."""
         return np.unique([0, self.in_use, *dict(self.others)])
 
     def _last_known(self, counts: Integers) -> Integers:
-        """Places of the next smaller known counts, or of the same."""
+        """Place of the largest known count up to each."""
         return np.searchsorted(self._known, counts, side="right") - 1
 
     def _not_carried(self, counts: Integers, wanted: Array | float) -> tuple[Integers, Array]:
-        """Places of the next smaller known counts, and the share of the queues there that so many cannot carry."""
+        """Place of the largest known count up to each, and the share of the queue there that remains at least."""
         place = self._last_known(counts)
         measured = self._known[place]
         return place, np.clip((wanted - counts) / np.maximum(wanted - measured, 1e-300), 0.0, 1.0)
@@ -199,10 +199,7 @@ class DrawnPool:
         return np.array([self.alone_rate.sum(), *rates]), np.array([services(self)[0], *times])
 
     def _grown(self, count: int) -> float:
-        """How many times as high the rate is as before the demand grew: not fewer than 1, nor more than the demand is.
-
-        As the demand itself where `before` is None.
-        """
+        """Growth factor of the rate at a count, between 1 and that of the demand; the latter where `before` is None."""
         most = float(np.average(1.0 + self.candidates.growth, weights=self.candidates.rows.rate))
         if self.before is None:
             return most
@@ -215,16 +212,16 @@ class DrawnPool:
 
     @property
     def _each_queued(self) -> tuple[float, float]:
-        """By how much each I/O queued lowers the rate [1/s] and the service time [s], of the demand as measured.
+        """By how much each queued I/O lowers the rate [1/s] and the service time [s], of the demand as measured.
 
-        N requesters of cycle Z + S have the rate (N - Q) / (Z + S): more of them lose as much by each that waits.
+        N requesters of cycle Z + S have the rate (N - Q) / (Z + S): the loss by each that waits does not depend on N.
         """
         of = self.before or self
         (slow, fast), queue = services(of), max(float(of.alone.sum()), 1e-300)
         return float(of.rate.sum() - of.alone_rate.sum()) / queue, (fast - slow) / queue
 
     def volume_queues(self, aliases: ArrayLike) -> Array:
-        """I/Os queued at each volume, (volumes, counts): all in proportion to what they ask beyond their base."""
+        """I/Os queued at each volume, (volumes, counts), in proportion to what each sends beyond its base."""
         total = self.queued(aliases)
         left = np.clip(total / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
         many = self.crowd / max(float(self.crowd.sum()), 1e-300)
@@ -262,7 +259,7 @@ class DrawnPool:
 
     def denies(self, row: PoolRow) -> bool:
         """Whether a row with more aliases has a longer queue than volumes that are independent."""
-        queue = HELD * beyond(asked(self.candidates), row.aliases, 0.0)[-1:]
+        queue = HELD * beyond(alias_use(self.candidates), row.aliases, 0.0)[-1:]
         rows = make_rows(row.rate, row.service, row.queue, 0)
         return bool(misfit(queue, rows)[0] < -DENIED)
 
@@ -329,7 +326,7 @@ def missed_by(queues: Array, rows: MeasuredRows) -> tuple[Array, Array]:
 
 
 def tie(queues: Array, rows: MeasuredRows) -> Array:
-    """Logarithm of what queues of the whole pool are to be multiplied by to be the measured one, as far as is done."""
+    """Logarithm of the factors that make queues of the whole pool the measured one, within `LARGEST_TIE`."""
     missed, _ = missed_by(queues, rows)
     return np.asarray(np.clip(-missed, -np.log(LARGEST_TIE), np.log(LARGEST_TIE)))
 

@@ -113,7 +113,7 @@ def weights(
 
 
 def _requesters(layout: Layout) -> Array:
-    """Of the numbers of requesters, from the fewest on; a finer ladder shares the same total."""
+    """Weight of each number of requesters, from the fewest on; finer steps share the same total."""
     known = np.cumsum([0.0, *ACTIVE_WEIGHTS])
     found = np.zeros((1, layout.kind.size))
     for own in np.unique(layout.own):
@@ -127,7 +127,7 @@ def _requesters(layout: Layout) -> Array:
 
 
 def _beside(layout: Layout, scales: Scales) -> Array:
-    """Shares of open arrivals together have a set part of the weight; so have the laws of service of groups."""
+    """Candidates beside open arrivals share a fixed part of the weight; so do groups of different service."""
     found = np.where(layout.own < 1, scales.of_beside / max(np.unique(layout.own).size - 1, 1), 1.0)
     periodic = layout.kind == kinds.PERIODIC
     return np.asarray(np.where(periodic, found / max(np.unique(layout.number[periodic]).size, 1), found))
@@ -142,7 +142,7 @@ def _phases(demands: Demands, layout: Layout, wait: Array, scales: Scales) -> Ar
 
 
 def _split(found: Array, layout: Layout) -> None:
-    """Finer ladders of shares and loads carry together what the coarse ones do."""
+    """Finer steps of shares and loads have together the weight of the coarse ones."""
     for kind, coarse in ((kinds.MIXED, kinds.SHARES), (kinds.ON_OFF, kinds.ON_LOADS)):
         where = layout.columns(kind)
         found[:, where] *= len(coarse) / max(where.stop - where.start, 1)
@@ -167,7 +167,7 @@ def steady_shares(demands: Demands, layout: Layout, strain: Array, variable: Fla
 
 
 def _standing_for(layout: Layout) -> Array:
-    """Whole numbers of requesters that each column stands for on a ladder with gaps; 1 of other kinds."""
+    """Whole numbers of requesters that each column stands for; 1 of other kinds."""
     found = np.ones(layout.kind.size)
     where = layout.columns(kinds.CLOSED)
     steps = layout.number[where]

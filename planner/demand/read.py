@@ -166,10 +166,10 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
 
 
 def _on_both_sides(strain: Array, of_queue: Array, steady: Flags, ratio: Array) -> Array:
-    """Of a calm row that no steady candidate fits the two on either side do: strained by 1.
+    """Where no steady candidate fits a calm row, the nearest on either side do: their residual is set to 1.
 
-    Queues rise with the number of requesters, from those that never wait over Poisson arrivals to bursts. How likely
-    each is says the strain that the digits have.
+    Queues rise with the number of requesters, from one, who never waits, to Poisson arrivals and to bursts. The weights
+    follow from the residuals as they were.
     """
     strain = strain.copy()
     known = np.where(steady & np.isfinite(strain), strain, np.inf)
@@ -200,12 +200,12 @@ def _ratio(rows: MeasuredRows, poisson: Array) -> Array:
 
 
 def effective_queue(rows: MeasuredRows) -> Array:
-    """The queue that bursts must give: as measured; a third of what rounding hides where it prints as nothing."""
+    """The queue that bursts must give: as measured; a third of half a digit where it prints as 0."""
     return np.maximum(rows.queue, np.where(np.isfinite(rows.queue_high), rows.queue_high, 0.0) / 3)
 
 
 def _widened(rows: MeasuredRows, law: Law) -> MeasuredRows:
-    """With aliases at work the law is asked what it was not fitted to: its error widens the digits."""
+    """Rows widened by the error of the model where aliases are in use: it was not fitted to those."""
     error = np.where(rows.devices > 1, law.model_error, 0.0)
     present = error * (rows.queue + rows.rate * rows.service)
     return replace(

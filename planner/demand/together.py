@@ -32,7 +32,7 @@ from planner.demand.candidates import Candidates
 from planner.demand.kinds import Demands, Layout
 from planner.demand.law import Law
 from planner.demand.read import effective_queue
-from planner.demand.unlimited import AliasUse, asked
+from planner.demand.unlimited import AliasUse, alias_use
 from planner.results import Array
 
 Spectrum = NDArray[np.complex128]
@@ -45,7 +45,7 @@ def in_batches(candidates: Candidates) -> AliasUse:
     """What volumes use if their bursts come with those of others: then they are batches, where there are any."""
     batches = candidates.layout.kind == kinds.BATCHES
     there = (candidates.weight[:, batches] > 0).any(axis=1, keepdims=True)
-    return asked(replace(candidates, weight=np.where(there, 1.0 * batches, candidates.weight)))
+    return alias_use(replace(candidates, weight=np.where(there, 1.0 * batches, candidates.weight)))
 
 
 def in_rare_bursts(candidates: Candidates) -> list[AliasUse]:
@@ -65,7 +65,7 @@ def in_rare_bursts(candidates: Candidates) -> list[AliasUse]:
     found = []
     for there in (known[:, None] & np.isfinite(demands.batch)).T[:, :, None] * np.eye(width)[:, None]:
         left = np.where(there.any(axis=1, keepdims=True), 0.0, candidates.weight)
-        found.append(asked(replace(every, weight=np.concatenate([left, there], axis=1))))
+        found.append(alias_use(replace(every, weight=np.concatenate([left, there], axis=1))))
     return found
 
 
@@ -111,13 +111,13 @@ def _laws(use: AliasUse, *values: Array) -> tuple[Array, ...]:
 
 
 def _joint(laws: Array, share: ArrayLike, rates: Array | None = None) -> Array:
-    """Chances of O = 0, 1, 2, ..., or with `rates` of what ends at each volume the rate with O so many."""
+    """Chances of O = 0, 1, 2, ...; with the `rates` at which I/Os end at each volume, their rate at each O."""
     shares = np.broadcast_to(np.asarray(share, dtype=np.float64), laws.shape[1:])
     return _all_at_once(laws, rates) if (shares >= 1.0).all() else _partly(laws, shares, rates)
 
 
 def above(rates: Array, most: int) -> Array:
-    """Sums of what lies above A, from 0 to `most`, (..., most + 1), from values of O = 0, 1, ..., (..., numbers)."""
+    """Sums of values of O above A, (..., numbers), for A from 0 to `most`, (..., most + 1)."""
     found = np.zeros((*rates.shape[:-1], max(rates.shape[-1], most + 1)))
     found[..., : rates.shape[-1] - 1] = np.cumsum(rates[..., :0:-1], axis=-1)[..., ::-1]
     return found[..., : most + 1]
@@ -172,7 +172,7 @@ def _partly(laws: Array, shares: Array, rates: Array | None = None) -> Array:
 
 
 def _hardly_exceeded(laws: Array, unlikely: Array) -> Array:
-    """What sums over the first axis hardly exceed, (...,), each with chance ``exp(-unlikely)``: Chernoff's bound.
+    """What sums over the first axis exceed with a chance of at most ``exp(-unlikely)``, (...,): Chernoff's bound.
 
     ``P(S >= n) <= E[exp(t S)] exp(-t n)`` for every t above 0, of which the least n counts.
     """

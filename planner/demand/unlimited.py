@@ -1,6 +1,6 @@
-"""What one volume asks of aliases where there are enough of them: how many it uses, under every candidate.
+"""How many aliases one volume uses where there are enough, under every candidate.
 
-With unlimited servers volumes do not touch each other. An I/O that finds its base busy takes an alias and stays there.
+With unlimited servers volumes do not affect each other. An I/O that finds its base busy takes an alias and stays there.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ LEAST_WEIGHT: Final = 1e-3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AliasUse:
-    """What volumes ask of aliases where there are enough, under each candidate with a weight: arrays (elements,).
+    """Aliases that volumes use where there are enough, under each candidate with a weight: arrays (elements,).
 
-    `volume` says whose candidate it is, in order, of `volumes`, `kind` what it is (`kinds.KINDS`); `usage` is the
-    distribution of the aliases in use, (aliases + 1, elements), `ends` the rate at which I/Os end at aliases with so
-    many in use [1/s], `busy` the mean I/Os in service, `rate` the rate then [1/s], `alone` and `alone_rate` queue
-    [I/Os] and rate [1/s] without any alias.
+    `volume` is whose candidate it is, in order, of `volumes`, `kind` its kind (`kinds.KINDS`); `usage` is the
+    distribution of the aliases in use, (aliases + 1, elements), `ends` the rate at which I/Os end at aliases with each
+    number in use [1/s], `busy` and `rate` the mean I/Os in service and the rate [1/s] then, `alone` and `alone_rate`
+    queue [I/Os] and rate [1/s] without any alias.
     """
 
     volumes: int
@@ -56,14 +56,14 @@ class AliasUse:
         return AliasUse(volumes=volumes.stop - volumes.start, **each)
 
     def only(self, kind: int) -> AliasUse:
-        """Volumes of one kind alone, where they can be."""
+        """Volumes that may be of a kind have its candidates alone."""
         of_kind = self.kind == kind
         there = np.isin(self.volume, self.volume[of_kind])
         return replace(self, weight=np.where(there, 1.0 * of_kind, self.weight))
 
     @property
     def mixed(self) -> AliasUse:
-        """One candidate a volume: what all of its own do in the mean."""
+        """One candidate a volume: the mean of its own."""
         of_candidates = ("volumes", "volume", "kind", "weight")
         names = [item.name for item in fields(self) if item.name not in of_candidates]
         each = np.arange(self.volumes)
@@ -83,8 +83,8 @@ class AliasUse:
         return self.mean(np.arange(self.usage.shape[0]) ** 2.0 @ self.usage)
 
 
-def asked(candidates: Candidates) -> AliasUse:
-    """What volumes that were read as without aliases would use; of a steady volume only steady candidates count."""
+def alias_use(candidates: Candidates) -> AliasUse:
+    """Aliases that volumes, read as without any, would use; of a steady volume only steady candidates count."""
     steady = np.isin(candidates.layout.kind, kinds.STEADY)
     strong = (candidates.layout.kind == kinds.ON_OFF) & (candidates.layout.number >= STRONG)
     weight = np.where((candidates.steady[:, None] & ~steady) | strong, 0.0, candidates.weight)
@@ -125,7 +125,7 @@ def _mean(volume: Integers, values: Array, volumes: int) -> Array:
 
 
 def _weighted(candidates: Candidates, weight: Array) -> Candidates:
-    """Without candidates of next to no weight."""
+    """The candidates by other weights, those below `LEAST_WEIGHT` left out."""
     weight = np.where(weight >= LEAST_WEIGHT, weight, 0.0)
     return replace(candidates, weight=weight / weight.sum(axis=1, keepdims=True))
 
@@ -230,12 +230,12 @@ def base_busy(candidates: Candidates, mean: Array, flow: Array) -> Array:
 
 
 def alias_law(law: Array, busy: Array, steps: Array) -> tuple[Array, Array]:
-    """Law of the aliases in use from that of the I/Os present, (numbers, elements), and the busy share of the base.
+    """Distribution of the aliases in use, and the rate at which I/Os end at aliases with each number in use.
 
-    Beside it the rate at which I/Os end at aliases with so many in use; n present end at the rate `steps`.
-
-    With n present the base is busy with chance n / (n + d). The one number d is such that the base is busy as often as
-    it is; I/Os on aliases stay there when the base becomes free. One over the busy share is nearly linear in d: Newton.
+    They follow from the distribution `law` of the I/Os present, (numbers, elements), which end at the rates `steps`,
+    and the `busy` share of the base: with n present it is busy with chance n / (n + d), since I/Os on aliases stay
+    there when it becomes free. The number d that gives the busy share is found by Newton's method: one over the share
+    is nearly linear in d.
     """
     n = np.arange(law.shape[0], dtype=np.float64)[:, None]
     weight = law * n

@@ -69,18 +69,7 @@ class Measured:
         return Source(Path(files or "tables"), tables=tables)
 
     def without(self, wanted: str) -> InputError:
-        """Make the error of sources that do not hold what a question is about.
-
-        Parameters
-        ----------
-        wanted : str
-            What that is.
-
-        Returns
-        -------
-        InputError
-            It names the sources, and what they are.
-        """
+        """Make the error of sources that do not hold what is `wanted`: it says what they are."""
         found = ", ".join(self.what) or "nothing"
         return InputError("source", ", ".join(self.files), f"{wanted}; found {found}")
 

@@ -94,7 +94,7 @@ def need(
     if ranges:
         at_ends = chain.from_iterable(each.at_ends for each in sized if isinstance(each, Sized))
         pools = [each for each in (*sized, *at_ends) if isinstance(each, SizedPool)]
-        others_together([each for each in pools if each.counted and each.range_asked])
+        others_together([each for each in pools if each.found_count is not None and each.range_asked])
     return [Need() if each is None else _answered(each, ranges=ranges) for each in sized]
 
 

@@ -121,6 +121,8 @@ class SizedPool(Sized):
     decided = "steady demand"
     unread: PlannerError | None = None  # why others cannot be counted: no answer with the aliases in use
     enough: int | None = None  # aliases of which is only asked whether so many do
+    here: Performance | None = None  # the model with the aliases in use, where it is solved
+    other_counts: list[int] | None = None  # of `alternatives`, where they were found
 
     def __init__(
         self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, *, candidates: Sequence[Candidate],
@@ -132,15 +134,12 @@ class SizedPool(Sized):
         self.residual = self.candidates[0].residual
         self.grouping_error = self.preferred.error
 
-    @property
-    def counted(self) -> bool:
-        """Whether its count was found beside those of other pools."""
-        return "count" in self.__dict__
-
     @cached_property
     def guess(self) -> int:
         """Where the search begins."""
-        return self.count if self.counted else min(first_guess(self.preferred.main), self.run.most_aliases)
+        if self.found_count is not None:
+            return self.found_count
+        return min(first_guess(self.preferred.main), self.run.most_aliases)
 
     def model(self, counts: Array) -> Performance:
         """By the preferred candidate."""
@@ -185,11 +184,13 @@ class SizedPool(Sized):
     @cached_property
     def moved(self) -> list[GrownDemand]:
         """The preferred demand at both ends of what calibration and error of the model allow."""
-        return self._moved(self.preferred.main, self.here if self.has_think_times else None)
+        if self.has_think_times and self.here is None:
+            self.here = self.model(self.aliases_now)
+        return self._moved(self.preferred.main, self.here)
 
     def _moved(self, pool: Pool, here: Performance | None) -> list[GrownDemand]:
         found = []
-        if here is not None:
+        if here is not None and self.has_think_times:
             found = moved_think_times(pool, NORMAL_90 * self.law.model_error * here.volume_responses[0])
         return [GrownDemand(pools=(each,)) for each in (*found, *moved_laws(pool, self.law))]
 
@@ -198,7 +199,7 @@ class SizedPool(Sized):
         """By all of `moved`; none where one of them has no answer."""
         demand = GrownDemand.of(self.candidates[0], self.run, 0.0)
         here = self._solved(demand, self.aliases_now)
-        moved = self._moved(demand.main, here if self.has_think_times else None)
+        moved = self._moved(demand.main, here)
         rows = [
             each for each in solved(moved, [self.aliases_now] * len(moved)) if isinstance(each, Performance)
         ]
@@ -220,15 +221,6 @@ class SizedPool(Sized):
         """Some counts, and what all `alternatives` do with them."""
         few = some_counts(self.sweep[0].aliases.size - 1, self.count, [run.aliases for run in self.runs])
         return few, solved(self.alternatives, [few.astype(np.float64)] * len(self.alternatives))
-
-    @cached_property
-    def counts(self) -> list[int]:
-        """Count of each of `alternatives`; as many as there can be where none do."""
-        others_together([self])
-        if self.unread is not None:
-            raise self.unread
-        found: list[int] = self.__dict__["counts"]
-        return found
 
     def brackets(self, demands: Sequence[GrownDemand]) -> list[tuple[int, int, int]]:
         """Of `alternatives`: the largest count worth trying, those known to miss and to meet."""
@@ -259,8 +251,13 @@ class SizedPool(Sized):
         return most + 1 if most < demand.most_useful(self.run.most_aliases) else None
 
     def others(self) -> list[int]:
-        """Every candidate, and what calibration and error of the model allow."""
-        return self.counts
+        """Counts of `alternatives`: as many as there can be where none do."""
+        if self.other_counts is None:
+            others_together([self])
+        if self.unread is not None:
+            raise self.unread
+        assert self.other_counts is not None
+        return self.other_counts
 
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Over the candidates and what calibration and error of the model allow."""
@@ -303,7 +300,7 @@ class SizedPool(Sized):
             float(each.io_rate[at]) if isinstance(each, Performance) else math.nan
             for each in around[: len(self.demands) - 1]
         ]
-        counts = [count, *self.counts]
+        counts = [count, *self.others()]
         return tuple(_named(*each) for each in zip(self.candidates, counts, rates, strict=False))
 
     def sentences(self, answer: AliasAnswer) -> tuple[Sequence[str], Sequence[str], bool]:
@@ -353,7 +350,7 @@ def count_together(sized: Sequence[SizedPool]) -> None:
         if said is None and last <= misses < each.run.most_aliases:
             said = misses + 1  # by the demand nobody waits, with what was measured some did
         if isinstance(said, int):
-            each.count = said
+            each.found_count = said
         each.unsolved = said if isinstance(said, ConvergenceError) else None
         each.none_does = said is None and last == limit
 
@@ -362,7 +359,7 @@ def others_together(sized: Sequence[SizedPool]) -> None:
     """Find the counts of all other candidates and models of many pools side by side, as each would find its own."""
     if not sized:
         return
-    later = [each for each in sized if each.has_think_times and "here" not in each.__dict__]
+    later = [each for each in sized if each.has_think_times and each.here is None]
     for each, rows in zip(
         later, solved([each.preferred for each in later], [each.aliases_now for each in later]), strict=True
     ):
@@ -388,7 +385,7 @@ def others_together(sized: Sequence[SizedPool]) -> None:
     )  # fmt: skip
     for each, some in zip(ready, own, strict=True):
         counts = [next(found) for _ in some]
-        each.counts = [
+        each.other_counts = [
             count if isinstance(count, int) else each.beyond(demand) or each.run.most_aliases
             for demand, count in zip(some, counts, strict=True)
         ]

@@ -70,6 +70,7 @@ class Sized(ABC):
     grouping_error = 0.0
     unsolved: PlannerError | None = None  # why the solver has no answer to it
     range_asked = True  # or the count alone
+    found_count: int | None = None  # found beside those of others
 
     def __init__(self, runs: tuple[Run, ...], law: Law, target: Target, growth: float) -> None:
         self.runs, self.law, self.target, self.growth = runs, law, target, growth
@@ -214,11 +215,6 @@ class Sized(ABC):
         """Aliases in use, as many as there are addresses for; shape (1,)."""
         return np.array([float(min(self.run.aliases, self.run.most_aliases))])
 
-    @cached_property
-    def here(self) -> Performance:
-        """The model with the aliases in use."""
-        return self.model(self.aliases_now)
-
     def _first(self, rows: Performance) -> int | None:
         met = excess_of(self.target, rows) <= 1.0
         return int(np.argmax(met)) if met.any() else None
@@ -226,6 +222,8 @@ class Sized(ABC):
     @cached_property
     def count(self) -> int:
         """Smallest count that meets the target; a first step where the demand is unknown."""
+        if self.found_count is not None:
+            return self.found_count
         if self.saturated:
             return min(self.guess, self.run.most_aliases)
         first = self._first(self.sweep[0])

@@ -250,7 +250,7 @@ def _solve_together(volumes: Mapping[int, SizedVolume], read: Candidates) -> Non
         chosen, first = np.array([volumes[place].chosen for place in some]), volumes[some[0]]
         ends = counts_at_ends(read.of(np.array(some)), chosen, first.law, first.target)
         for place, counts in zip(some, ends.T, strict=True):
-            volumes[place].__dict__["moved_counts"] = finite(counts.tolist())
+            volumes[place].moved_counts = finite(counts.tolist())
 
 
 def _predicted_together(read: Candidates, chosen: Integers, many: int) -> list[Performance]:

@@ -75,12 +75,12 @@ def test_draws_of_certain_candidates_are_the_convolution() -> None:
     )
     only = np.zeros_like(read.weight)
     only[:, 0] = 1.0
-    asks = unlimited.asked(replace(read, weight=only))
+    use = unlimited.alias_use(replace(read, weight=only))
     total = np.ones(1)
     for volume in range(RATES.size):
-        total = np.convolve(total, asks.usage[:, volume])
+        total = np.convolve(total, use.usage[:, volume])
     expected = [float(np.maximum(np.arange(total.size) - a, 0) @ total) for a in range(6)]
-    queues = pool_draws.drawn(asks, 5, 4)
+    queues = pool_draws.drawn(use, 5, 4)
     np.testing.assert_allclose(
         queues, drawn_pool.HELD * np.array(expected)[:, None] * np.ones(4), rtol=1e-6, atol=1e-12
     )
