@@ -97,7 +97,7 @@ def _by_weight(use: AliasUse, many: int) -> Integers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Curves:
+class JointCurves:
     """Queues of volumes whose bursts come together, (aliases + 1, curves); how much they do, and how likely each is.
 
     `fails` are the rates of I/Os that find no alias; None where nobody asked.
@@ -111,7 +111,7 @@ class Curves:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Together:
+class JointUse:
     """Aliases that volumes use if their bursts come with those of others, under each hypothesis."""
 
     law: Law
@@ -119,7 +119,7 @@ class Together:
     rare: tuple[AliasUse, ...] = ()
 
     @classmethod
-    def of(cls, candidates: Candidates, use: AliasUse) -> Together:
+    def of(cls, candidates: Candidates, use: AliasUse) -> JointUse:
         """Of volumes whose use by themselves is known."""
         usual = in_batches(candidates).mixed, use.mixed
         return cls(
@@ -128,8 +128,8 @@ class Together:
 
 
 def curves_of(
-    row: PoolRow, together: Together, each: Sequence[slice], shares: Sequence[float], *, tries: bool
-) -> Curves:
+    row: PoolRow, together: JointUse, each: Sequence[slice], shares: Sequence[float], *, tries: bool
+) -> JointCurves:
     """Curves of each hypothesis, whose volumes stand in `each`, and each share, all equally likely.
 
     Volumes have the distributions of batches, or the mean of their candidates'; all at once also rare bursts.
@@ -151,7 +151,7 @@ def curves_of(
         more = HELD_TOGETHER - 1.0 if row.joined else 0.0
         queues = (1.0 + more * share_of) * queued(cases, last, together.law, service)
         fails = np.array([failing(use, last, share) for use, share in cases]).T if tries else None
-    return Curves(
+    return JointCurves(
         queues=queues,
         fails=fails,
         shares=share_of,
@@ -168,7 +168,7 @@ def counting(likely: Array) -> Integers:
 
 def pool_of(
     row: PoolRow, candidates: Candidates, uses: Sequence[AliasUse], alone: Sequence[Array], likely: Array, *,
-    curves: Curves, draws: Sequence[Array] | None = None, same: int = 0,
+    curves: JointCurves, draws: Sequence[Array] | None = None, same: int = 0,
 ) -> DrawnPool:  # fmt: skip
     """Draws of several hypotheses side by side, `likely` (hypotheses, draws), and curves; means over all hypotheses.
 

@@ -36,7 +36,16 @@ from planner.demand.drawn_pool import (
 from planner.demand.inversion import MeasuredRows
 from planner.demand.kinds import COARSE
 from planner.demand.law import Law
-from planner.demand.pool_draws import DRAWS, SAME_DRAWS, Curves, Together, counting, curves_of, drawn, pool_of
+from planner.demand.pool_draws import (
+    DRAWS,
+    SAME_DRAWS,
+    JointCurves,
+    JointUse,
+    counting,
+    curves_of,
+    drawn,
+    pool_of,
+)
 from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
 from planner.demand.unlimited import AliasUse, alias_use, service_rates
 from planner.results import Array, by_key
@@ -97,7 +106,7 @@ def _read_alone(
         share > 0, np.maximum(queue, read.rows.queue), np.where(share < 0, queue, read.rows.queue)
     )
     wanted = bool(shares) or any(row.joined for row in rows)
-    together = Together.of(grown, use) if wanted else Together(law=law)
+    together = JointUse.of(grown, use) if wanted else JointUse(law=law)
     return [
         pool_of(
             row, grown.of(part), [use.of(part)], [alone[part]], np.ones((1, many)),
@@ -203,13 +212,13 @@ class Hypotheses(NamedTuple):
 
     candidates: Candidates
     use: AliasUse
-    together: Together
+    together: JointUse
 
     @classmethod
     def of(cls, candidates: Candidates) -> Hypotheses:
         """Of volumes that were read as if without aliases."""
         use = alias_use(candidates)
-        return cls(candidates, use, Together.of(candidates, use))
+        return cls(candidates, use, JointUse.of(candidates, use))
 
 
 def read_in_use(
@@ -269,7 +278,7 @@ class PoolInUse:
     now: Hypotheses
     each: list[slice]  # its volumes with each multiple
     draws: list[Array]
-    curves: Curves
+    curves: JointCurves
     likely: Array  # (multiples, draws and curves)
 
     @classmethod
@@ -292,7 +301,7 @@ class PoolInUse:
         return int(self.draws[0].shape[1])
 
     def pool(
-        self, some: Hypotheses, each: Sequence[slice], curves: Curves, draws: Sequence[Array] | None
+        self, some: Hypotheses, each: Sequence[slice], curves: JointCurves, draws: Sequence[Array] | None
     ) -> DrawnPool:
         """The pool as measured or grown, `each` where its volumes stand."""
         uses = [some.use.of(part) for part in each]

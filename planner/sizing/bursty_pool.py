@@ -21,7 +21,7 @@ from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedDemand
 from planner.sizing.bounds import NORMAL_90, spaced
 from planner.sizing.comparison import Gain
-from planner.sizing.sized import Known, Sized, curve, with_fails
+from planner.sizing.sized import ReadCache, Sized, curve, with_fails
 from planner.sizing.volumes import alike
 from planner.sizing.wording import of_bursty_pool
 
@@ -161,7 +161,7 @@ class SizedDraws(Sized):
 
 
 def size_bursty_pools(
-    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], known: Known
+    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], known: ReadCache
 ) -> list[SizedDraws]:
     """Read pools of bursty volumes; those of one row without aliases all together."""
     tries = not target.of_waits

@@ -22,7 +22,7 @@ from planner.sizing.answer import AliasAnswer, beyond_range
 from planner.sizing.bursty_pool import size_bursty_pools
 from planner.sizing.gaps import below_floor, unanswered
 from planner.sizing.pool import SizedPool, count_together, others_together, size_pools
-from planner.sizing.sized import Known, Sized
+from planner.sizing.sized import ReadCache, Sized
 from planner.sizing.volume import size_volumes
 from planner.units import ADDRESSES, MILLISECOND, readable
 
@@ -81,7 +81,7 @@ def need(
     *,
     ranges: bool = True,
     enough: Sequence[int] | None = None,
-    known: Known | None = None,
+    known: ReadCache | None = None,
 ) -> list[Need]:
     """Find the smallest number of aliases that meets a target, for each of many intervals.
 
@@ -106,7 +106,7 @@ def size(
     *,
     every: bool = True,
     enough: Sequence[int] | None = None,
-    known: Known | None = None,
+    known: ReadCache | None = None,
 ) -> list[Sized | PlannerError | None]:
     """Read every case and find its counts, side by side, only these where not `every`; None where there is no I/O.
 
@@ -124,7 +124,7 @@ def size(
         of, some, shares, _ = zip(*(asked[place] for place in places), strict=True)
         sized = _size(
             some, own, target, shares, every=whole, enough=None if enough is None else [enough[k] for k in of],
-            known=known if own == law and known else Known(),
+            known=known if own == law and known else ReadCache(),
         )  # fmt: skip
         for place, each in zip(places, sized, strict=True):
             found[place] = each
@@ -183,7 +183,7 @@ def _size(
     *,
     every: bool,
     enough: Sequence[int] | None,
-    known: Known,
+    known: ReadCache,
 ) -> list[Sized | PlannerError | None]:
     """Read and count as `size`, all cases by one law."""
     for run in chain.from_iterable(cases):

@@ -29,7 +29,7 @@ from planner.sizing.bounds import NORMAL_90, Correction, spaced
 from planner.sizing.bursty_pool import all_at_once, row_of
 from planner.sizing.comparison import Gain, gains, own_gains
 from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
-from planner.sizing.sized import Known, Sized
+from planner.sizing.sized import ReadCache, Sized
 from planner.sizing.volume import classic_aliases
 from planner.sizing.volumes import (
     alike,
@@ -392,7 +392,7 @@ def others_together(sized: Sequence[SizedPool]) -> None:
 
 
 def size_pools(
-    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], known: Known, *,
+    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], known: ReadCache, *,
     every: bool = True,
 ) -> list[SizedPool | PlannerError | None]:  # fmt: skip
     """Read pools by steady demand together, the preferred only where not `every`; None where it explains nothing."""
@@ -603,7 +603,7 @@ def _fitting(read: Candidates) -> tuple[Integers, Integers]:
     return np.argsort(np.where(fits, people, np.inf), axis=1, kind="stable"), fits.sum(axis=1)
 
 
-def _read_in_use(runs: Sequence[Run], law: Law, known: Known, *, every: bool) -> list[list[Candidate]]:
+def _read_in_use(runs: Sequence[Run], law: Law, known: ReadCache, *, every: bool) -> list[list[Candidate]]:
     """Steady demands of pools with aliases at work, read where not `known`; none where nothing steady explains one."""
     new = {id(run): run for run in runs if (id(run), every) not in known.candidates}
     for (name, run), candidates in zip(

@@ -47,11 +47,11 @@ def curve(counts: Array, rate: Array, service: Array, queued: Array, volumes: in
 
 
 @dataclass(slots=True)
-class Known:
-    """What was read of measurements, by their identity: asked again, with another growth, they are not read again.
+class ReadCache:
+    """What was read of measurements, by their `id`: asked again with another growth, they are not read again.
 
-    It is of one law and target: `runs` beside the same with their volumes in order, pools as `rows` with what was read
-    of those `in_use`, and steady `candidates`, all or the preferred one.
+    All of one law and target: `runs` beside the same with their volumes in order, `rows` of pools, pools `in_use` as
+    they were read, and steady `candidates`, all or the preferred one.
     """
 
     runs: dict[int, tuple[Run, Run]] = field(default_factory=dict)
