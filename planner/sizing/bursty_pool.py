@@ -1,4 +1,4 @@
-"""Aliases of a pool with bursty volumes: each is read for itself, the pool by what all of them ask of its aliases."""
+"""Aliases of a pool with bursty volumes: each is read for itself, the pool is drawn from the aliases that they use."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SizedDraws(Sized):
 
     @cached_property
     def together_count(self) -> int | None:
-        """Where nothing shows how much bursts come together, and nobody said so."""
+        """None where measurements show how much bursts come together, or it was declared."""
         known = self.together is not None or not np.isnan(self.run.together).any() or self.run.bases == 1
         return None if known else all_at_once(self.pool, self.target, self.count)
 
@@ -74,15 +74,15 @@ class SizedDraws(Sized):
         return _rows(self.measured, counts)
 
     def others(self) -> list[int]:
-        """The range of the draws; where the curve through what was measured raises the count, its end in proportion."""
+        """Ends of the range of the draws; the upper one rises with a count that the measurements have raised."""
         point, low, high = self.ends
         return [low, math.ceil(high * max(self.count / max(point, 1), 1.0))]
 
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
-        """Rate over the candidates of all volumes; response with more or fewer aliases, as the range allows.
+        """Rate over the candidates of all volumes; response by the quantiles of the queue that bound the range.
 
-        What the rate would be with less of the queue is open in proportion to what is gone of it; with more of the
-        queue than was measured, in proportion to what comes back.
+        The error of the rate is in proportion to the part of the queue that is gone or, with fewer aliases than in use,
+        has come back.
         """
         pool, read = self.pool, self.pool.candidates
         # without aliases, and with so many of one volume that hardly anything of it waits
@@ -201,7 +201,7 @@ def _with_queues(runs: Sequence[Run]) -> list[Run]:
 
 
 def row_of(run: Run) -> PoolRow:
-    """What is read of a measurement of a pool."""
+    """A measurement of a pool as `read_pools` takes it."""
     return PoolRow(run.io_rate, run.service, spaced(run.queued), run.aliases, run.together)
 
 

@@ -85,9 +85,9 @@ def need(
 ) -> list[Need]:
     """Find the smallest number of aliases that meets a target, for each of many intervals.
 
-    With `enough`, a number a case, it is only asked whether so many do: a count, or end of a range, is at most that
-    number where the one sought is, and above it where that is, but may be any other such number. What was read of
-    measurements is kept in `known`, for whoever asks again of the same ones.
+    With `enough`, a number a case, only whether that number suffices is exact: a count, or end of a range, lies on the
+    right side of it but may be any number there. `known` keeps what was read of the measurements for further questions
+    about them.
     """
     shares = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(cases),)).tolist()
     sized = size(cases, law, target or Target(), shares, every=ranges, enough=enough, known=known)
@@ -108,11 +108,11 @@ def size(
     enough: Sequence[int] | None = None,
     known: ReadCache | None = None,
 ) -> list[Sized | PlannerError | None]:
-    """Read every case and find its counts, side by side, only these where not `every`; None where there is no I/O.
+    """Read every case and find its count, all together, and with `every` what its range takes; None without I/O.
 
-    `enough` and `known` are as of `need`. A case too fast for the redrive gap of the law has one of its own. Where a
-    service time or queue is known to two ends, both are read as well: the range holds what comes of them, of a queue
-    that was not measured the counts alone.
+    `enough` and `known` are as in `need`. A case whose devices are too fast for the redrive gap of the law gets a
+    shorter gap. Where only the two ends of a service time or queue are known, both are read as well, and the range
+    holds their ranges; of a queue that was not measured, their counts.
     """
     asked = [(k, case, growth[k], every) for k, case in enumerate(cases)]
     if every:
@@ -137,7 +137,7 @@ def size(
 
 
 def _at_ends(cases: Sequence[Case], growth: Sequence[float]) -> Iterator[tuple[int, Case, float, bool]]:
-    """Cases at both ends of what is known to two, with their place, their growth, and whether their range is asked."""
+    """Cases at both ends of a figure known by its ends: place, case, growth, whether its range is asked for."""
     for k, case in enumerate(cases):
         if case and not case[-1].queue_known:  # rates and service times alone, whatever was measured before
             for end in case[-1].ends:
@@ -151,9 +151,9 @@ def _at_ends(cases: Sequence[Case], growth: Sequence[float]) -> Iterator[tuple[i
 
 
 def with_time_for_gap(law: Law, case: Case) -> Law:
-    """The law with a gap that the devices of a measurement have time for: in a long queue each I/O takes it.
+    """The law with a redrive gap that the measured devices have time for: in a long queue each I/O takes it.
 
-    It is cut in steps of a tenth, so that intervals of fast devices have few laws, and are answered together.
+    It is shortened in steps of a tenth: few different laws, whose intervals are answered together.
     """
     longest = min((_longest_gap(run) for run in case if run.queue_known and run.bases), default=math.inf)
     if law.redrive_time <= longest:
@@ -269,7 +269,7 @@ def _answered(sized: Sized | PlannerError, *, ranges: bool) -> Need:
 
 
 def _unanswered(problem: PlannerError, sized: Sized | None) -> Need:
-    # What did not converge, and by how much, is no word for a user.
+    # What did not converge, and by how much, does not help a user.
     words = "it could not be solved" if isinstance(problem, ConvergenceError) else str(problem)
     return Need(
         count=None, low=None, high=None, decided=sized.decided if sized else "", problem=words,

@@ -1,4 +1,4 @@
-"""Aliases of a pool of steady volumes: what each of them asks for, solved together, under every candidate that fits."""
+"""Aliases of a pool of steady volumes: their demands solved together, under every candidate that fits."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ class SizedPool(Sized):
         return most, min(self.enough - beside, most) - 1
 
     def beyond(self, demand: GrownDemand) -> int | None:
-        """What is said of a count where none of the window does; None where it holds all that are worth trying."""
+        """The count where none of the window meets the target: one more; None where it holds all worth trying."""
         most, _ = self.window(demand)
         return most + 1 if most < demand.most_useful(self.run.most_aliases) else None
 
@@ -429,7 +429,7 @@ def size_pools(
 
 
 def _read_steady(cases: Sequence[Sequence[Run]], law: Law) -> tuple[dict[int, Unshared], list[bool]]:
-    """Whether steady demand may explain the case's measurement with fewest aliases, and groups of those without any."""
+    """Groups of equal volumes of cases measured without aliases, and whether steady demand may explain each case."""
     unshared: dict[int, Unshared] = {}
     steady = [True] * len(cases)
     for k, runs in enumerate(cases):
@@ -454,7 +454,7 @@ def _read_steady(cases: Sequence[Sequence[Run]], law: Law) -> tuple[dict[int, Un
 
 
 def _denied(runs: Sequence[Run], law: Law) -> bool:
-    """Whether more waits with aliases than if the volumes, measured without, were independent."""
+    """Whether more waits with aliases than volumes, measured without any, would have if independent."""
     known = [run for run in runs if run.queue_known]
     others = [run for run in known if run.aliases]
     if not others or known[-1].bases == 1 or rates_differ(known):
@@ -512,7 +512,7 @@ def moved_laws(pool: Pool, law: Law) -> list[Pool]:
 
 
 def some_counts(last: int, recommended: int, in_use: Sequence[int]) -> Integers:
-    """Counts at which the other candidates and laws are solved: between them all figures change smoothly."""
+    """Counts at which other candidates and laws are solved; figures are interpolated between them."""
     near = [recommended + step for step in (-1, 0, 1)]
     wanted = {*np.linspace(0, last, 5).round().astype(int).tolist(), *near, *in_use}
     return np.array(sorted(k for k in wanted if 0 <= k <= last), dtype=np.int64)
@@ -576,20 +576,17 @@ def _of_readings(read: Candidates, rows: Integers, columns: Integers, law: Law) 
 
 
 def _picked(many: int, *, opened: bool) -> Integers:
-    """Places of some of many candidates: the smallest and the largest bound the answer, those between show the way.
-
-    Six of them, and the smallest population where it comes after open arrivals.
-    """
+    """Places of six of many candidates, evenly spread, and of the smallest population after open arrivals."""
     smallest = min(int(opened), many - 1)
     return np.unique([smallest, *np.linspace(0, many - 1, min(many, 6)).round().astype(np.int64)])
 
 
 def _fitting(read: Candidates) -> tuple[Integers, Integers]:
-    """Columns of steady candidates of each row, those that fit, the preferred one first, and how many these are.
+    """Columns of the steady candidates of each row that fit, the preferred one first, and how many these are.
 
     It is the nearest where none fits. Open arrivals are preferred far from saturation, else the fewest requesters; of
-    two on either side of the measurement, both strained by 1, the likelier one, as for a volume alone. One requester
-    never waits, which explains no queue.
+    two on either side of the measurement, both of residual 1, the likelier one, as for a volume alone. One requester
+    never waits: it comes last where there is a queue.
     """
     strain = np.where(np.isfinite(read.strain), read.strain, np.inf)
     fits = strain <= 1.0
@@ -609,7 +606,7 @@ def _read_in_use(runs: Sequence[Run], law: Law, known: ReadCache, *, every: bool
     for (name, run), candidates in zip(
         new.items(), candidates_of_pools([*new.values()], law, every=every), strict=True
     ):
-        # What waits with aliases in use tells steady demand from bursty one; where nothing does, steady is the least.
+        # A queue with aliases in use tells steady demand from bursty; without one, steady demand is the least.
         bursty = run.queue_known and run.total_queue.value > 0 and not candidates[0].fits
         known.candidates[name, every] = [] if bursty else _in_use(run, law, candidates)
     return [known.candidates[id(run), every] for run in runs]

@@ -1,4 +1,4 @@
-"""Aliases of a volume with its own: read by every demand that explains it, answered under the one that was chosen."""
+"""Aliases of a volume with its own: every demand that explains it, and the answer under the one that is chosen."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class SizedVolume(Sized):
         return rows if self.target.of_waits else self.with_tries(rows)
 
     def with_tries(self, rows: Performance) -> Performance:
-        """Steady demand also says how often an alias is asked for; any other where the target takes it."""
+        """The same with how often an alias is tried: of steady demand, and of any other where the target needs it."""
         part = _steady_class(self.read, self.chosen)
         if part is None and self.target.of_waits:
             return rows
@@ -92,12 +92,12 @@ class SizedVolume(Sized):
         )  # fmt: skip
         nothing = np.flatnonzero(rows.queued <= NOTHING)
         useful = int(nothing[0]) + 1 if nothing.size else rows.aliases.size
-        told = volume.solve(rows.aliases[:useful])
+        solved = volume.solve(rows.aliases[:useful])
         beyond = rows.aliases[useful:]  # where no try fails, one alias more is one more free
         more = np.arange(1.0, beyond.size + 1.0)
-        ends = {"no_alias": 0.0 * more, "tries": told.tries[-1] + 0.0 * more, "fails": 0.0 * more}
-        ends |= {name: getattr(told, name)[-1] + more for name in ("fewest_free", "most_free")}
-        found = {name: np.append(getattr(told, name), end) for name, end in ends.items()}
+        ends = {"no_alias": 0.0 * more, "tries": solved.tries[-1] + 0.0 * more, "fails": 0.0 * more}
+        ends |= {name: getattr(solved, name)[-1] + more for name in ("fewest_free", "most_free")}
+        found = {name: np.append(getattr(solved, name), end) for name, end in ends.items()}
         return replace(rows, **found)
 
     def _with_shares(self, rows: Performance) -> Performance:
@@ -111,7 +111,7 @@ class SizedVolume(Sized):
         return self._curve(self.measured, None if self.growth else self.solved, counts)
 
     def _curve(self, read: Candidates, solved: Performance | None, counts: Array) -> Performance:
-        """Rows of what was solved with other volumes, else solved here."""
+        """The curve as it was solved with other volumes, else solved here."""
         if solved is not None and counts[-1] < solved.aliases.size:
             return solved.some(counts.astype(np.int64))
         (rows,) = _predicted_together(read, np.array([self.chosen]), int(counts[-1]) + 1)
@@ -258,9 +258,8 @@ def _predicted_together(read: Candidates, chosen: Integers, many: int) -> list[P
     counts = np.arange(float(many))
     rate, service, queued = (np.empty((chosen.size, many)) for _ in range(3))
     alone = read.service_time[np.arange(chosen.size), chosen]
-    # In the law of a station a gap follows only what waited.
+    # In the model of a station a redrive gap follows only what waited; of many requesters that hardly matters.
     classes = [_steady_class(read, int(column), k) for k, column in enumerate(chosen)]
-    # of more requesters it hardly matters whom a gap follows
     steady = [None if part is None or part.population > 8 else part for part in classes]  # noqa: PLR2004
     solvers = [
         None if part is None else _open_station if math.isnan(part.population) else _closed_station
@@ -339,13 +338,13 @@ def counting(read: Candidates) -> Flags:
 
 
 def _residual(read: Candidates) -> float:
-    """How far the nearest candidate lies off the printed digits, in halves of what they leave open."""
+    """Normalized residual of the nearest candidate: up to 1 it lies within the printed digits."""
     least = float(np.nanmin(np.where(read.used[0], read.strain[0], np.inf)))
     return least if math.isfinite(least) else 0.0
 
 
 def _by_chain(part: VolumeClass) -> bool:
-    """Whether the chain of a pool says how often such demand asks for an alias; else the balance of its devices."""
+    """Whether the chain of a pool gives the tries of such a demand; else the balance of its devices does."""
     open_ = math.isnan(part.population)
     return open_ or (part.population.is_integer() and part.population <= MOST_REQUESTERS)
 
@@ -398,7 +397,7 @@ def _closed_station(
 
 
 def _steady_class(read: Candidates, column: int, row: int = 0) -> VolumeClass | None:
-    """Steady demand as the law of a station takes it; None of any other kind."""
+    """Steady demand as a class of the queueing model; None of any other kind."""
     kind, service = read.kind(column), float(read.service_time[row, column])
     if kind == "poisson":
         return VolumeClass(arrival_rate=float(read.demands.load[row, column]) / service)
