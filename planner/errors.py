@@ -48,22 +48,7 @@ class InputError(PlannerError, ValueError):
 
     @classmethod
     def unless_one_of(cls, argument: str, value: object, known: Collection[str]) -> None:
-        """Refuse a value that is none of the known ones.
-
-        Parameters
-        ----------
-        argument : str
-            Name of the argument, as the caller spelled it.
-        value : object
-            What was given.
-        known : collection of str
-            What would have been accepted.
-
-        Raises
-        ------
-        InputError
-            It is none of them.
-        """
+        """Refuse a value of `argument`, as the caller spelled it, that is none of the `known` ones."""
         if value not in known:
             raise cls(argument, value, f"one of {', '.join(known)}")
 

@@ -47,8 +47,6 @@ class Interval:
     def printed(cls, digits: str, factor: float = 1.0) -> Self:
         """Read decimal digits: whatever rounds to them.
 
-        Examples
-        --------
         >>> Interval.printed("1.84")
         Interval(low=1.835, value=1.84, high=1.845)
         """

@@ -92,8 +92,6 @@ class Quantity:
     def read(self, text: str) -> Value:
         """Read what it is set to.
 
-        Examples
-        --------
         >>> Quantity(key="think_time", unit="s").read("0.2ms")
         0.0002
         """
@@ -102,8 +100,6 @@ class Quantity:
     def taken(self, value: Any, shown: Any = None) -> Value:
         """Take one of its words or an allowed number in `unit`; `shown` is the text that it was read from.
 
-        Examples
-        --------
         >>> Quantity(key="hit_ratio", unit="share", high=1.0).taken(1.5)
         Traceback (most recent call last):
         planner.errors.InputError: hit_ratio = 1.5 share: expected a number of at least 0, at most 1

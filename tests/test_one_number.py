@@ -18,7 +18,7 @@ from planner.sizing import volumes as volumes_module
 from planner.sizing.bounds import MOST
 from planner.sizing.fewest import excess_of
 from planner.sizing.need import Need, need, size
-from planner.sizing.sized import Known, Sized
+from planner.sizing.sized import ReadCache, Sized
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
 LONGEST = 40.0  # I/Os: a row of the table each
@@ -228,7 +228,7 @@ def test_a_need_does_not_depend_on_what_else_is_asked(sorts: tuple[str, ...]) ->
         *((POOLS[sort],) for sort in sorts),
     ]  # fmt: skip
     growth = np.where(np.arange(len(cases)) % 3 == 0, 0.2, 0.0)
-    known = Known()
+    known = ReadCache()
     together = [told(each) for each in need(cases, LAW, growth=growth, known=known)]
     order = np.random.default_rng(3).permutation(len(cases))
     mixed = need([cases[k] for k in order], LAW, growth=growth[order], known=known)
@@ -340,7 +340,7 @@ def test_the_range_of_a_bursty_pool_in_use_grows_with_its_demand(met: bool) -> N
 def test_whether_so_many_do_is_what_count_and_range_say(growth: float) -> None:
     """At the count and both ends of the range, one below, and with none; for pools of every sort and a volume."""
     runs = [*POOLS.values(), volume(np.random.default_rng(2))]
-    known = Known()
+    known = ReadCache()
     exact = need([(run,) for run in runs], LAW, growth=growth, known=known)
     asked = []
     for run, found in zip(runs, exact, strict=True):

@@ -30,7 +30,7 @@ from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
 from planner.sizing.need import MOST_BUSY, need, size
 from planner.sizing.picture import LONG, MOST_NAMED, CountRow, draw_many
 from planner.sizing.pool import size_pools
-from planner.sizing.sized import Known, Sized
+from planner.sizing.sized import ReadCache, Sized
 from tests.brief import examples
 from tests.fuzz.answers import fewest_of_pools
 
@@ -408,7 +408,7 @@ def test_pool_listings_whose_rates_rose_with_the_aliases_are_read_together(
     def read_as(share: float, aliases: int) -> object:
         ends = Interval(*(end * (1 + share) for end in before.io_rate))
         runs = before, replace(before, io_rate=ends, aliases=aliases)
-        (found,) = size_pools([runs], LAW, Target(), [0.0], Known())
+        (found,) = size_pools([runs], LAW, Target(), [0.0], ReadCache())
         return found
 
     assert read_as(0.5, 2) == read_as(-0.5, 2) == "fitted"

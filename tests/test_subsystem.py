@@ -344,15 +344,6 @@ def test_a_pool_without_an_answer_stays_in_its_place(tmp_path: Path) -> None:
     assert "grows without bound" in answer.text()
 
 
-def test_progress_counts_every_pool_once(tmp_path: Path) -> None:
-    told: list[int] = []
-    runs = runs_of(tmp_path, HEADER, *subsystem_lines(2)) * 30
-    quick = [sizing.MeasuredPool(name=str(k), volumes=1, aliases=0, runs=()) for k in range(len(runs))]
-    sizing.subsystem(quick, LAW, done=told.append)
-    assert sum(told) == len(quick)
-    assert len(told) > 1
-
-
 def test_nothing_to_answer_is_refused() -> None:
     with pytest.raises(InputError, match="at least one pool"):
         sizing.subsystem([], LAW)

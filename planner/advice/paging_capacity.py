@@ -141,8 +141,6 @@ class PagingCapacity(Answer):
 def paging_capacity(question: Question, *, names: Sequence[str] = ()) -> PagingCapacity:
     """Ask how many pages a second, or how many guests, the devices that there are carry within a response time.
 
-    Examples
-    --------
     >>> found = paging_capacity(Question(devices=4, guests=20, target=4e-3), names=["eckd"])
     >>> 5000 < found.rows[0].amount < 6000
     True

@@ -145,8 +145,6 @@ class Scaling(Answer):
     def predict(self, processors: int) -> Interval:
         """Predict the ITR of a configuration whose storage grows along as in the measurements.
 
-        Examples
-        --------
         >>> rate = scaling(published()).predict(14)
         >>> bool(rate.low < rate.value < rate.high)
         True

@@ -140,7 +140,8 @@ def _answer(
     from planner.sizing.commands import to_take
 
     to_take(question.commands, question.free)  # refused before, not after, all is solved
-    answer = sizing.answer_for(**question.asked(files), **asked, progress=options.progress)
+    with options.progress("Counting aliases"):
+        answer = sizing.answer_for(**question.asked(files), **asked)
     answer = sizing.with_commands(answer, question.commands, question.free)
     options.show(answer, form)
 

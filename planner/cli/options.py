@@ -305,10 +305,8 @@ def exclusive(given: Mapping[str, object], why: str) -> None:
 class Once(TyperGroup):
     """A group of commands that refuses an option given twice: the later of two would silence the earlier one.
 
-    Attributes
-    ----------
-    asked_of_files : tuple of str
-        Commands to name to a file that stands in place of one; where empty, its own that take files.
+    `asked_of_files` are the commands to name to a file that stands in place of one; where empty, its own that take
+    files.
     """
 
     asked_of_files: tuple[str, ...] = ()

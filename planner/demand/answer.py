@@ -1,4 +1,4 @@
-"""Count, range and flags from readings and their weights."""
+"""Count, range and flags from candidates and their weights."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from planner.demand import kinds
+from planner.demand.candidates import MEASURED_CONCURRENCY, Candidates
 from planner.demand.read import poisson_queue, with_queues
-from planner.demand.readings import MEASURED_CONCURRENCY, Readings
 from planner.demand.target import Target
 from planner.results import Array, ArrayFields, Flags, Integers
 from planner.units import MOST_ALIASES
@@ -29,15 +29,15 @@ class Counts(ArrayFields):
     """How many aliases each volume needs, the aliases in use included; arrays (volumes,).
 
     * `point`, `low` and `high`: the count and its range, 0 to 255; a saturated row has the first step as its point.
-    * `most`: largest count of any reading however unlikely: what batches of that wait would take.
-    * `chosen`: the reading to print and predict from, column of the readings.
+    * `most`: largest count of any candidate however unlikely: what batches of that wait would take.
+    * `chosen`: the candidate to print and predict from, column of the candidates.
     * `saturated`: the demand is unknown: the volume never idles.
-    * `taken_over`: the point is smaller than at a shorter wait, since another reading took over.
+    * `taken_over`: the point is smaller than at a shorter wait, since another candidate took over.
     * `open_above`: nothing waits with the aliases in use: the demand may be less bursty, or anything that they still
       hold.
     * `extrapolated`: more I/Os in service than the inflation was measured with.
-    * `unmet`: the target is out of reach for the chosen reading with every address.
-    * `each`: count under each reading, inf where no count meets the target, nan where unused, (volumes, readings).
+    * `unmet`: the target is out of reach for the chosen candidate with every address.
+    * `each`: count under each candidate, inf where no count meets the target, nan where unused, (volumes, candidates).
     """
 
     point: Integers
@@ -62,12 +62,12 @@ def quantile(values: Array, weight: Array, share: float) -> Array:
     return np.take_along_axis(np.take_along_axis(values, order, axis=-1), first[..., None], axis=-1)[..., 0]
 
 
-def point_and_range(readings: Readings, target: Target | None = None) -> Counts:
+def point_and_range(candidates: Candidates, target: Target | None = None) -> Counts:
     """Count, range and what must be said of them.
 
     Parameters
     ----------
-    readings : Readings
+    candidates : Candidates
         Of one row of averages a volume, or of several.
     target : Target, optional
         By default wait at most 5 % of service.
@@ -78,58 +78,58 @@ def point_and_range(readings: Readings, target: Target | None = None) -> Counts:
         For every volume.
     """
     target = target or Target()
-    each = readings.counts(target)
-    if readings.others:
-        point, low, high = _of_several(readings, each, target)
-        taken_over = np.zeros(readings.volumes, dtype=bool)
+    each = candidates.counts(target)
+    if candidates.others:
+        point, low, high = _of_several(candidates, each, target)
+        taken_over = np.zeros(candidates.volumes, dtype=bool)
     else:
-        point, low, high = _spread(readings, each, target)
-        before = _shorter_queues(readings, target)
+        point, low, high = _spread(candidates, each, target)
+        before = _shorter_queues(candidates, target)
         taken_over = point < before[0]
-        long = readings.rows.queue > WAITS[0] * readings.rows.rate * readings.rows.service
-        # Between two of the waits asked a long queue needs no more than at these, whatever reading is likeliest.
+        long = candidates.rows.queue > WAITS[0] * candidates.rows.rate * candidates.rows.service
+        # Between two of the waits asked a long queue needs no more than at these, whatever candidate is likeliest.
         high = np.where(long, before[1], np.maximum(high, before[1]))
         point = np.where(long, np.minimum(point, high), point)
-    saturated = readings.saturated & (len(readings.others) == 0)
-    most = np.nanmax(np.where(readings.weight > LEAST_WEIGHT, each, np.nan), axis=1)
+    saturated = candidates.saturated & (len(candidates.others) == 0)
+    most = np.nanmax(np.where(candidates.weight > LEAST_WEIGHT, each, np.nan), axis=1)
     last = float(MOST_ALIASES)
     unmet = np.isinf(point)
-    step = readings.in_use + 3
+    step = candidates.in_use + 3
     point = np.where(saturated, np.minimum(step, last), np.minimum(point, last))
     ends = point, np.minimum(low, point), np.maximum(high, point), np.maximum(most, high)
     whole = [np.minimum(end, last).astype(np.int64) for end in ends]
-    chosen = _chosen(readings, each, point)
+    chosen = _chosen(candidates, each, point)
     return Counts(
         point=whole[0], low=whole[1], high=whole[2], most=whole[3], chosen=chosen, saturated=saturated,
-        taken_over=np.asarray(taken_over & ~saturated), open_above=readings.open_above,
-        extrapolated=_extrapolated(readings, chosen, whole[0]), unmet=np.asarray(unmet & ~saturated), each=each,
+        taken_over=np.asarray(taken_over & ~saturated), open_above=candidates.open_above,
+        extrapolated=_extrapolated(candidates, chosen, whole[0]), unmet=np.asarray(unmet & ~saturated), each=each,
     )  # fmt: skip
 
 
-def _spread(readings: Readings, each: Array, target: Target) -> tuple[Array, Array, Array]:
-    """Point, low and high end of the kept readings of one row."""
-    point = quantile(each, readings.weight, POINT)
-    low, high = _ends(readings.kept, each)
-    near = readings.ratio < NEARLY_STEADY
+def _spread(candidates: Candidates, each: Array, target: Target) -> tuple[Array, Array, Array]:
+    """Point, low and high end of the kept candidates of one row."""
+    point = quantile(each, candidates.weight, POINT)
+    low, high = _ends(candidates.kept, each)
+    near = candidates.ratio < NEARLY_STEADY
     if near.any():
-        first, second = _steady_counts(readings.of(near), target)
+        first, second = _steady_counts(candidates.of(near), target)
         low[near] = np.minimum(low[near], first)
         high[near] = np.maximum(high[near], second)
     return point, low, np.maximum(high, point + 1)
 
 
 def _ends(kept: Flags, each: Array) -> tuple[Array, Array]:
-    """Least and largest count of the kept readings."""
+    """Least and largest count of the kept candidates."""
     return np.where(kept, each, np.inf).min(axis=1), np.where(kept, each, -np.inf).max(axis=1)
 
 
-def _of_several(readings: Readings, each: Array, target: Target) -> tuple[Array, Array, Array]:
-    """Point and range where rows at other counts weigh the readings; the measured rows bound them."""
-    weight = readings.weight
+def _of_several(candidates: Candidates, each: Array, target: Target) -> tuple[Array, Array, Array]:
+    """Point and range where rows at other counts weigh the candidates; the measured rows bound them."""
+    weight = candidates.weight
     point = quantile(each, weight, OF_SEVERAL)
     low, high = _ends(weight >= KEPT_OF_BEST * weight.max(axis=1, keepdims=True), each)
     step = np.where(point >= LARGE, 2.0, 1.0)
-    most_missed, least_met = readings.bounds(target)
+    most_missed, least_met = candidates.bounds(target)
     met = np.isfinite(least_met)
     low = np.where(met, low - step, low)
     high = high + step
@@ -138,28 +138,30 @@ def _of_several(readings: Readings, each: Array, target: Target) -> tuple[Array,
     return point, low, np.maximum(np.minimum(high, least_met), point)
 
 
-def _steady_counts(readings: Readings, target: Target) -> tuple[Array, Array]:
-    """Counts of the steady reading with less and with more wait, where the target is a share."""
-    steady = np.isin(readings.layout.kind, kinds.STEADY)
-    preferred = np.argmax(np.where(steady, readings.weight, -1.0), axis=1)
+def _steady_counts(candidates: Candidates, target: Target) -> tuple[Array, Array]:
+    """Counts of the steady candidate with less and with more wait, where the target is a share."""
+    steady = np.isin(candidates.layout.kind, kinds.STEADY)
+    preferred = np.argmax(np.where(steady, candidates.weight, -1.0), axis=1)
     rows = np.arange(preferred.size)
-    there = np.isfinite(readings.service_time) & (readings.used | (readings.layout.kind == kinds.POISSON))
-    only = np.zeros_like(readings.weight)
+    there = np.isfinite(candidates.service_time) & (
+        candidates.used | (candidates.layout.kind == kinds.POISSON)
+    )
+    only = np.zeros_like(candidates.weight)
     only[rows, preferred] = there[rows, preferred]
-    alone = replace(readings, weight=only)
+    alone = replace(candidates, weight=only)
     less, more = (alone.counts(target.with_waits(factor))[rows, preferred] for factor in (0.65, 1.5))
-    # Without a reading there is no bound of it.
+    # Without a candidate there is no bound of it.
     return np.where(np.isnan(less), np.inf, less), np.where(np.isnan(more), -np.inf, more)
 
 
-def _shorter_queues(readings: Readings, target: Target) -> tuple[Array, Array]:
+def _shorter_queues(candidates: Candidates, target: Target) -> tuple[Array, Array]:
     """Largest point over shorter queues, and largest high end over those and the next longer one; (volumes,)."""
-    point, high = (np.full(readings.volumes, -np.inf) for _ in range(2))
-    rows = readings.rows
+    point, high = (np.full(candidates.volumes, -np.inf) for _ in range(2))
+    rows = candidates.rows
     wait = (rows.queue / (rows.rate * rows.service))[:, None]
-    poisson = poisson_queue(rows, readings.law) / (rows.rate * rows.service)
-    poisson = np.where(readings.ratio > 0.0, poisson, np.inf)[:, None]
-    fixed = np.tile(WAITS, (readings.volumes, 1))
+    poisson = poisson_queue(rows, candidates.law) / (rows.rate * rows.service)
+    poisson = np.where(candidates.ratio > 0.0, poisson, np.inf)[:, None]
+    fixed = np.tile(WAITS, (candidates.volumes, 1))
     below = np.concatenate([poisson * RATIOS < wait, fixed < wait], axis=1)
     next_one = (
         (fixed >= wait) & (np.append(np.zeros_like(wait), fixed[:, :-1], axis=1) < wait) & (wait > WAITS[0])
@@ -169,7 +171,7 @@ def _shorter_queues(readings: Readings, target: Target) -> tuple[Array, Array]:
     if volume.size == 0:
         return point, high
     waits = np.append(np.where(np.isfinite(poisson), poisson, 0.0) * RATIOS, fixed, axis=1)
-    shorter = with_queues(readings, volume, waits[volume, which])
+    shorter = with_queues(candidates, volume, waits[volume, which])
     shorter = replace(shorter, weight=np.where(shorter.kept, shorter.weight, 0.0))
     points, _, highs = _spread(shorter, shorter.counts(target), target)
     smaller = below[volume, which]
@@ -178,25 +180,25 @@ def _shorter_queues(readings: Readings, target: Target) -> tuple[Array, Array]:
     return point, high
 
 
-def _chosen(readings: Readings, each: Array, point: Array) -> Integers:
-    """The likeliest reading among those with the count of the point: a preferred steady one first, then an open one."""
-    same = (each == point[:, None]) & readings.used
-    same = np.where(same.any(axis=1, keepdims=True), same, readings.used)
-    steady = np.isin(readings.layout.kind, kinds.STEADY) & readings.steady[:, None]
+def _chosen(candidates: Candidates, each: Array, point: Array) -> Integers:
+    """The likeliest candidate of those with the count of the point: a preferred steady one first, then an open one."""
+    same = (each == point[:, None]) & candidates.used
+    same = np.where(same.any(axis=1, keepdims=True), same, candidates.used)
+    steady = np.isin(candidates.layout.kind, kinds.STEADY) & candidates.steady[:, None]
     first = np.where(steady, 2.0, 0.0)
-    if not readings.others:
-        requesters = np.isin(readings.layout.kind, (kinds.CLOSED, kinds.ACTIVE))
-        first = first + np.where(requesters, 0.0, 1.0) * ~readings.steady[:, None]
-    return np.asarray(np.argmax(np.where(same, readings.weight + first, -np.inf), axis=1))
+    if not candidates.others:
+        requesters = np.isin(candidates.layout.kind, (kinds.CLOSED, kinds.ACTIVE))
+        first = first + np.where(requesters, 0.0, 1.0) * ~candidates.steady[:, None]
+    return np.asarray(np.argmax(np.where(same, candidates.weight + first, -np.inf), axis=1))
 
 
-def _extrapolated(readings: Readings, chosen: Integers, point: Integers) -> Flags:
-    """Whether the chosen reading has more I/Os in service than the inflation was measured with."""
-    if readings.law.inflation == 0:
-        return np.zeros(readings.volumes, dtype=bool)
+def _extrapolated(candidates: Candidates, chosen: Integers, point: Integers) -> Flags:
+    """Whether the chosen candidate has more I/Os in service than the inflation was measured with."""
+    if candidates.law.inflation == 0:
+        return np.zeros(candidates.volumes, dtype=bool)
     counts = np.unique(point)
-    service = readings.predict(counts).service
-    rows = np.arange(readings.volumes)
-    growth = service[rows, chosen, np.searchsorted(counts, point)] / readings.service_time[rows, chosen]
-    limit = 1 + readings.law.inflation * (MEASURED_CONCURRENCY - 1)
+    service = candidates.predict(counts).service
+    rows = np.arange(candidates.volumes)
+    growth = service[rows, chosen, np.searchsorted(counts, point)] / candidates.service_time[rows, chosen]
+    limit = 1 + candidates.law.inflation * (MEASURED_CONCURRENCY - 1)
     return np.asarray(growth > limit * (1 + 1e-9))

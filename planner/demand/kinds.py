@@ -32,10 +32,10 @@ SLOW_SHARES: Final = (0.15,)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Layout(ArrayFields):
-    """Which reading stands in which column, (columns,).
+    """The candidate of each column, (columns,).
 
-    `kind`, its fixed `number` (share in batches, steps, load while on, evenness of the service) and the `own` share of
-    the I/Os; the others are open arrivals beside.
+    `kind`; its fixed `number` (share in batches, steps, load while on, evenness of the service); the `own` share of the
+    I/Os: the others are open arrivals beside it.
     """
 
     kind: Integers
@@ -56,7 +56,7 @@ def _layout(
     steps: tuple[int, ...], shares: tuple[float, ...], loads: tuple[float, ...], even: tuple[float, ...] = (0.0,),
     beside: tuple[float, ...] = (),
 ) -> Layout:  # fmt: skip
-    """A ladder; `even` goes from 0, exponential, to 1, constant service; `beside` are shares beside open arrivals."""
+    """All kinds by their fixed numbers; `even`: 0 exponential, 1 constant service; `beside`: further `own` shares."""
     long_shares = (0.6, 1.0)  # of the I/Os that come in flushes: batches of which some are far larger
     numbers: tuple[tuple[float, ...], ...] = (
         (0,), CLOSED_STEPS, (0,), (1.0,), shares, (0,), even, steps, loads, long_shares, SLOW_SHARES,
@@ -78,7 +78,7 @@ FINE: Final = _layout(FINE_ACTIVE_STEPS, FINE_SHARES, FINE_ON_LOADS, even=(0.0, 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Demands(ArrayFields):
-    """Parameters of every reading of every volume, each (volumes, readings), nan where the kind has none.
+    """Parameters of every candidate of every volume, each (volumes, candidates), nan where the kind has none.
 
     `load` offered I/Os a service time, of all kinds but requesters; `batch` mean I/Os that come together; `share` of
     the I/Os in batches; `population`, `think` [service times] and `active` share of the time of requesters; `on_load`
@@ -105,7 +105,7 @@ class Demands(ArrayFields):
         return cls(**{item.name: np.full(shape, np.nan) for item in fields(cls)})
 
     def grown(self, growth: Array) -> Demands:
-        """The demand larger by a share: I/Os and batches come more often, requesters are more, phases stronger."""
+        """The demand grown by a share: I/Os and batches more often, more requesters, stronger phases."""
         factor = 1 + growth
         return replace(
             self,
@@ -117,7 +117,7 @@ class Demands(ArrayFields):
 def solve(
     demands: Demands, layout: Layout, most: int, inflation: float, gap: Array, *, tries: bool = False
 ) -> tuple[chains.Figures, Array]:
-    """What every reading does with 1 to `most` devices, (devices, volumes, readings); share of failing `tries` last."""
+    """Figures of candidates with 1 to `most` devices, (devices, volumes, candidates), and share of failing tries."""
     results = np.full((6, most, *gap.shape), np.nan)
     people = np.isin(layout.kind, (CLOSED, ACTIVE))
     there = np.isfinite(np.where(people, demands.population, demands.load))
@@ -135,7 +135,7 @@ def solve(
 
 
 def one_kind(kind: int, station: chains.DeviceStation, part: Demands) -> chains.Figures:
-    """Figures of readings of one kind, (devices, elements)."""
+    """Figures of candidates of one kind, (devices, elements)."""
     load = part.load
     if kind in (CLOSED, ACTIVE, PERIODIC):
         if kind == PERIODIC:
@@ -184,7 +184,7 @@ def _phase_busy(demands: Demands, mean: Array, growth: Array, picked: Array) -> 
 
 
 def _slow_busy(demands: Demands, mean: Array, growth: Array, picked: Array) -> Array:
-    """M/M/1/1 in each of two phases that last; what waited is served in the stronger one."""
+    """M/M/1/1 in each of two long phases; what waited is served in the stronger one."""
     least, on = chains.slow_levels(demands.load, demands.on_load, demands.share)
     low, high = least * growth, demands.on_load * growth
     return np.asarray((1 - on) * low / (1 + low) + (on * high + picked) / (1 + high))

@@ -1,4 +1,4 @@
-"""Draws of a pool from what its volumes ask of aliases: each by itself, and with bursts that come together."""
+"""Draws of a pool from the aliases that its volumes use: independent ones, and bursts that come together."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Final
 import numpy as np
 
 from planner.demand import kinds
-from planner.demand.law import Law
-from planner.demand.pool_readings import (
+from planner.demand.candidates import Candidates
+from planner.demand.drawn_pool import (
     HELD,
     HELD_TOGETHER,
-    PoolReadings,
+    DrawnPool,
     PoolRow,
     mean_service,
     most_aliases,
 )
-from planner.demand.readings import Readings
+from planner.demand.law import Law
 from planner.demand.together import (
     FAILED,
     above,
@@ -47,38 +47,38 @@ SAME_DRAWS: Final = 8
 LEAST_SHARE: Final = 1e-3  # of a hypothesis that counts
 
 
-def drawn(asks: AliasUse, most: int, many: int = DRAWS, same: int = 0) -> Array:
+def drawn(use: AliasUse, most: int, many: int = DRAWS, same: int = 0) -> Array:
     """I/Os queued in the whole pool with 0 to `most` aliases, (most + 1, draws), one candidate a volume each time.
 
     After `many` draws come `same` more for each kind that all volumes may be at once, wherever they can: behind one
     cache, their service times varying, or at rates that change slowly.
     """
-    size = _length(asks)
-    usage = np.fft.rfft(asks.usage.T, n=size)
+    size = _length(use)
+    usage = np.fft.rfft(use.usage.T, n=size)
     product = np.ones((many + len(SAME) * same, size // 2 + 1), dtype=np.complex128)
-    for which in _picked(asks, many, same):
+    for which in _picked(use, many, same):
         product *= usage[which]
     return HELD * np.maximum(mean_excess(np.fft.irfft(product, n=size), most).T, 0.0)
 
 
-def drawn_fails(asks: AliasUse, most: int, many: int = DRAWS, same: int = 0) -> Array:
+def drawn_fails(use: AliasUse, most: int, many: int = DRAWS, same: int = 0) -> Array:
     """Rate of I/Os that find no alias in the same draws, (most + 1, draws) [1/s]."""
-    size = _length(asks)
-    usage, ends = (np.fft.rfft(each.T, n=size) for each in (asks.usage, asks.ends))
-    _, sums = one_of((usage[which], ends[which]) for which in _picked(asks, many, same))
+    size = _length(use)
+    usage, ends = (np.fft.rfft(each.T, n=size) for each in (use.usage, use.ends))
+    _, sums = one_of((usage[which], ends[which]) for which in _picked(use, many, same))
     return FAILED * np.maximum(above(np.fft.irfft(sums, n=size), most).T, 0.0)
 
 
-def _length(asks: AliasUse) -> int:
+def _length(use: AliasUse) -> int:
     """Numbers that hold all sums."""
-    spread = 8 * np.sqrt(asks.second_moment.sum())
-    return 1 << int(np.ceil(np.log2(asks.usage.shape[0] + 2 * asks.in_use.sum() + spread)))
+    spread = 8 * np.sqrt(use.second_moment.sum())
+    return 1 << int(np.ceil(np.log2(use.usage.shape[0] + 2 * use.in_use.sum() + spread)))
 
 
-def _picked(asks: AliasUse, many: int, same: int) -> Integers:
+def _picked(use: AliasUse, many: int, same: int) -> Integers:
     """Candidate of each volume, (volumes, draws): those of which all are the same come last."""
-    alike = [_by_weight(asks.only(kind), same) for kind in SAME] if same else []
-    return np.concatenate([_by_weight(asks, many), *alike], axis=1)
+    alike = [_by_weight(use.only(kind), same) for kind in SAME] if same else []
+    return np.concatenate([_by_weight(use, many), *alike], axis=1)
 
 
 @lru_cache(maxsize=64)
@@ -88,16 +88,16 @@ def _places(volumes: int, many: int) -> Array:
     return np.asarray((order + 0.5) / many)
 
 
-def _by_weight(asks: AliasUse, many: int) -> Integers:
+def _by_weight(use: AliasUse, many: int) -> Integers:
     """Candidate of each volume, (volumes, draws), by weight, of which each volume has one in total."""
-    ends = np.searchsorted(asks.volume, np.arange(asks.volumes), side="right")[:, None]
-    summed = np.append(0.0, np.cumsum(asks.weight))
+    ends = np.searchsorted(use.volume, np.arange(use.volumes), side="right")[:, None]
+    summed = np.append(0.0, np.cumsum(use.weight))
     before = np.append(0.0, summed[ends[:-1]])[:, None]
-    return np.minimum(np.searchsorted(summed[1:], before + _places(asks.volumes, many)), ends - 1)
+    return np.minimum(np.searchsorted(summed[1:], before + _places(use.volumes, many)), ends - 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Curves:
+class JointCurves:
     """Queues of volumes whose bursts come together, (aliases + 1, curves); how much they do, and how likely each is.
 
     `fails` are the rates of I/Os that find no alias; None where nobody asked.
@@ -111,26 +111,28 @@ class Curves:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Together:
-    """What volumes use if their bursts come with those of others, under each law of them."""
+class JointUse:
+    """Aliases that volumes use if their bursts come with those of others, under each hypothesis."""
 
     law: Law
-    usual: tuple[AliasUse, ...] = ()  # batches, and what their readings say in the mean
+    usual: tuple[AliasUse, ...] = ()  # batches, and what their candidates say in the mean
     rare: tuple[AliasUse, ...] = ()
 
     @classmethod
-    def of(cls, readings: Readings, asks: AliasUse) -> Together:
-        """Of volumes that ask so much by themselves."""
-        usual = in_batches(readings).mixed, asks.mixed
-        return cls(law=readings.law, usual=usual, rare=tuple(use.mixed for use in in_rare_bursts(readings)))
+    def of(cls, candidates: Candidates, use: AliasUse) -> JointUse:
+        """Of volumes whose use by themselves is known."""
+        usual = in_batches(candidates).mixed, use.mixed
+        return cls(
+            law=candidates.law, usual=usual, rare=tuple(use.mixed for use in in_rare_bursts(candidates))
+        )
 
 
 def curves_of(
-    row: PoolRow, together: Together, each: Sequence[slice], shares: Sequence[float], *, tries: bool
-) -> Curves:
-    """Queues under each hypothesis, `each` the volumes that it stands in, and share, all of them equally likely.
+    row: PoolRow, together: JointUse, each: Sequence[slice], shares: Sequence[float], *, tries: bool
+) -> JointCurves:
+    """Curves of each hypothesis, whose volumes stand in `each`, and each share, all equally likely.
 
-    Volumes have the distributions of batches, or what their readings say in the mean; all at once also rare bursts.
+    Volumes have the distributions of batches, or the mean of their candidates'; all at once also rare bursts.
     """
     last = most_aliases(row.rate.value.size)
     unknown = bool(np.isnan(row.together).any())
@@ -149,7 +151,7 @@ def curves_of(
         more = HELD_TOGETHER - 1.0 if row.joined else 0.0
         queues = (1.0 + more * share_of) * queued(cases, last, together.law, service)
         fails = np.array([failing(use, last, share) for use, share in cases]).T if tries else None
-    return Curves(
+    return JointCurves(
         queues=queues,
         fails=fails,
         shares=share_of,
@@ -165,49 +167,49 @@ def counting(likely: Array) -> Integers:
 
 
 def pool_of(
-    row: PoolRow, readings: Readings, asks_of: Sequence[AliasUse], alone: Sequence[Array], likely: Array, *,
-    curves: Curves, draws: Sequence[Array] | None = None, same: int = 0,
-) -> PoolReadings:  # fmt: skip
+    row: PoolRow, candidates: Candidates, uses: Sequence[AliasUse], alone: Sequence[Array], likely: Array, *,
+    curves: JointCurves, draws: Sequence[Array] | None = None, same: int = 0,
+) -> DrawnPool:  # fmt: skip
     """Draws of several hypotheses side by side, `likely` (hypotheses, draws), and curves; means over all hypotheses.
 
-    Of each hypothesis there are draws of volumes that are all of the `same` kind, so many of each kind.
+    Each hypothesis also has `same` draws for each kind in `SAME` in which all volumes are of that kind.
     """
-    last = most_aliases(readings.volumes)
+    last = most_aliases(candidates.volumes)
     share, kept = likely.sum(axis=1) / likely.sum(), counting(likely).tolist()
 
     def mean(values: Sequence[Array]) -> Array:
         return np.asarray(sum(share[k] * values[k] for k in kept) / share[kept].sum())
 
     chosen, many = [] if row.joined else kept, likely.shape[1]
-    each = [drawn(asks_of[k], last, many, same) if draws is None else draws[k] for k in chosen]
+    each = [drawn(uses[k], last, many, same) if draws is None else draws[k] for k in chosen]
     queues = np.concatenate([*each, curves.queues], axis=1)
     fails = None
     if curves.fails is not None:
-        each = [drawn_fails(asks_of[k], last, many, same) for k in chosen]
+        each = [drawn_fails(uses[k], last, many, same) for k in chosen]
         fails = np.concatenate([*each, curves.fails], axis=1)
     # All curves together have a set part of the weight of all draws, and so have volumes of the same kind.
     of_curves = many * likely.shape[0] / max(curves.likely.size, 1) * TOGETHER / (1 - TOGETHER)
-    alike = np.array([CACHED / (1 - CACHED) * _alike(readings), SLOW / (1 - SLOW)])
+    alike = np.array([CACHED / (1 - CACHED) * _alike(candidates), SLOW / (1 - SLOW)])
     of_alike = np.tile(np.repeat(many / max(same, 1) * alike, same), (len(chosen), 1))
     of_draws = np.append(likely[chosen], of_alike, axis=1).ravel()
     nothing = np.flatnonzero(queues.max(axis=1) <= NOTHING)
     counts = max(int(nothing[0]) + 1 if nothing.size else last + 1, row.aliases + 2)
-    return PoolReadings(
-        readings=readings, in_use=row.aliases, queues=queues[:counts],
+    return DrawnPool(
+        candidates=candidates, in_use=row.aliases, queues=queues[:counts],
         fails=None if fails is None else fails[:counts],
         shares=np.append(np.zeros(of_draws.size), curves.shares),
         likely=np.append(of_draws, of_curves * curves.likely),
         wanted=np.append(queues[0, : of_draws.size] / HELD, curves.wanted),  # E[O] = E[(O - 0)+]
-        crowd=mean([asks.second_moment for asks in asks_of]),
-        busy=mean([asks.mean(asks.busy) for asks in asks_of]), rate=mean([asks.mean(asks.rate) for asks in asks_of]),
-        alone=_at_least(mean(alone), readings.rows.queue.sum() if row.aliases else 0.0),
-        alone_rate=mean([asks.mean(asks.alone_rate) for asks in asks_of]),
+        crowd=mean([use.second_moment for use in uses]),
+        busy=mean([use.mean(use.busy) for use in uses]), rate=mean([use.mean(use.rate) for use in uses]),
+        alone=_at_least(mean(alone), candidates.rows.queue.sum() if row.aliases else 0.0),
+        alone_rate=mean([use.mean(use.alone_rate) for use in uses]),
     )  # fmt: skip
 
 
-def _alike(readings: Readings) -> float:
-    """How well the volumes agree on what their service time does to waits, weighed by their queues: 1 where exactly."""
-    ratio, queue = np.log(np.maximum(readings.ratio, 0.5)), readings.rows.queue
+def _alike(candidates: Candidates) -> float:
+    """How nearly the waits over those of Poisson arrivals are equal, weighed by the queues: 1 where exactly."""
+    ratio, queue = np.log(np.maximum(candidates.ratio, 0.5)), candidates.rows.queue
     if not queue.sum() > 0:
         return 0.0
     mean = np.average(ratio, weights=queue)

@@ -1,14 +1,14 @@
-"""Pools of unequal, partly bursty volumes: what all of them ask of the aliases together, with all that is possible.
+"""Pools of unequal, partly bursty volumes: the aliases that all of them use together, under all that is possible.
 
-With unlimited servers volumes do not touch each other: volume v asks for O_v aliases, and the pool for their sum O.
-Which reading of a volume is true is not known, but what it asks of the pool differs manyfold. So a pool is drawn many
-times, one reading a volume each time, by weight; count and range are quantiles (planner.demand.pool_readings). Beside
-these draws of independent volumes stand those whose bursts come together (planner.demand.together), as far as that is
-declared, or aliases in use and further rows show it.
+With unlimited servers volumes do not affect each other: volume v uses O_v aliases, the pool their sum O. Which
+candidate of a volume is true is not known, and candidates differ manyfold in the aliases they use. So a pool is drawn
+many times, each time with one candidate a volume, by weight; count and range are quantiles (planner.demand.drawn_pool).
+Beside these draws of independent volumes stand curves of volumes whose bursts come together (planner.demand.together),
+where that is declared, or further rows or aliases in use show it.
 
-Pools measured with aliases in use are read as if without, their waits a multiple of those of Poisson arrivals, the same
-one for all volumes. For ten of them draws are taken; each counts as far as the queue that it has with those aliases is
-the measured one.
+Pools measured with aliases in use are read as if they had none: the waits of all volumes are the same multiple of those
+of Poisson arrivals. Draws are taken for ten multiples, weighted by how near their queue with those aliases is to the
+measured one.
 """
 
 from __future__ import annotations
@@ -22,11 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.demand import chains, priors
-from planner.demand.kinds import COARSE
-from planner.demand.law import Law
-from planner.demand.pool_draws import DRAWS, SAME_DRAWS, Curves, Together, counting, curves_of, drawn, pool_of
-from planner.demand.pool_readings import (
-    PoolReadings,
+from planner.demand.candidates import Candidates
+from planner.demand.drawn_pool import (
+    DrawnPool,
     PoolRow,
     joined,
     mean_service,
@@ -35,10 +33,21 @@ from planner.demand.pool_readings import (
     services,
     tie,
 )
+from planner.demand.inversion import MeasuredRows
+from planner.demand.kinds import COARSE
+from planner.demand.law import Law
+from planner.demand.pool_draws import (
+    DRAWS,
+    SAME_DRAWS,
+    JointCurves,
+    JointUse,
+    counting,
+    curves_of,
+    drawn,
+    pool_of,
+)
 from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
-from planner.demand.readings import Readings
-from planner.demand.rowwise import MeasuredRows
-from planner.demand.unlimited import AliasUse, asked, service_rates
+from planner.demand.unlimited import AliasUse, alias_use, service_rates
 from planner.results import Array, by_key
 
 ROWS_AT_ONCE: Final = 2560  # rows of volumes that are read together: from more on nothing is gained
@@ -53,17 +62,15 @@ LEAST_RISE: Final = 1e-6  # between two guesses of a rate, in logarithms, that m
 def read_pools(
     rows: Sequence[PoolRow], *, law: Law, growth: ArrayLike = 0.0, many: int = DRAWS, tries: bool = False,
     known: dict[int, PoolInUse] | None = None,
-) -> list[PoolReadings]:  # fmt: skip
-    """Read the volumes of many pools, each from one row, and what they ask of its aliases; some hundred rows at a time.
+) -> list[DrawnPool]:  # fmt: skip
+    """Candidates of the volumes of many pools, each from one row, and draws of the pools; some hundred rows at a time.
 
-    Without aliases in use every volume is read for itself. With A in use the volumes are read as if without aliases,
-    all of them with the same multiple of the wait of Poisson arrivals, for ten multiples; each draw counts as far as
-    the queue that it has with A aliases is the measured one. Then it is tied to that queue, at most three times either
-    way: what counts is how fast it falls with more aliases, and chance in the draws matters less. `tries` says
-    whether the rates of I/Os that find no alias are wanted; `known` is as of `read_in_use`.
+    Without aliases in use every volume is read for itself, with some by `read_in_use`, where `known` is explained; then
+    each draw is tied to the measured queue, at most threefold either way, so that only its fall with more aliases
+    counts. `tries`: whether the rates of I/Os that find no alias are wanted.
     """
     share = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(rows),))
-    found: dict[int, PoolReadings] = {}
+    found: dict[int, DrawnPool] = {}
     batch: list[int] = []
     size = 0
     for k, row in enumerate(rows):
@@ -87,22 +94,22 @@ def _read_alone(
     shares: Sequence[float] = (),
     *,
     tries: bool = False,
-) -> list[PoolReadings]:
-    """Without aliases in use; beside independent bursts those that come together to some shares."""
+) -> list[DrawnPool]:
+    """Pools without aliases in use; beside independent bursts those that come together to some `shares`."""
     columns, parts = joined(rows)
     read = _bounded(read_volumes(*columns, law=law))
     share = np.repeat(growth, [part.stop - part.start for part in parts])
     grown = read.grown(share) if share.any() else read
-    asks = asked(grown)
-    queue = asks.mean(asks.alone)
+    use = alias_use(grown)
+    queue = use.mean(use.alone)
     alone = np.where(
         share > 0, np.maximum(queue, read.rows.queue), np.where(share < 0, queue, read.rows.queue)
     )
     wanted = bool(shares) or any(row.joined for row in rows)
-    together = Together.of(grown, asks) if wanted else Together(law=law)
+    together = JointUse.of(grown, use) if wanted else JointUse(law=law)
     return [
         pool_of(
-            row, grown.of(part), [asks.of(part)], [alone[part]], np.ones((1, many)),
+            row, grown.of(part), [use.of(part)], [alone[part]], np.ones((1, many)),
             curves=curves_of(row, together, [part] if row.joined or shares else [], shares or (0.0,), tries=tries),
             same=SAME_DRAWS,
         )
@@ -110,32 +117,31 @@ def _read_alone(
     ]  # fmt: skip
 
 
-def _bounded(readings: Readings) -> Readings:
-    """Volumes that never idle are read with a wait of three services: what they ask beyond is unknown."""
-    saturated = np.flatnonzero(readings.saturated)
+def _bounded(candidates: Candidates) -> Candidates:
+    """Volumes that never idle are read with a wait of three service times: their demand beyond that is unknown."""
+    saturated = np.flatnonzero(candidates.saturated)
     if saturated.size == 0:
-        return readings
-    waits = readings.rows.queue / (readings.rows.rate * readings.rows.service)
+        return candidates
+    waits = candidates.rows.queue / (candidates.rows.rate * candidates.rows.service)
     waits[saturated] = 3.0  # service times
-    found = with_queues(readings, np.arange(readings.volumes), waits)
-    return replace(found, rows=readings.rows)
+    found = with_queues(candidates, np.arange(candidates.volumes), waits)
+    return replace(found, rows=candidates.rows)
 
 
 def read_pool_at_several(
     rows: Sequence[PoolRow], *, law: Law, growth: float = 0.0, tries: bool = False
-) -> PoolReadings:
-    """Read the volumes of one pool measured with several numbers of aliases.
+) -> DrawnPool:
+    """Draws of one pool measured with several numbers of aliases.
 
-    The row with the fewest aliases is read as by `read_pools`; each draw, and each share of bursts that come together,
-    counts as far as it has the queues that were measured with the other counts, to the error of the law of the queue
-    and the digits. Then its queues are tied to the measurements next to them: multiplied by what they miss there, at
-    most three times either way.
+    The row with the fewest aliases is read as by `read_pools`. The other rows weigh each draw, and each share of bursts
+    that come together, by how near its queues are to theirs, within the errors of the digits and of the model of the
+    queue. Then its queues are multiplied by what they miss at the measured counts, at most threefold either way.
     """
     first, *others = sorted(rows, key=lambda row: row.aliases)
     if not others:
         return read_pools([first], law=law, growth=growth, tries=tries)[0]
 
-    def read(growth: float) -> PoolReadings:
+    def read(growth: float) -> DrawnPool:
         if first.aliases:
             return read_in_use([first], law, np.array([growth]), DRAWS, tied=False, tries=tries)[0]
         shares = () if first.joined else MORE_SHARES
@@ -147,7 +153,7 @@ def read_pool_at_several(
     rows_of = tuple((row.aliases, make_rows(row.rate, row.service, row.queue, 0)) for row in others)
     ties = {0: np.zeros(likely.size)}
     if first.aliases:
-        ties = {first.aliases: tie(_at(found, first.aliases), found.readings.rows)}
+        ties = {first.aliases: tie(_at(found, first.aliases), found.candidates.rows)}
     for aliases, measured in rows_of:
         likely = likely * np.exp(-0.5 * misfit(_at(found, aliases), measured) ** 2)
         ties[aliases] = tie(_at(found, aliases), measured)
@@ -166,16 +172,17 @@ def read_pool_at_several(
     return _paced(replace(found, queues=queues, fails=fails, likely=likely, others=rows_of), shares)
 
 
-def _at(pool: PoolReadings, aliases: int) -> Array:
+def _at(pool: DrawnPool, aliases: int) -> Array:
     """Queues of the draws with so many aliases, (draws,)."""
     return np.asarray(pool.queues[min(aliases, pool.queues.shape[0] - 1)])
 
 
-def _pace_shares(pool: PoolReadings, rows: MeasuredRows) -> tuple[float, float]:
-    """How much of what aliases would change of rate and service time a row with aliases shows, between 0 and 1.
+def _pace_shares(pool: DrawnPool, rows: MeasuredRows) -> tuple[float, float]:
+    """Fractions of the predicted changes of rate and service time that a row with aliases shows, between 0 and 1.
 
-    Both go from their value without aliases to that with enough in proportion to the queue that is gone, q: a row says
-    of the end value ``(measured - (1 - q) before) / q``. A row with nearly the whole queue says nothing.
+    Both change from their value without aliases to that with enough in proportion to the share q of the queue that is
+    gone: by the row the end value is ``(measured - (1 - q) before) / q``. A row with nearly the whole queue shows
+    nothing.
     """
     gone = 1.0 - min(float(rows.queue.sum()) / max(float(pool.alone.sum()), 1e-300), 1.0)
     if gone < LEAST_GONE:
@@ -192,8 +199,8 @@ def _pace_shares(pool: PoolReadings, rows: MeasuredRows) -> tuple[float, float]:
     )
 
 
-def _paced(pool: PoolReadings, shares: tuple[float, float]) -> PoolReadings:
-    """With so much of the rise of rate and service time."""
+def _paced(pool: DrawnPool, shares: tuple[float, float]) -> DrawnPool:
+    """The pool with these fractions of the predicted rise of rate and service time."""
     before, after = services(pool)
     rate = pool.alone_rate + (pool.rate - pool.alone_rate) * shares[0]
     service = before + (after - before) * shares[1]
@@ -201,27 +208,24 @@ def _paced(pool: PoolReadings, shares: tuple[float, float]) -> PoolReadings:
 
 
 class Hypotheses(NamedTuple):
-    """Volumes of pools under every multiple, and what they ask of aliases."""
+    """Volumes of pools under every multiple, and the aliases that they use."""
 
-    readings: Readings
-    asks: AliasUse
-    together: Together
+    candidates: Candidates
+    use: AliasUse
+    together: JointUse
 
     @classmethod
-    def of(cls, readings: Readings) -> Hypotheses:
+    def of(cls, candidates: Candidates) -> Hypotheses:
         """Of volumes that were read as if without aliases."""
-        asks = asked(readings)
-        return cls(readings, asks, Together.of(readings, asks))
+        use = alias_use(candidates)
+        return cls(candidates, use, JointUse.of(candidates, use))
 
 
 def read_in_use(
     rows: Sequence[PoolRow], law: Law, growth: Array, many: int, *, tied: bool = True, tries: bool = False,
     known: dict[int, PoolInUse] | None = None,
-) -> list[PoolReadings]:  # fmt: skip
-    """Read pools with aliases in use; one that is asked for at several growths is read once.
-
-    Nor are those in `known` read again, by the identity of their rows; what is read is added.
-    """
+) -> list[DrawnPool]:  # fmt: skip
+    """Read pools with aliases in use, each once for all its growths; `known` keeps them by the `id` of their row."""
     known = {} if known is None else known
     _read_now(rows, law, many, known, tries=tries)
     weighed = [known[id(row)] for row in rows]
@@ -234,7 +238,7 @@ def read_in_use(
     for some in read_together.values():
         which = [np.arange(weighed[k].each[0].start, weighed[k].each[-1].stop) for k in some]
         share = np.repeat(growth[some], [part.size for part in which])
-        later = Hypotheses.of(weighed[some[0]].now.readings.of(np.concatenate(which)).grown(share))
+        later = Hypotheses.of(weighed[some[0]].now.candidates.of(np.concatenate(which)).grown(share))
         begin = 0
         for k in some:
             each = _multiples(rows[k], begin)
@@ -247,7 +251,7 @@ def read_in_use(
 def _read_now(
     rows: Sequence[PoolRow], law: Law, many: int, known: dict[int, PoolInUse], *, tries: bool
 ) -> None:
-    """Add the pools that are not known yet, as they were measured, all of them together."""
+    """Read the pools that are not `known` yet, as they were measured, all together."""
     apart = list({id(row): row for row in rows if id(row) not in known}.values())
     if not apart:
         return
@@ -267,23 +271,23 @@ def _multiples(row: PoolRow, begin: int) -> list[slice]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PoolInUse:
-    """A pool as it was measured: `rows`; its draws and curves of `now`, and how likely they are."""
+    """A pool as it was measured: its draws and curves under the hypotheses `now`, and how likely they are."""
 
     row: PoolRow
     rows: MeasuredRows
     now: Hypotheses
     each: list[slice]  # its volumes with each multiple
     draws: list[Array]
-    curves: Curves
+    curves: JointCurves
     likely: Array  # (multiples, draws and curves)
 
     @classmethod
     def of(
         cls, row: PoolRow, rows: MeasuredRows, begin: int, now: Hypotheses, many: int, *, tries: bool
     ) -> PoolInUse:
-        """As far as each has the queue that was measured."""
+        """Draw the volumes that begin at `begin` of the hypotheses, and weigh each draw by the measured queue."""
         each = _multiples(row, begin)
-        draws = [drawn(now.asks.of(some), most_aliases(row.rate.value.size), many) for some in each]
+        draws = [drawn(now.use.of(some), most_aliases(row.rate.value.size), many) for some in each]
         curves = curves_of(row, now.together, each, SHARES, tries=tries)
         of_draws = np.array([queues[row.aliases] for queues in draws])
         of_curves = curves.queues[row.aliases].reshape(MULTIPLES.size, -1)
@@ -297,18 +301,18 @@ class PoolInUse:
         return int(self.draws[0].shape[1])
 
     def pool(
-        self, some: Hypotheses, each: Sequence[slice], curves: Curves, draws: Sequence[Array] | None
-    ) -> PoolReadings:
+        self, some: Hypotheses, each: Sequence[slice], curves: JointCurves, draws: Sequence[Array] | None
+    ) -> DrawnPool:
         """The pool as measured or grown, `each` where its volumes stand."""
-        asks = [some.asks.of(part) for part in each]
+        uses = [some.use.of(part) for part in each]
         likeliest = int(np.argmax(self.likely.sum(axis=1)))
         return pool_of(
-            self.row, replace(some.readings.of(each[likeliest]), rows=self.rows), asks,
-            [use.mean(use.alone) for use in asks], self.likely[:, : self.many],
+            self.row, replace(some.candidates.of(each[likeliest]), rows=self.rows), uses,
+            [use.mean(use.alone) for use in uses], self.likely[:, : self.many],
             curves=replace(curves, likely=self.likely[:, self.many :].ravel()), draws=draws,
         )  # fmt: skip
 
-    def tied(self, pool: PoolReadings) -> PoolReadings:
+    def tied(self, pool: DrawnPool) -> DrawnPool:
         """Each draw multiplied by what it misses of the measured queue."""
         at, kept = self.row.aliases, [] if self.row.joined else counting(self.likely[:, : self.many]).tolist()
         factor = np.exp(
@@ -318,8 +322,8 @@ class PoolInUse:
         return replace(pool, queues=pool.queues * factor, fails=fails)
 
 
-def _as_without(rows: MeasuredRows, parts: Sequence[slice], law: Law) -> Readings:
-    """Readings as if without aliases of rows measured with some; of each pool for each multiple of the Poisson wait."""
+def _as_without(rows: MeasuredRows, parts: Sequence[slice], law: Law) -> Candidates:
+    """Candidates without aliases of rows measured with some: of each pool for each multiple of the Poisson wait."""
     volumes = np.concatenate([np.tile(np.arange(part.start, part.stop), MULTIPLES.size) for part in parts])
     sizes = np.array([part.stop - part.start for part in parts])
     multiple = np.concatenate([np.repeat(np.exp(MULTIPLES), size) for size in sizes])
@@ -328,21 +332,21 @@ def _as_without(rows: MeasuredRows, parts: Sequence[slice], law: Law) -> Reading
     queued = np.repeat(np.add.reduceat(rows.queue, [part.start for part in parts]), MULTIPLES.size)
     measured = rows.of(volumes)
 
-    def read(rate: Array, service: Array) -> Readings:
+    def read(rate: Array, service: Array) -> Candidates:
         poisson = open_queue(rate * service, law.redrive_time / service)
         # Waits of more than 12 service times would be read as phases of overload.
         queue = np.minimum(multiple * poisson, np.maximum(12.0 * rate * service, poisson))
         alone = replace(measured, rate=rate, service=service, queue=queue, queue_low=queue, queue_high=queue)
         return read_rows(alone, law, COARSE, priors.ONE_ROW)
 
-    def reached(readings: Readings) -> tuple[Array, Array, Array]:
+    def reached(candidates: Candidates) -> tuple[Array, Array, Array]:
         """Share of the queue that is left, rate with the aliases in use, growth of the service time with enough."""
-        waiting = np.bincount(group, weights=readings.rows.queue)
+        waiting = np.bincount(group, weights=candidates.rows.queue)
         left = np.minimum(queued / waiting, 1.0)[group]
-        free, slow, growth = service_rates(readings)
+        free, slow, growth = service_rates(candidates)
         return left, left * slow + (1 - left) * free, np.maximum(growth, 1.0)
 
-    # Rate and service were measured with the aliases in use, the readings are of volumes without: the rate is sought
+    # Rate and service were measured with the aliases in use, the candidates are of volumes without: the rate is sought
     # that those aliases raise to the measured one. Two guesses make a line, in logarithms.
     first = read(measured.rate, measured.service)
     left, before, growth = reached(first)

@@ -1,4 +1,4 @@
-"""How likely each reading is before and after a row: a judgement on ordinary loads, since one row cannot decide.
+"""How likely each candidate is before and after a row: a judgement on ordinary loads, since one row cannot decide.
 
 `w` is the wait without aliases in service times, `r` the measured wait over that of exponential service and Poisson
 arrivals.
@@ -15,7 +15,7 @@ from planner.demand import kinds
 from planner.demand.kinds import Demands, Layout
 from planner.results import Array, Flags
 
-FAR_FROM_SATURATED: Final = 0.7  # utilization below which an open reading that fits is preferred
+FAR_FROM_SATURATED: Final = 0.7  # utilization below which an open candidate that fits is preferred
 POISSON_RATIOS: Final = (0.6, 1.15)
 STEADY_UP_TO: Final = 1.1  # r
 ACTIVE_WEIGHTS: Final = (0.35, 0.25, 0.15, 0.1, 0.1, 0.05)
@@ -47,7 +47,7 @@ class Scales:
     variable_beside: float = 0.05  # of all others at least, hits and misses of a cache make it so
     variable_up_to: float = 12.0  # r
     slow_beside: float = 0.05  # of all others, phases that last far longer than any queue
-    beside_open: float = 0.2  # of closed readings beside a preferred open one
+    beside_open: float = 0.2  # of closed candidates beside a preferred open one
     nearly_open: float = 0.2  # of Poisson arrivals with another scv of service, where N requesters have 1/N
     of_beside: float = 0.4  # of requesters or groups beside open arrivals, to those alone
     dense: float = 0.45  # load above which groups would hardly leave the volume idle
@@ -67,7 +67,7 @@ def weights(
     demands: Demands, layout: Layout, wait: Array, ratio: Array, strain: Array, variable: Flags,
     scales: Scales = ONE_ROW,
 ) -> Array:  # fmt: skip
-    """Weights of the readings, (volumes, readings), summing to one a volume; 0 where a reading cannot be."""
+    """Weights of the candidates, (volumes, candidates), summing to one a volume; 0 where a candidate cannot be."""
     found = np.zeros(wait.shape)
     wait = np.where(np.isfinite(wait), wait, 1e3)
     bursts = np.exp(-(demands.batch - 1) / scales.batch)
@@ -113,7 +113,7 @@ def weights(
 
 
 def _requesters(layout: Layout) -> Array:
-    """Of the numbers of requesters, from the fewest on; a finer ladder shares the same total."""
+    """Weight of each number of requesters, from the fewest on; finer steps share the same total."""
     known = np.cumsum([0.0, *ACTIVE_WEIGHTS])
     found = np.zeros((1, layout.kind.size))
     for own in np.unique(layout.own):
@@ -127,7 +127,7 @@ def _requesters(layout: Layout) -> Array:
 
 
 def _beside(layout: Layout, scales: Scales) -> Array:
-    """Shares of open arrivals together have a set part of the weight; so have the laws of service of groups."""
+    """Candidates beside open arrivals share a fixed part of the weight; so do groups of different service."""
     found = np.where(layout.own < 1, scales.of_beside / max(np.unique(layout.own).size - 1, 1), 1.0)
     periodic = layout.kind == kinds.PERIODIC
     return np.asarray(np.where(periodic, found / max(np.unique(layout.number[periodic]).size, 1), found))
@@ -142,14 +142,14 @@ def _phases(demands: Demands, layout: Layout, wait: Array, scales: Scales) -> Ar
 
 
 def _split(found: Array, layout: Layout) -> None:
-    """Finer ladders of shares and loads carry together what the coarse ones do."""
+    """Finer steps of shares and loads have together the weight of the coarse ones."""
     for kind, coarse in ((kinds.MIXED, kinds.SHARES), (kinds.ON_OFF, kinds.ON_LOADS)):
         where = layout.columns(kind)
         found[:, where] *= len(coarse) / max(where.stop - where.start, 1)
 
 
 def steady_shares(demands: Demands, layout: Layout, strain: Array, variable: Flags, scales: Scales) -> Array:
-    """How the steady readings share their weight, (volumes, readings): those that fit; the nearest where none does."""
+    """Shares of the steady candidates in their weight, (volumes, candidates): those that fit, else the nearest."""
     steady = np.isin(layout.kind, kinds.STEADY)
     poisson = layout.kind == kinds.POISSON
     fits: Flags = steady & (strain <= 1.0)
@@ -167,7 +167,7 @@ def steady_shares(demands: Demands, layout: Layout, strain: Array, variable: Fla
 
 
 def _standing_for(layout: Layout) -> Array:
-    """Whole numbers of requesters that each column stands for on a ladder with gaps; 1 of other kinds."""
+    """Whole numbers of requesters that each column stands for; 1 of other kinds."""
     found = np.ones(layout.kind.size)
     where = layout.columns(kinds.CLOSED)
     steps = layout.number[where]

@@ -1,4 +1,4 @@
-"""From rows of averages to the readings that explain them: one row, or rows at several numbers of aliases."""
+"""From rows of averages to the candidates that explain them: one row, or rows at several numbers of aliases."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from planner.demand import chains, kinds, priors, rowwise
+from planner.demand import chains, inversion, kinds, priors
+from planner.demand.candidates import Candidates, never_idle
+from planner.demand.inversion import MeasuredRows
 from planner.demand.kinds import COARSE, FINE, Layout
 from planner.demand.law import Law
-from planner.demand.readings import Readings, never_idle
-from planner.demand.rowwise import MeasuredRows
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.results import Array, Flags, Integers
@@ -33,14 +33,14 @@ def read_volumes(
     aliases: ArrayLike = 0,
     law: Law,
     layout: Layout = COARSE,
-) -> Readings:
+) -> Candidates:
     """Find every demand that gives the measured wait, one row of averages a volume.
 
     A volume with A aliases is a queue with c = A + 1 devices in common: with n I/Os present the rate of service is
-    n / s(n) up to c and c / (s(c) + g) beyond, s(n) = S0 (1 + h (n - 1)). Each kind of demand has one number that
-    the row leaves
-    free; it is where the queue at the aliases in use is the measured one. Steady demands (Poisson arrivals, requesters
-    that each keep one I/O outstanding) come first where the wait is at most 1.1 times that of Poisson arrivals.
+    n / s(n) up to c and c / (s(c) + g) beyond, s(n) = S0 (1 + h (n - 1)). Each kind of demand has one number that the
+    row leaves free: with it the queue at the aliases in use is the measured one. Steady demands (Poisson arrivals,
+    requesters that each keep one I/O outstanding) come first where the wait is at most 1.1 times that of Poisson
+    arrivals.
 
     Parameters
     ----------
@@ -52,12 +52,12 @@ def read_volumes(
     law : Law
         Inflation and redrive gap of the devices.
     layout : Layout, optional
-        The readings that are looked for.
+        The candidates that are looked for.
 
     Returns
     -------
-    Readings
-        Volumes by readings.
+    Candidates
+        Volumes by candidates.
 
     Raises
     ------
@@ -67,10 +67,10 @@ def read_volumes(
     return read_rows(make_rows(io_rate, service, queued, aliases), law, layout, priors.ONE_ROW)
 
 
-def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]], *, law: Law) -> Readings:
-    """Read rows of the same volumes at several numbers of aliases: the fewest are read, the others weigh the readings.
+def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]], *, law: Law) -> Candidates:
+    """Candidates from rows of the same volumes at several numbers of aliases: the fewest give, the others weigh them.
 
-    Each reading predicts rate and wait at the other rows. Its weight is multiplied by exp(-(a^2 + b^2) / 2), a the
+    Each candidate predicts rate and wait at the other rows. Its weight is multiplied by exp(-(a^2 + b^2) / 2), a the
     difference of the logarithms of (wait + .03 services) over .15, b that of the ratio of both rates over .05. What
     each still predicts is tied to the latest row.
 
@@ -83,8 +83,8 @@ def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]],
 
     Returns
     -------
-    Readings
-        On a finer ladder of readings where there are several rows.
+    Candidates
+        On a finer ladder of candidates where there are several rows.
 
     Raises
     ------
@@ -105,12 +105,12 @@ def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]],
     return found
 
 
-def _weighed(readings: Readings, rows: MeasuredRows) -> Readings:
+def _weighed(candidates: Candidates, rows: MeasuredRows) -> Candidates:
     """Weights times the likelihood of another row."""
-    there = replace(readings, excess=None).predict(np.unique(rows.devices) - 1)
+    there = replace(candidates, excess=None).predict(np.unique(rows.devices) - 1)
     at = np.searchsorted(np.unique(rows.devices), rows.devices)[:, None, None]
     rate, queue = (np.take_along_axis(each, at, axis=2)[..., 0] for each in (there.rate, there.queue))
-    ratio = rows.rate / readings.rows.rate
+    ratio = rows.rate / candidates.rows.rate
     service = rows.service[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         predicted = queue / rate / service
@@ -119,35 +119,35 @@ def _weighed(readings: Readings, rows: MeasuredRows) -> Readings:
         # Beside its relative error a wait has an absolute one, of .015 service times.
         error = np.hypot(WAIT_ERROR * (np.minimum(predicted, measured) + 0.015), digits)
         off = np.minimum((predicted - measured) / error, 1e3) ** 2
-        off += ((rate / readings.rows.rate[:, None] - ratio[:, None]) / RATIO_ERROR) ** 2
+        off += ((rate / candidates.rows.rate[:, None] - ratio[:, None]) / RATIO_ERROR) ** 2
         # Waits of a hundredth of a service time show nothing of longer ones.
         digit = 0.01 + digits / UNIFORM
         excess = np.log((measured + digit) / (predicted + digit))
     excess = np.clip(np.nan_to_num(excess), -3.0, 3.0)
     off = np.where(np.isfinite(off), off, np.inf)
-    least = np.min(np.where(readings.used, off, np.inf), axis=1, keepdims=True)
-    weight = readings.weight * np.exp(-0.5 * (off - np.where(np.isfinite(least), least, 0.0)))
+    least = np.min(np.where(candidates.used, off, np.inf), axis=1, keepdims=True)
+    weight = candidates.weight * np.exp(-0.5 * (off - np.where(np.isfinite(least), least, 0.0)))
     total = weight.sum(axis=1, keepdims=True)
-    weight = np.where(total > 0, weight / np.where(total > 0, total, 1.0), readings.weight)
-    return replace(readings, weight=weight, others=(*readings.others, rows), excess=excess)
+    weight = np.where(total > 0, weight / np.where(total > 0, total, 1.0), candidates.weight)
+    return replace(candidates, weight=weight, others=(*candidates.others, rows), excess=excess)
 
 
-def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scales) -> Readings:
+def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scales) -> Candidates:
     """As `read_volumes`, on rows and a layout."""
     unknown = np.isinf(rows.queue_high)
     asked = replace(rows, queue=np.where(unknown, 0.0, effective_queue(rows)))
     wide = _widened(asked, law)
-    demands, service_time = rowwise.invert(wide, layout, law)
+    demands, service_time = inversion.invert(wide, layout, law)
     gap = law.redrive_time / service_time
     most = int(rows.devices.max())
     here, _ = kinds.solve(demands, layout, most, law.inflation, gap)
     at, tiled = chains.own(rows.devices), wide.changed(lambda values: np.repeat(values, layout.kind.size))
     rate, queue, busy = (values[at].ravel() for values in (here.rate, here.queue, here.busy))
     with np.errstate(invalid="ignore", over="ignore"):
-        of_service, of_queue = rowwise.strains(rate, queue, busy, tiled)
+        of_service, of_queue = inversion.strains(rate, queue, busy, tiled)
     strain = np.maximum(np.abs(of_service), np.abs(of_queue)).reshape(service_time.shape)
     steady = np.isin(layout.kind, kinds.STEADY)
-    strain = np.where(steady, rowwise.on_edge(strain), np.where(np.isfinite(strain), 0.0, np.nan))
+    strain = np.where(steady, inversion.on_edge(strain), np.where(np.isfinite(strain), 0.0, np.nan))
     # Of Poisson arrivals at the measured rate, whether or not they fit the queue.
     poisson = poisson_queue(rows, law)
     ratio = _ratio(rows, poisson)
@@ -159,17 +159,17 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     weight[unknown] = 0.0
     weight[unknown, 0] = 1.0
     strain = _on_both_sides(strain, of_queue.reshape(strain.shape), steady, ratio)
-    return Readings(
+    return Candidates(
         law=law, layout=layout, demands=demands, service_time=service_time, weight=weight, strain=strain, ratio=ratio,
         wait=alone, rows=rows,
     )  # fmt: skip
 
 
 def _on_both_sides(strain: Array, of_queue: Array, steady: Flags, ratio: Array) -> Array:
-    """Of a calm row that no steady candidate fits the two on either side do: strained by 1.
+    """Where no steady candidate fits a calm row, the nearest on either side do: their residual is set to 1.
 
-    Queues rise with the number of requesters, from those that never wait over Poisson arrivals to bursts. How likely
-    each is says the strain that the digits have.
+    Queues rise with the number of requesters, from one, who never waits, to Poisson arrivals and to bursts. The weights
+    follow from the residuals as they were.
     """
     strain = strain.copy()
     known = np.where(steady & np.isfinite(strain), strain, np.inf)
@@ -184,7 +184,7 @@ def _on_both_sides(strain: Array, of_queue: Array, steady: Flags, ratio: Array) 
 def steady_volumes(
     io_rate: Interval, service: Interval, queued: Interval, *, law: Law
 ) -> tuple[Flags, Flags]:
-    """Which volumes without aliases `read_volumes` finds steady, and which never idle, without reading them."""
+    """Which volumes without aliases `read_volumes` would find steady, and which never idle."""
     rows = make_rows(io_rate, service, queued, 0)
     return poisson_ratio(rows, law) <= priors.STEADY_UP_TO, never_idle(rows, law)
 
@@ -200,12 +200,12 @@ def _ratio(rows: MeasuredRows, poisson: Array) -> Array:
 
 
 def effective_queue(rows: MeasuredRows) -> Array:
-    """The queue that bursts must give: as measured; a third of what rounding hides where it prints as nothing."""
+    """The queue that bursts must give: as measured; a third of half a digit where it prints as 0."""
     return np.maximum(rows.queue, np.where(np.isfinite(rows.queue_high), rows.queue_high, 0.0) / 3)
 
 
 def _widened(rows: MeasuredRows, law: Law) -> MeasuredRows:
-    """With aliases at work the law is asked what it was not fitted to: its error widens the digits."""
+    """Rows widened by the error of the model where aliases are in use: it was not fitted to those."""
     error = np.where(rows.devices > 1, law.model_error, 0.0)
     present = error * (rows.queue + rows.rate * rows.service)
     return replace(
@@ -246,11 +246,11 @@ def make_rows(io_rate: Interval, service: Interval, queued: Interval, aliases: A
     )  # fmt: skip
 
 
-def with_queues(readings: Readings, volumes: Integers, waits: Array) -> Readings:
-    """Readings of some volumes, each as often as waits are asked of it, had their waits been those [service times]."""
-    rows = readings.rows.of(volumes)
+def with_queues(candidates: Candidates, volumes: Integers, waits: Array) -> Candidates:
+    """Candidates of `volumes`, which may repeat, had their waits been these [service times]."""
+    rows = candidates.rows.of(volumes)
     queue = waits * rows.rate * rows.service
     half = rows.queue_high - rows.queue
     asked = replace(rows, queue=queue, queue_low=queue - half, queue_high=queue + half)
-    growth = np.broadcast_to(readings.growth, readings.ratio.shape)[volumes]
-    return read_rows(asked, readings.law, readings.layout, priors.ONE_ROW).grown(growth)
+    growth = np.broadcast_to(candidates.growth, candidates.ratio.shape)[volumes]
+    return read_rows(asked, candidates.law, candidates.layout, priors.ONE_ROW).grown(growth)

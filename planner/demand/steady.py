@@ -1,9 +1,9 @@
-"""Steady demand of volumes that share aliases at work: closed with so many requesters, or open; every one that fits.
+"""Steady demand of volumes that share aliases in use: every population of requesters that fits, or open arrivals.
 
-Rate X, service S and queue Q of equal volumes are tied by the queueing law of the pool. For a population N it leaves
+The queueing model of the pool ties rate X, service time S and queue Q of equal volumes. For a population N it leaves
 one free number, the think time in units of the service time, z = Z / S0: it fixes X S0 and Q, hence S0 = (X S0) / X.
-The candidate of N is the z at which the normalized residuals of S and Q cancel; it fits if both lie inside what the
-digits, and the error of the model, leave open. Of open arrivals the free number is the idle capacity over the load.
+The candidate of N is the z at which the normalized residuals of S and Q cancel; it fits if both lie within the rounding
+of the digits and the error of the model. Of open arrivals the free number is the idle capacity over the load.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Final
 
 import numpy as np
 
+from planner.demand.inversion import on_edge
 from planner.demand.law import Law
 from planner.demand.priors import FAR_FROM_SATURATED
-from planner.demand.rowwise import on_edge
 from planner.demand.words import milliseconds
 from planner.devices import Pool, VolumeClass
 from planner.interval import Interval
@@ -231,7 +231,7 @@ class _Elements(ArrayFields):
 
 
 def _residual(known: Interval, guess: Array) -> Array:
-    """How far guesses lie off, in halves of what the digits leave open."""
+    """Normalized residuals of guesses: 1 is half of the width of the rounding."""
     return np.asarray(np.clip(np.nan_to_num(known.strain(guess), nan=1e6, posinf=1e6), -1e6, 1e6))
 
 
@@ -261,10 +261,9 @@ def _inverted(cases: Sequence[tuple[Run, float]], law: Law) -> list[Candidate]:
 def _limits(every: _Elements, law: Law) -> tuple[Array, Array]:
     """Ends of the search, in logarithms.
 
-    A requester's cycle N / X is think time, service and wait (Little's law). Of open arrivals the capacity left over
-    the load is ``c / (x S0) - 1`` for a volume's rate x and its c devices; whatever fits has a service time within the
-    digits, of which a lone I/O takes all, or the less the more aliases slow it down. It is no less than what has the
-    longest queue of the digits even where every device serves every volume.
+    A requester's cycle N / X is think time, service and wait (Little's law). Of open arrivals the idle capacity over
+    the load is ``c / (x S0) - 1`` for a volume's rate x and its c devices: S0 is at most the measured service time, and
+    at least that over the inflation by all aliases; `_least_idle` bounds it below.
     """
     opened = np.isinf(every.population)
     people = np.where(opened, 1.0, every.population)
@@ -282,11 +281,10 @@ def _limits(every: _Elements, law: Law) -> tuple[Array, Array]:
 
 
 def _least_idle(every: _Elements, gap: Array, law: Law) -> Array:
-    """Idle capacity over the load at which one queue for all devices would hold the longest that was measured.
+    """Idle capacity over the load at which one queue for all devices is as long as the longest that was measured.
 
-    The load is a share r of what such volumes serve with queues that never end. With Erlang's B of as much offered
-    load ``C = B / (1 - r + r B)`` find all devices taken, and ``C r / (1 - r)`` wait: a little less than with bases
-    that serve their own volume alone.
+    The load is a share r of the throughput in overload. With Erlang's B of that load ``C = B / (1 - r + r B)`` find all
+    devices busy, and ``C r / (1 - r)`` wait: a little less than where bases serve their own volume alone.
     """
     devices = every.volumes + every.aliases
     most = every.volumes * most_in_overload(every.volumes, every.aliases / every.volumes, law.inflation, gap)
@@ -303,7 +301,7 @@ def _least_idle(every: _Elements, gap: Array, law: Law) -> Array:
 
 
 def _balanced(every: _Elements, alone: Array, law: Law, ends: tuple[Array, Array]) -> tuple[Array, Flags]:
-    """Where both residuals cancel, and whether they do; else where they nearly do.
+    """Where both residuals cancel, or nearest to it, and whether they do.
 
     Rows: logarithm of the free number, service time of a lone I/O [s], residuals of service and of queue.
     """

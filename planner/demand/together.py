@@ -27,12 +27,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
-from planner.demand import kinds, rowwise
+from planner.demand import inversion, kinds
+from planner.demand.candidates import Candidates
 from planner.demand.kinds import Demands, Layout
 from planner.demand.law import Law
 from planner.demand.read import effective_queue
-from planner.demand.readings import Readings
-from planner.demand.unlimited import AliasUse, asked
+from planner.demand.unlimited import AliasUse, alias_use
 from planner.results import Array
 
 Spectrum = NDArray[np.complex128]
@@ -41,31 +41,31 @@ LEAST_TAIL: Final = 1e-12  # of a distribution
 RARE_SHARES: Final = (0.3, 0.15)  # of the I/Os of a volume that come in rare bursts of all of them
 
 
-def in_batches(readings: Readings) -> AliasUse:
+def in_batches(candidates: Candidates) -> AliasUse:
     """What volumes use if their bursts come with those of others: then they are batches, where there are any."""
-    batches = readings.layout.kind == kinds.BATCHES
-    there = (readings.weight[:, batches] > 0).any(axis=1, keepdims=True)
-    return asked(replace(readings, weight=np.where(there, 1.0 * batches, readings.weight)))
+    batches = candidates.layout.kind == kinds.BATCHES
+    there = (candidates.weight[:, batches] > 0).any(axis=1, keepdims=True)
+    return alias_use(replace(candidates, weight=np.where(there, 1.0 * batches, candidates.weight)))
 
 
-def in_rare_bursts(readings: Readings) -> list[AliasUse]:
+def in_rare_bursts(candidates: Candidates) -> list[AliasUse]:
     """What volumes use if most I/Os are steady and bursts rare, large, of long tails, for each of `RARE_SHARES`."""
-    rows, width = readings.rows, len(RARE_SHARES)
-    known = np.isfinite(rows.queue_high) & ~readings.steady & ~readings.saturated
+    rows, width = candidates.rows, len(RARE_SHARES)
+    known = np.isfinite(rows.queue_high) & ~candidates.steady & ~candidates.saturated
     rare = Layout(kind=np.full(width, kinds.LONG), number=np.array(RARE_SHARES), own=np.ones(width))
     queue = np.where(known, effective_queue(rows), 0.0)
-    demands, service = rowwise.invert(replace(rows, queue=queue), rare, readings.law)
-    growth = np.broadcast_to(readings.growth, known.shape)[:, None]
+    demands, service = inversion.invert(replace(rows, queue=queue), rare, candidates.law)
+    growth = np.broadcast_to(candidates.growth, known.shape)[:, None]
     every = replace(
-        readings,
-        layout=Layout.joined([readings.layout, rare]),
-        demands=Demands.joined([readings.demands, demands.grown(growth)], axis=-1),
-        service_time=np.concatenate([readings.service_time, service], axis=1),
+        candidates,
+        layout=Layout.joined([candidates.layout, rare]),
+        demands=Demands.joined([candidates.demands, demands.grown(growth)], axis=-1),
+        service_time=np.concatenate([candidates.service_time, service], axis=1),
     )
     found = []
     for there in (known[:, None] & np.isfinite(demands.batch)).T[:, :, None] * np.eye(width)[:, None]:
-        left = np.where(there.any(axis=1, keepdims=True), 0.0, readings.weight)
-        found.append(asked(replace(every, weight=np.concatenate([left, there], axis=1))))
+        left = np.where(there.any(axis=1, keepdims=True), 0.0, candidates.weight)
+        found.append(alias_use(replace(every, weight=np.concatenate([left, there], axis=1))))
     return found
 
 
@@ -111,13 +111,13 @@ def _laws(use: AliasUse, *values: Array) -> tuple[Array, ...]:
 
 
 def _joint(laws: Array, share: ArrayLike, rates: Array | None = None) -> Array:
-    """Chances of O = 0, 1, 2, ..., or with `rates` of what ends at each volume the rate with O so many."""
+    """Chances of O = 0, 1, 2, ...; with the `rates` at which I/Os end at each volume, their rate at each O."""
     shares = np.broadcast_to(np.asarray(share, dtype=np.float64), laws.shape[1:])
     return _all_at_once(laws, rates) if (shares >= 1.0).all() else _partly(laws, shares, rates)
 
 
 def above(rates: Array, most: int) -> Array:
-    """Sums of what lies above A, from 0 to `most`, (..., most + 1), from values of O = 0, 1, ..., (..., numbers)."""
+    """Sums of values of O above A, (..., numbers), for A from 0 to `most`, (..., most + 1)."""
     found = np.zeros((*rates.shape[:-1], max(rates.shape[-1], most + 1)))
     found[..., : rates.shape[-1] - 1] = np.cumsum(rates[..., :0:-1], axis=-1)[..., ::-1]
     return found[..., : most + 1]
@@ -172,7 +172,7 @@ def _partly(laws: Array, shares: Array, rates: Array | None = None) -> Array:
 
 
 def _hardly_exceeded(laws: Array, unlikely: Array) -> Array:
-    """What sums over the first axis hardly exceed, (...,), each with chance ``exp(-unlikely)``: Chernoff's bound.
+    """What sums over the first axis exceed with a chance of at most ``exp(-unlikely)``, (...,): Chernoff's bound.
 
     ``P(S >= n) <= E[exp(t S)] exp(-t n)`` for every t above 0, of which the least n counts.
     """

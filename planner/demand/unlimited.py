@@ -1,6 +1,6 @@
-"""What one volume asks of aliases where there are enough of them: how many it uses, under every reading.
+"""How many aliases one volume uses where there are enough, under every candidate.
 
-With unlimited servers volumes do not touch each other. An I/O that finds its base busy takes an alias and stays there.
+With unlimited servers volumes do not affect each other. An I/O that finds its base busy takes an alias and stays there.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 
 from planner.demand import chains, kinds
+from planner.demand.candidates import Candidates
 from planner.demand.kinds import Demands
-from planner.demand.readings import Readings
 from planner.results import Array, Integers
 
 LEVELS: Final = 160  # I/Os present of one volume, and its queue where that grows without bound
@@ -22,12 +22,12 @@ LEAST_WEIGHT: Final = 1e-3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AliasUse:
-    """What volumes ask of aliases where there are enough, under each candidate with a weight: arrays (elements,).
+    """Aliases that volumes use where there are enough, under each candidate with a weight: arrays (elements,).
 
-    `volume` says whose candidate it is, in order, of `volumes`, `kind` what it is (`kinds.KINDS`); `usage` is the
-    distribution of the aliases in use, (aliases + 1, elements), `ends` the rate at which I/Os end at aliases with so
-    many in use [1/s], `busy` the mean I/Os in service, `rate` the rate then [1/s], `alone` and `alone_rate` queue
-    [I/Os] and rate [1/s] without any alias.
+    `volume` is whose candidate it is, in order, of `volumes`, `kind` its kind (`kinds.KINDS`); `usage` is the
+    distribution of the aliases in use, (aliases + 1, elements), `ends` the rate at which I/Os end at aliases with each
+    number in use [1/s], `busy` and `rate` the mean I/Os in service and the rate [1/s] then, `alone` and `alone_rate`
+    queue [I/Os] and rate [1/s] without any alias.
     """
 
     volumes: int
@@ -56,14 +56,14 @@ class AliasUse:
         return AliasUse(volumes=volumes.stop - volumes.start, **each)
 
     def only(self, kind: int) -> AliasUse:
-        """Volumes of one kind alone, where they can be."""
+        """Volumes that may be of a kind have its candidates alone."""
         of_kind = self.kind == kind
         there = np.isin(self.volume, self.volume[of_kind])
         return replace(self, weight=np.where(there, 1.0 * of_kind, self.weight))
 
     @property
     def mixed(self) -> AliasUse:
-        """One candidate a volume: what all of its own do in the mean."""
+        """One candidate a volume: the mean of its own."""
         of_candidates = ("volumes", "volume", "kind", "weight")
         names = [item.name for item in fields(self) if item.name not in of_candidates]
         each = np.arange(self.volumes)
@@ -83,37 +83,38 @@ class AliasUse:
         return self.mean(np.arange(self.usage.shape[0]) ** 2.0 @ self.usage)
 
 
-def asked(readings: Readings) -> AliasUse:
-    """What volumes that were read as without aliases would use; of a steady volume only steady candidates count."""
-    steady = np.isin(readings.layout.kind, kinds.STEADY)
-    strong = (readings.layout.kind == kinds.ON_OFF) & (readings.layout.number >= STRONG)
-    weight = np.where((readings.steady[:, None] & ~steady) | strong, 0.0, readings.weight)
-    weight = np.where(weight.sum(axis=1, keepdims=True) > 0, weight, readings.weight)
-    readings = _weighted(readings, weight)
-    volume, column = np.nonzero(readings.used)
-    laws, busy, flow = present(readings, LEVELS)
-    alone = readings.predict([0])
+def alias_use(candidates: Candidates) -> AliasUse:
+    """Aliases that volumes, read as without any, would use; of a steady volume only steady candidates count."""
+    steady = np.isin(candidates.layout.kind, kinds.STEADY)
+    strong = (candidates.layout.kind == kinds.ON_OFF) & (candidates.layout.number >= STRONG)
+    weight = np.where((candidates.steady[:, None] & ~steady) | strong, 0.0, candidates.weight)
+    weight = np.where(weight.sum(axis=1, keepdims=True) > 0, weight, candidates.weight)
+    candidates = _weighted(candidates, weight)
+    volume, column = np.nonzero(candidates.used)
+    laws, busy, flow = present(candidates, LEVELS)
+    alone = candidates.predict([0])
     queue = alone.queue[volume, column, 0]
-    steps = chains.DeviceStation(most=LEVELS, inflation=readings.law.inflation, gap=np.zeros(1)).steps
-    usage, ends = alias_law(laws, base_busy(readings, busy, flow), steps)
+    steps = chains.DeviceStation(most=LEVELS, inflation=candidates.law.inflation, gap=np.zeros(1)).steps
+    usage, ends = alias_law(laws, base_busy(candidates, busy, flow), steps)
+    alone_service = candidates.service_time[volume, column]
     return AliasUse(
-        volumes=readings.volumes, volume=volume, kind=readings.layout.kind[column],
-        weight=readings.weight[volume, column], usage=usage, ends=ends / readings.service_time[volume, column],
-        busy=busy, rate=flow / readings.service_time[volume, column], alone=np.where(np.isfinite(queue), queue, LEVELS),
+        volumes=candidates.volumes, volume=volume, kind=candidates.layout.kind[column],
+        weight=candidates.weight[volume, column], usage=usage, ends=ends / alone_service, busy=busy,
+        rate=flow / alone_service, alone=np.where(np.isfinite(queue), queue, LEVELS),
         alone_rate=alone.rate[volume, column, 0],
     )  # fmt: skip
 
 
-def service_rates(readings: Readings) -> tuple[Array, Array, Array]:
+def service_rates(candidates: Candidates) -> tuple[Array, Array, Array]:
     """Rate with enough aliases and with none [1/s], and growth of the service time with enough, (volumes,)."""
-    readings = _weighted(readings, readings.weight)
-    volume, column = np.nonzero(readings.used)
-    weight = readings.weight[volume, column]
-    _, busy, flow = present(readings, LEVELS)
+    candidates = _weighted(candidates, candidates.weight)
+    volume, column = np.nonzero(candidates.used)
+    weight = candidates.weight[volume, column]
+    _, busy, flow = present(candidates, LEVELS)
 
-    service, alone = readings.service_time[volume, column], readings.predict([0]).rate[volume, column, 0]
+    service, alone = candidates.service_time[volume, column], candidates.predict([0]).rate[volume, column, 0]
     free, slow, taken = (
-        _mean(volume, weight * each, readings.volumes) for each in (flow / service, alone, busy / service)
+        _mean(volume, weight * each, candidates.volumes) for each in (flow / service, alone, busy / service)
     )
     return free, slow, taken / free
 
@@ -123,21 +124,21 @@ def _mean(volume: Integers, values: Array, volumes: int) -> Array:
     return np.asarray(np.add.reduceat(values, np.searchsorted(volume, np.arange(volumes)), axis=-1))
 
 
-def _weighted(readings: Readings, weight: Array) -> Readings:
-    """Without candidates of next to no weight."""
+def _weighted(candidates: Candidates, weight: Array) -> Candidates:
+    """The candidates by other weights, those below `LEAST_WEIGHT` left out."""
     weight = np.where(weight >= LEAST_WEIGHT, weight, 0.0)
-    return replace(readings, weight=weight / weight.sum(axis=1, keepdims=True))
+    return replace(candidates, weight=weight / weight.sum(axis=1, keepdims=True))
 
 
-def present(readings: Readings, levels: int) -> tuple[Array, Array, Array]:
+def present(candidates: Candidates, levels: int) -> tuple[Array, Array, Array]:
     """I/Os present with unlimited servers by candidate: law (levels + 1, elements), mean, rate [1/service time]."""
-    volume, column = np.nonzero(readings.used)
-    kind = readings.layout.kind[column]
+    volume, column = np.nonzero(candidates.used)
+    kind = candidates.layout.kind[column]
     found = np.empty((levels + 1, volume.size))
-    steps = chains.DeviceStation(most=levels, inflation=readings.law.inflation, gap=np.zeros(1)).steps
+    steps = chains.DeviceStation(most=levels, inflation=candidates.law.inflation, gap=np.zeros(1)).steps
     for each in np.unique(kind).tolist():
         some = np.flatnonzero(kind == each)
-        found[:, some] = _laws(each, readings.demands.of((volume[some], column[some])), steps)
+        found[:, some] = _laws(each, candidates.demands.of((volume[some], column[some])), steps)
     return found, np.arange(levels + 1.0) @ found, steps @ found
 
 
@@ -219,20 +220,22 @@ def _whole(laws: Array) -> Array:
     return np.asarray(laws / laws.sum(axis=0))
 
 
-def base_busy(readings: Readings, mean: Array, flow: Array) -> Array:
+def base_busy(candidates: Candidates, mean: Array, flow: Array) -> Array:
     """Share of the time that the base of each volume serves, with unlimited aliases, (elements,)."""
-    volume, column = np.nonzero(readings.used)
+    volume, column = np.nonzero(candidates.used)
     growth = np.where(flow > 0, mean / np.where(flow > 0, flow, 1.0), 1.0)
-    return kinds.base_busy(readings.layout.kind[column], readings.demands.of((volume, column)), mean, growth)
+    return kinds.base_busy(
+        candidates.layout.kind[column], candidates.demands.of((volume, column)), mean, growth
+    )
 
 
 def alias_law(law: Array, busy: Array, steps: Array) -> tuple[Array, Array]:
-    """Law of the aliases in use from that of the I/Os present, (numbers, elements), and the busy share of the base.
+    """Distribution of the aliases in use, and the rate at which I/Os end at aliases with each number in use.
 
-    Beside it the rate at which I/Os end at aliases with so many in use; n present end at the rate `steps`.
-
-    With n present the base is busy with chance n / (n + d). The one number d is such that the base is busy as often as
-    it is; I/Os on aliases stay there when the base becomes free. One over the busy share is nearly linear in d: Newton.
+    They follow from the distribution `law` of the I/Os present, (numbers, elements), which end at the rates `steps`,
+    and the `busy` share of the base: with n present it is busy with chance n / (n + d), since I/Os on aliases stay
+    there when it becomes free. The number d that gives the busy share is found by Newton's method: one over the share
+    is nearly linear in d.
     """
     n = np.arange(law.shape[0], dtype=np.float64)[:, None]
     weight = law * n

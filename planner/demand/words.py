@@ -1,11 +1,11 @@
-"""A reading in words, for one sentence of an answer."""
+"""A candidate in words, for one sentence of an answer."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from planner.demand import kinds
-from planner.demand.readings import Readings
+from planner.demand.candidates import Candidates
 from planner.render.text import from_to
 from planner.units import MILLISECOND, percent, readable
 
@@ -13,14 +13,14 @@ NOTHING = 1e-7  # seconds
 ALL = 0.9995  # rounds to 100 %
 
 
-def in_words(readings: Readings, volume: int, reading: int) -> str:
+def in_words(candidates: Candidates, volume: int, candidate: int) -> str:
     """One demand of a volume in a few words.
 
     Parameters
     ----------
-    readings : Readings
+    candidates : Candidates
         Of the volumes.
-    volume, reading : int
+    volume, candidate : int
         Row and column.
 
     Returns
@@ -28,10 +28,10 @@ def in_words(readings: Readings, volume: int, reading: int) -> str:
     str
         For a sentence.
     """
-    service = float(readings.service_time[volume, reading])
-    demand: Any = readings.demands.of((volume, reading))
+    service = float(candidates.service_time[volume, candidate])
+    demand: Any = candidates.demands.of((volume, candidate))
     if demand.population > 0:
-        always = readings.layout.kind[reading] == kinds.CLOSED
+        always = candidates.layout.kind[candidate] == kinds.CLOSED
         return _requesters(demand, service, always=always) + _beside(demand.single / service)
     together = readable(demand.batch, digits=2)
     said = {
@@ -47,7 +47,7 @@ def in_words(readings: Readings, volume: int, reading: int) -> str:
         f"{_percent(demand.load / demand.on_load)} of the time",
         kinds.SLOW: f"{readable(demand.on_load / service)}/s for long at a time, less between",
     }
-    return said[int(readings.layout.kind[reading])]
+    return said[int(candidates.layout.kind[candidate])]
 
 
 def _beside(rate: float) -> str:

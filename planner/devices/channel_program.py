@@ -95,8 +95,6 @@ class ChannelProgram:
 
             31-bit: a + f,  64-bit: 2 (a + b) + f,  with s instead of f where translation is slow.
 
-        Examples
-        --------
         >>> law = ChannelProgram(ssch_time=6e-4, ssch_64_time=4e-4, fast_ccw_time=0, slow_ccw_time=9e-4)
         >>> round(law.time_per_mb(64, fast=True) * 1e3, 6)
         2.0

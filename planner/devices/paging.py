@@ -141,8 +141,6 @@ class PagingDevice:
     ) -> PagingPerformance:
         """Solve the device for a fixed number of requests that come back (`planner.queueing.finite_source`).
 
-        Examples
-        --------
         >>> device = PagingDevice(service_time=1 / 283.0, pages_per_transfer=21.8)
         >>> device.closed(2).transfer_rate.round(1).tolist()
         283.0
@@ -153,8 +151,6 @@ class PagingDevice:
     def open(self, page_rate: ArrayLike, *, scv: ArrayLike = 1.0) -> PagingPerformance:
         """Solve the device for pages that come at random (`planner.queueing.mgc`, which is M/M/c at scv 1).
 
-        Examples
-        --------
         >>> bool(PagingDevice(service_time=1e-3).open(1200).response_time == float("inf"))
         True
         """

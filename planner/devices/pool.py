@@ -165,14 +165,8 @@ class Pool:
         )
 
     def solve(self, aliases: ArrayLike) -> Performance:
-        """Solve the pool for each alias count.
+        """Solve the pool for each alias count, by `planner.queueing.alias_pool`.
 
-        Notes
-        -----
-        The law is `planner.queueing.alias_pool`.
-
-        Examples
-        --------
         >>> pool = Pool(classes=(VolumeClass(volumes=2, population=3, think_time=2e-4),), service_time=1.3e-3)
         >>> bool(pool.solve([4]).queued[0] < 1e-9)
         True
@@ -376,8 +370,6 @@ class Volume:
     def solve(self, aliases: ArrayLike) -> Performance:
         """Solve the volume for each alias count.
 
-        Examples
-        --------
         >>> volume = Volume(demand=VolumeClass(population=3, think_time=2e-4), service_time=1.3e-3)
         >>> volume.solve([0, 2]).io_rate.round(0).tolist()
         [769.0, 2000.0]

@@ -78,8 +78,6 @@ def restored(table: str, frame: pl.LazyFrame) -> pl.LazyFrame:
 def open_archive(path: Path | str) -> Archive:
     """Open an archive.
 
-    Examples
-    --------
     >>> open_archive("data")
     Traceback (most recent call last):
         ...

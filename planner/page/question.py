@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -39,13 +40,19 @@ from planner.sizing import (
     answer_for,
     subsystem,
 )
-from planner.sizing.question import Progress, silent
 from planner.supply import SupplyAnswer, judge
 from planner.units import percent
 
 if TYPE_CHECKING:
     from planner.measurements.archive import Archive
     from planner.measurements.read import Measured
+
+Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+
+
+def silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], None]]:
+    """Progress that nobody watches."""
+    return nullcontext(lambda parts: None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,7 +343,8 @@ def _growing(asked: PageQuestion) -> list[Answered]:
 
 def _now(asked: PageQuestion) -> Answered:
     """What each pool or volume needs by one measurement."""
-    answer = answer_for(asked.source, progress=asked.progress, **asked.question)
+    with asked.progress("Counting aliases", 0):
+        answer = answer_for(asked.source, **asked.question)
     if isinstance(answer, Subsystem) and answer.law is not None:
         return _further(answer, asked)
     with asked.progress("After growth", len(asked.growth)) as done:

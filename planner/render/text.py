@@ -156,8 +156,6 @@ def _inked(text: str, ink: str) -> str:
 def counted(number: float, noun: str, plural: str = "") -> str:
     """A count with its noun in the right number.
 
-    Examples
-    --------
     >>> counted(1, "disk"), counted(8, "disk"), counted(2, "alias", "aliases")
     ('1 disk', '8 disks', '2 aliases')
     """
@@ -167,8 +165,6 @@ def counted(number: float, noun: str, plural: str = "") -> str:
 def from_to(low: object, high: object) -> str:
     """Both ends in words, whole numbers with their thousands separated; one where they read alike.
 
-    Examples
-    --------
     >>> from_to(257, 11802), from_to("1.3", "1.3")
     ('257 to 11,802', '1.3')
     """
@@ -184,8 +180,6 @@ def sentence_case(text: str) -> str:
 def listed(names: Sequence[str], most: int = 12, wide: int = 60) -> str:
     """The first few names, long ones by their beginnings, and how many more there are.
 
-    Examples
-    --------
     >>> listed(["P1", "P2", "P3"], 2)
     'P1, P2 and 1 more'
     """
@@ -196,8 +190,6 @@ def listed(names: Sequence[str], most: int = 12, wide: int = 60) -> str:
 def first_of(notes: Sequence[str], most: int) -> list[str]:
     """Give the first few notes, and how many more there are.
 
-    Examples
-    --------
     >>> first_of(["One.", "Two.", "Three."], 2)
     ['One.', 'Two.', '1 further remark; --json has them.']
     """

@@ -89,7 +89,7 @@ _MAPPED: Final = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenColumn:
     """A column that is a field: its `heading`, and its `unit`, empty where it has none or says none."""
 
     heading: str
@@ -107,11 +107,11 @@ class Plan:
     `rivals`: columns that are a field by their name as well, and gave way to a likelier one.
     """
 
-    taken: Mapping[str, Taken]
+    taken: Mapping[str, TakenColumn]
     unused: tuple[str, ...] = ()
     plain: bool = False
     doubts: tuple[str, ...] = ()
-    rivals: tuple[tuple[str, Taken], ...] = ()
+    rivals: tuple[tuple[str, TakenColumn], ...] = ()
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -210,10 +210,10 @@ def heading_words(heading: str) -> tuple[str, str]:
 
 def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> Plan:
     """Find out what each column is, own headings first, some as `given`; two that may be one field are a doubt."""
-    taken: dict[str, Taken] = {}
+    taken: dict[str, TakenColumn] = {}
     ranks: dict[str, float] = {}
     doubts: list[str] = []
-    rivals: list[tuple[str, Taken]] = []
+    rivals: list[tuple[str, TakenColumn]] = []
     by_name = {heading.lower(): heading for heading in headings}
     for name, heading in (given or {}).items():
         field, unit = asked_field(name)
@@ -222,7 +222,7 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
             known = listed(list(filter(None, headings)))
             raise InputError("map", f"{name}={heading}", f"one of the columns {known}")
         own = _field_of(found)[2]
-        taken[field], ranks[field] = Taken(found, unit or (own if fits(field, own) else "")), ASKED
+        taken[field], ranks[field] = TakenColumn(found, unit or (own if fits(field, own) else "")), ASKED
     used = {each.heading for each in taken.values()}
     plain = True
     for heading in headings:
@@ -236,7 +236,7 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
                 doubts.append(f"{heading!r} is a time by its name, but {known}")
             continue
         plain &= rank < 0
-        this = Taken(heading, unit)
+        this = TakenColumn(heading, unit)
         if field not in taken or rank < ranks[field]:
             rivals += [(field, taken[field])] if field in taken else []
             taken[field], ranks[field] = this, rank
@@ -264,7 +264,7 @@ def _field_of(heading: str) -> tuple[str, float, str]:
     return field, rank, unit_of(field, unit)
 
 
-def _settle_times(taken: dict[str, Taken], ranks: Mapping[str, float]) -> None:
+def _settle_times(taken: dict[str, TakenColumn], ranks: Mapping[str, float]) -> None:
     """Keep one column of moments, or one of days beside one of times."""
     if "start" in taken and {"date", "time"} <= taken.keys() and ranks["start"] > 0:
         del taken["start"]

@@ -32,8 +32,6 @@ _DIGITS: Final = re.compile(r"[0-9A-Fa-f]{1,5}")
 def device_range(text: str) -> tuple[int, int]:
     """Read a range of device numbers, or a single one.
 
-    Examples
-    --------
     >>> device_range("522A-5231") == (0x522A, 0x5231)
     True
     """

@@ -49,8 +49,6 @@ class Printed:
     def from_text(cls, digits: str, factor: float = 1.0) -> Printed:
         """Take the value and the resolution from printed digits.
 
-        Examples
-        --------
         >>> Printed.from_text("755")
         Printed(value=755.0, resolution=0.5)
         """
@@ -74,8 +72,6 @@ class Printed:
 def is_number(text: str) -> bool:
     """Tell whether text is what a listing prints for a number.
 
-    Examples
-    --------
     >>> [is_number(text) for text in (".2", "755", "....", "-1", "1k", "")]
     [True, True, True, False, False, False]
     """

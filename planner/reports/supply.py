@@ -76,8 +76,6 @@ class Backwards(Exception):  # noqa: N818 - becomes a ReportError where file and
 def steps(counters: Counts, elapsed: Array) -> Steps:
     """Tell what counters counted between records.
 
-    Examples
-    --------
     >>> found = steps(np.array([[4294966000, 4294967000, 704, 20]]), np.full(3, 60.0))
     >>> found.counted.tolist(), found.restarted.tolist()
     ([[1000, 1000, 20]], [False, False, True])

@@ -25,7 +25,7 @@ from planner.reports.column_names import (
     TIMES,
     UNIT_WORDS,
     Plan,
-    Taken,
+    TakenColumn,
     fits,
     plan_of,
     unit_of,
@@ -156,7 +156,7 @@ def read_volumes(table: CsvTable, given: Mapping[str, str]) -> schema.Tables:
 
 
 def _rivals(table: CsvTable, plan: Plan) -> Iterator[str]:
-    """Say which columns gave way to another one of the same number, where they tell something else."""
+    """Name the columns that are not used beside another one of the same number, where the two differ."""
     for field, rival in plan.rivals:
         if field not in NUMBERS:
             continue
@@ -180,7 +180,7 @@ def _rivals(table: CsvTable, plan: Plan) -> Iterator[str]:
 
 
 def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, pl.Series]:
-    """Every row as the schema has it, and which of them say too little; a sum below the rows is none."""
+    """Every row as the schema has it, and which of them say too little; sums below the rows are left out."""
     taken = plan.taken
     may_say_so = [field for field in ("device", "volume", "date", "start") if field in taken]
     named = [table.series(taken[field].heading) for field in may_say_so]
@@ -231,7 +231,7 @@ def _of_static_pav(
 
 
 def _check_wait(table: CsvTable, plan: Plan, columns: Mapping[str, pl.Series], hair: float = 1e-6) -> None:
-    """Refuse a wait that is not queue / rate (Little's law), where the response is there too: nothing else asks it."""
+    """Refuse a wait that is not queue / rate (Little's law); only needed where the response is there too."""
     if not {"iosq", "queued", "response"} <= columns.keys():
         return
     low, high = (columns[f"iosq{end}"] * columns[f"io_rate{end}"] for end in ("_low", "_high"))
@@ -307,7 +307,7 @@ def _as_seconds(
 ) -> Plan | None:
     """The plan with times in seconds where milliseconds cannot be meant, and IOSQ and parts add up to the response.
 
-    They add up where they come to the `same`, but for so much of it, in `most` of the rows.
+    They add up where their sum is the `same` within that share in `most` of the rows.
     """
     time = pl.coalesce("service", "response")
     busy = frame.filter((pl.col("io_rate") > 0) & time.is_not_null() & (pl.col("kind") == schema.VOLUME))
@@ -326,7 +326,7 @@ def _as_seconds(
         wait = busy["queued"] / busy["io_rate"]
         alike = int(((parts + wait - busy["response"]).abs() <= same * busy["response"]).sum())
         if alike > most * busy.height and mean / MILLISECOND >= FASTEST:
-            changed = {field: Taken(each.heading, "s") for field, each in times.items()}
+            changed = {field: TakenColumn(each.heading, "s") for field, each in times.items()}
             return replace(plan, taken={**plan.taken, **changed}, plain=False)
     what = "service" if busy["service"].count() else "response"
     field, heading = next(iter(shown.items()))
@@ -415,7 +415,7 @@ def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Ser
     return found
 
 
-def _lengths(table: CsvTable, taken: Taken) -> pl.Series:
+def _lengths(table: CsvTable, taken: TakenColumn) -> pl.Series:
     """Lengths of intervals [s], as 00:15:00 or in the unit of their column."""
     allowed = Allowed(zero=False)
 
@@ -517,7 +517,7 @@ def _with_units(table: CsvTable, plan: Plan, units: Mapping[str, str | None]) ->
                 raise table.error(0, each.heading, f"{unit!r}: expected a unit of {field}")
             if each.unit and each.unit != unit:
                 raise table.error(0, each.heading, f"{unit!r}: expected {each.unit}, as its heading says")
-            taken[field] = Taken(each.heading, unit)
+            taken[field] = TakenColumn(each.heading, unit)
     return replace(plan, taken=taken, plain=False)
 
 

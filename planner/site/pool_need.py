@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from planner.errors import InputError, PlannerError
 from planner.measurements import Run
-from planner.measurements.choose import SAME_LENGTH, longer
+from planner.measurements.choose import SAME_LENGTH, longer, steps
 from planner.measurements.over_time import RunsOverTime
 from planner.quantity import column
 from planner.render.text import ENOUGH, SHORT, SPARE, UNKNOWN, counted
@@ -63,7 +63,7 @@ class NeedSeries:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PoolCases:
-    """A group over time, and what is asked of it: a case for each interval by its place, and which of them are busy."""
+    """A group over time with a case for each interval, by its place, and which intervals are busy."""
 
     pool: RunsOverTime
     cases: Mapping[int, tuple[Run, ...]]
@@ -160,7 +160,7 @@ class PoolNeed:
 
     @property
     def to_gain(self) -> int:
-        """Device numbers that can be given back for sure."""
+        """Device numbers to spare even at the upper end of the range."""
         return self.count.spare if self.verdict == TOO_MANY else 0
 
     @property
@@ -212,9 +212,9 @@ def busy_intervals(load: Array, there: Flags) -> Flags:
 def deciding(
     needed: Array, load: Array, seconds: Array, busy: Flags, share: float, mattering: Flags | None = None
 ) -> int | None:
-    """Busy interval whose count does for a share of the busy time; None without any.
+    """Place of the busy interval whose count is enough for a share of the busy time; None without any.
 
-    As of `worst_by_need` any `mattering` one needs more than one too quiet to; of equals the busiest, then the first.
+    As in `worst_by_need` a `mattering` interval ranks above one too quiet to; of equals the busiest, then the first.
     """
     known = np.flatnonzero(busy & ~np.isnan(needed))
     if not known.size:
@@ -289,24 +289,23 @@ def _lengths(seconds: Array) -> list[str]:
 def _gaps(start: NDArray[np.datetime64], seconds: Array, clock: Array) -> list[str]:
     """Time without measurements, clocks that were set back, and intervals that overlap."""
     notes = []
-    steps = np.diff(start).astype(np.float64) / 1e6
-    gaps = steps > 1.5 * np.maximum(seconds[:-1], 1.0)
+    step, seconds = steps(start, clock), seconds[:-1]
+    gaps = step > 1.5 * np.maximum(seconds, 1.0)
     if gaps.any():
-        missing = float((steps - seconds[:-1])[gaps].sum()) / 3600.0
+        missing = float((step - seconds)[gaps].sum()) / 3600.0
         shown = readable(missing)
         hours = "hour" if shown == "1" else "hours"
         notes.append(
             f"{counted(int(gaps.sum()), 'gap')}, {shown} {hours} without measurements: nothing is said of them"
         )
-    early = steps < (1 - SAME_LENGTH) * seconds[:-1]
-    moved = np.abs(np.nan_to_num(np.diff(clock)))
-    back = early & (moved > 0)
+    moved = -np.nan_to_num(np.diff(clock))
+    back = (moved > 0) & (step - moved < seconds)
     if back.any():
-        many = counted(max(round(float((moved[back] / seconds[:-1][back]).sum())), 1), "interval")
+        many = counted(max(round(float((moved[back] / seconds[back]).sum())), 1), "interval")
         notes.append(f"clock set back by {many}, as where summer time ends: both hours count")
-    if (early & ~back).any():
-        at, when = int(np.flatnonzero(early & ~back)[0]), start.astype("datetime64[s]")
-        notes.append(longer(int((early & ~back).sum()), seconds[at], when[at], steps[at]))
+    early = step < (1 - SAME_LENGTH) * seconds
+    if early.any():
+        notes.append(longer(early, seconds, start.astype("datetime64[s]"), step))
     return notes
 
 

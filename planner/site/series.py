@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
 from planner.lazy import pl
 from planner.measurements.formats import Source, is_folder
 from planner.measurements.read import opened, polars_frame
@@ -44,7 +44,7 @@ class SeriesLabel:
 
     @property
     def name(self) -> str:
-        """How people call it."""
+        """For a message."""
         return f"{self.what} of {self.system}" if self.system else self.what
 
 
@@ -82,6 +82,8 @@ def read_series(source: Path | str | pl.DataFrame | Source, value: str | None = 
             raise InputError("source", type(source).__name__, "a file, or a data frame")
         table = of_frame(Path("data frame"), frame)
         table.require(["start"], "a measured series")
+        if not frame.height:
+            raise ReportError(table.path, "no rows: expected a measured series")
     heading = _heading(table, value)
     starts, moments = _starts(table)
     numbers = table.printed(heading)[0].to_numpy()
@@ -184,7 +186,7 @@ def _heading(table: CsvTable, value: str | None) -> str:
 
 
 def _starts(table: CsvTable) -> tuple[NDArray[np.datetime64], NDArray[np.datetime64]]:
-    """Begin of each interval by the wall clock; and in UTC, where every one has its offset, else the same array."""
+    """Begin of each interval by the wall clock, and in UTC; the same array where not every one has its offset."""
     cells = table.texts("start")
     moments, wrong = None, cells[0]  # where day and month may change places, all are wrong
     try:

@@ -19,7 +19,7 @@ from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
 from planner.quantity import column
 from planner.render.text import counted
-from planner.results import Integers
+from planner.results import Flags, Integers
 from planner.site.parts import SitePart, parts_of, rows_of_part
 from planner.site.pool_need import BUSY, covered
 from planner.sizing.gaps import all_notes
@@ -28,8 +28,8 @@ from planner.units import percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
-    """One interval before and one of nearly the same load after: response times told and measured [s]."""
+class ComparedInterval:
+    """One interval before and one of nearly the same load after: response times predicted and measured [s]."""
 
     before: datetime
     after: datetime
@@ -59,7 +59,7 @@ TRACKED: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tracked:
+class TrackedPool:
     """One pool: aliases `before` and `after`, the `pairs` that were compared, or the `problem`."""
 
     system: str
@@ -67,7 +67,7 @@ class Tracked:
     before: int
     after: int
     was_needed: int | None
-    pairs: tuple[Pair, ...]
+    pairs: tuple[ComparedInterval, ...]
     problem: str = ""
 
     @property
@@ -88,9 +88,8 @@ def track_record(
     when = moment(since, "since")
     if when is None:
         raise InputError("since", since, "a day or a time such as 2026-03-01")
-    when = when.replace(tzinfo=None)  # by the clock of the system
     parts, notes, lost = parts_of(source, allow_missing=True, **asked)
-    pools: list[Tracked] = []
+    pools: list[TrackedPool] = []
     failed: list[str] = []
     unchanged = 0
     for each in parallel.run(partial(tracked_of, since=when), parts, scheduler, workers):
@@ -108,15 +107,15 @@ def track_record(
 CLOCK: Final = "%Y-%m-%d %H:%M"
 
 
-class PairOf(NamedTuple):
+class ComparedRow(NamedTuple):
     """A row of the table."""
 
-    pool: Tracked
-    pair: Pair
+    pool: TrackedPool
+    pair: ComparedInterval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Changed:
+class ChangedPool:
     """A group whose aliases went from `before` to `after`, and the places of intervals of nearly equal load."""
 
     pool: RunsOverTime
@@ -125,7 +124,7 @@ class Changed:
     places: list[tuple[int, int]]
 
 
-def tracked_of(part: SitePart, since: datetime) -> tuple[tuple[Tracked, ...], int]:
+def tracked_of(part: SitePart, since: datetime) -> tuple[tuple[TrackedPool, ...], int]:
     """The groups of a part whose aliases changed since, and how many did not."""
     every = [pool for _, pool in over_time(rows_of_part(part), part.groups) if not isinstance(pool, str)]
     found = [_changed(pool, since) for pool in every]
@@ -135,10 +134,10 @@ def tracked_of(part: SitePart, since: datetime) -> tuple[tuple[Tracked, ...], in
     return tuple(_tracked(each, answers) for each in changed), len(every) - found.count(None) - len(changed)
 
 
-def _changed(pool: RunsOverTime, since: datetime) -> Changed | None:
+def _changed(pool: RunsOverTime, since: datetime) -> ChangedPool | None:
     there = ~np.isnat(pool.start) & covered(pool) & (pool.io_rate > 0)
-    earlier = there & (pool.start < np.datetime64(since, "us"))
-    later = there & (pool.start >= np.datetime64(since, "us"))
+    begun = _before(pool, since)
+    earlier, later = there & begun, there & ~begun
     if not earlier.any() or not later.any():
         return None
     before = int(pool.in_use[np.flatnonzero(earlier)[-1]])
@@ -146,13 +145,22 @@ def _changed(pool: RunsOverTime, since: datetime) -> Changed | None:
     earlier &= pool.in_use == before
     later &= pool.in_use == after
     places = _alike(pool, np.flatnonzero(earlier), np.flatnonzero(later))
-    return Changed(pool=pool, before=before, after=after, places=places)
+    return ChangedPool(pool=pool, before=before, after=after, places=places)
 
 
-def _tracked(changed: Changed, answers: Iterator[Need]) -> Tracked:
+def _before(pool: RunsOverTime, since: datetime) -> Flags:
+    """Intervals that begin before a moment; by its clock where both say their offset from UTC."""
+    offset, start = since.utcoffset(), pool.start
+    if offset is not None:
+        ahead = np.nan_to_num(pool.clock - offset.total_seconds())  # of that clock [s]
+        start = start - (1e6 * ahead).astype("timedelta64[us]")
+    return np.asarray(start < np.datetime64(since.replace(tzinfo=None), "us"))
+
+
+def _tracked(changed: ChangedPool, answers: Iterator[Need]) -> TrackedPool:
     """The response times that the answers of the intervals before predict, beside those that were measured since."""
     pool = changed.pool
-    pairs: list[Pair] = []
+    pairs: list[ComparedInterval] = []
     needed: list[int] = []
     problem = "no interval with a queue of nearly the same load before and after"
     for (first, second), found in zip(changed.places, answers, strict=False):
@@ -164,13 +172,13 @@ def _tracked(changed: Changed, answers: Iterator[Need]) -> Tracked:
         needed.append(answer.recommended)
         band = answer.response
         pairs.append(
-            Pair(
+            ComparedInterval(
                 before=pool.start[first].item(), after=pool.start[second].item(),
                 told=float(answer.rows.response_time[row]), low=float(band.low[row]), high=float(band.high[row]),
                 measured=float(pool.response[second]),
             )
         )  # fmt: skip
-    return Tracked(
+    return TrackedPool(
         system=pool.group.system, pool=pool.group.name, before=changed.before, after=changed.after,
         was_needed=max(needed, default=None), pairs=tuple(pairs), problem="" if pairs else problem,
     )  # fmt: skip
@@ -200,7 +208,7 @@ def _alike(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TrackRecord(Answer):
-    """What was told before a date against what was measured since, pool by pool."""
+    """What was predicted before a date against what was measured since, pool by pool."""
 
     PICTURE: ClassVar[str] = "planner.site.site_picture:draw_track"
     COLUMNS: ClassVar = (
@@ -217,15 +225,15 @@ class TrackRecord(Answer):
         column("all", of=lambda record: {"pools": len(record.pools)}
                | {name: getattr(record, name) for name in ("unchanged", "pairs", "held")}),
     )  # fmt: skip
-    pools: tuple[Tracked, ...]  # pools whose aliases changed
+    pools: tuple[TrackedPool, ...]  # pools whose aliases changed
     since: datetime  # the date
     unchanged: int = 0  # pools whose aliases did not change
     remarks: tuple[str, ...] = ()  # what reading the measurements left open
 
     @property
-    def compared(self) -> list[PairOf]:
+    def compared(self) -> list[ComparedRow]:
         """Intervals that were compared, pool by pool."""
-        return [PairOf(each, pair) for each in self.pools for pair in each.pairs]
+        return [ComparedRow(each, pair) for each in self.pools for pair in each.pairs]
 
     @property
     def pairs(self) -> int:

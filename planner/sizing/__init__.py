@@ -1,6 +1,6 @@
 """The inverse questions: the fewest aliases that meet a target, with what else the measurement allows."""
 
-from planner.sizing.answer import AliasAnswer, NamedReading, together
+from planner.sizing.answer import AliasAnswer, NamedDemand, together
 from planner.sizing.commands import with_commands
 from planner.sizing.many_pools import MeasuredPool, PoolCount, Subsystem, subsystem
 from planner.sizing.many_volumes import VolumesAnswer
@@ -10,7 +10,7 @@ from planner.sizing.question import aliases as answer_for
 __all__ = [
     "AliasAnswer",
     "MeasuredPool",
-    "NamedReading",
+    "NamedDemand",
     "PoolCount",
     "Subsystem",
     "VolumesAnswer",

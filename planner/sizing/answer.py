@@ -40,7 +40,7 @@ SHOWN: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NamedReading:
+class NamedDemand:
     """One demand that explains the measurement, in words, and what it says.
 
     * `kind`: "poisson", "closed", "batches" and so on, as of `planner.demand`; "mixed" where volumes differ.
@@ -77,9 +77,9 @@ class AliasAnswer(Answer):
 
     * `name`: base device or pool.
     * `interval`: which of several intervals is answered; empty where there was one.
-    * `recommended`: smallest count that meets the target under the preferred reading, aliases in use included; of a
+    * `recommended`: smallest count that meets the target under the preferred candidate, aliases in use included; of a
       saturated system the first step.
-    * `range`: smallest and largest count over all readings, the laws that the calibration allows, and the rule of
+    * `range`: smallest and largest count over all candidates, the laws that the calibration allows, and the rule of
       thumb.
     * `rule_of_thumb`: aliases in use plus the summed queue rounded up; None where the queue was not measured.
     * `in_use`: aliases at the time of the latest measurement.
@@ -87,12 +87,12 @@ class AliasAnswer(Answer):
     * `target`: what was asked for.
     * `growth`: share by which the demand grew first.
     * `readings`: demands that the measurement allows, the preferred one first.
-    * `rows`: under the preferred reading, one element for each count from 0; at measured counts the measurement itself.
+    * `rows`: under the preferred candidate, one element a count from 0; at measured counts the measurement itself.
     * `rate` and `response`: I/O rate [1/s] and response time [s] of each row with its 90 % ends; inf where a queue may
       grow without bound.
     * `saturated`: whether the devices never idle, so that the demand is unknown.
     * `helps`: whether the recommended aliases raise the rate or shorten the response by a twentieth.
-    * `strain`: how far the nearest reading lies off the measurement, in halves of what its digits leave open; 1 and
+    * `strain`: how far the nearest candidate lies off the measurement, in halves of what its digits leave open; 1 and
       less fits.
     * `waiting`: whether any I/O waits; None where it was not measured.
     * `classic`: aliases that classic PAV would take for the same target; None for one volume, or where it cannot meet
@@ -124,7 +124,7 @@ class AliasAnswer(Answer):
     measured: tuple[int, ...]
     target: Target
     growth: float
-    readings: tuple[NamedReading, ...]
+    readings: tuple[NamedDemand, ...]
     rows: Performance
     rate: Interval
     response: Interval

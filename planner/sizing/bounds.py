@@ -1,4 +1,4 @@
-"""How far an answer may be off, 90 %: other readings, other possible laws; the curve through what was measured."""
+"""The 90 % error of an answer, by other candidates and possible laws; the curve corrected to what was measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.calibrate.error_bar import central, smeared
 from planner.calibrate.spread import points
-from planner.demand import Law, Readings, Target
+from planner.demand import Candidates, Law, Target
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.measurements import Run
@@ -22,15 +22,15 @@ NORMAL_90: Final = 1.645
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MovedVolumes:
-    """Volumes at one end of what calibration and law leave open, `places` among those asked, read by `chosen` alone."""
+    """Volumes at one end of what calibration and law leave open: `places` of all asked, under `chosen` alone."""
 
-    read: Readings
+    read: Candidates
     places: Integers
     chosen: Integers
 
 
-def ends_of(read: Readings, chosen: Integers, law: Law) -> list[MovedVolumes]:
-    """Volumes by the candidates `chosen`, with the law moved along each axis, and the think time, read by it, too."""
+def ends_of(read: Candidates, chosen: Integers, law: Law) -> list[MovedVolumes]:
+    """Volumes under the candidates `chosen` with think times, then laws, moved to both ends of their 90 % range."""
     every = np.arange(chosen.size)
     only = np.zeros_like(read.weight)
     only[every, chosen] = 1.0
@@ -54,7 +54,7 @@ def ends_of(read: Readings, chosen: Integers, law: Law) -> list[MovedVolumes]:
     return ends
 
 
-def counts_at_ends(read: Readings, chosen: Integers, law: Law, target: Target) -> Array:
+def counts_at_ends(read: Candidates, chosen: Integers, law: Law, target: Target) -> Array:
     """Counts of many volumes at the ends of `ends_of`, (ends, volumes); nan where a volume has no such end.
 
     A count is inf where none meets the target.
@@ -69,11 +69,11 @@ def counts_at_ends(read: Readings, chosen: Integers, law: Law, target: Target) -
 def band(
     values: Array, chosen: Array, moved: Array, law: Law, strain: float, in_use: int, before: Array | None
 ) -> Interval:
-    """Smallest and largest value over the readings, widened by all that calibration and error of the law allow.
+    """Smallest and largest value over the candidates, widened by all that calibration and error of the law allow.
 
-    The value under each of the possible laws counts from the count in use, where the demand was read: of demand that
-    has grown since, `before` is what each law moved there, in logarithms, (moved,). Between the ends
-    of each axis the logarithm is a parabola. Where a queue may grow without bound there is no upper end.
+    The demand was read at the count in use, so that laws differ by their change from there; of demand that has grown
+    since, `before` is what each law moved there, in logarithms, (moved,). Between the ends of each axis the logarithm
+    is a parabola. Where a queue may grow without bound there is no upper end.
     """
     bounded = np.isfinite(values).all(axis=0) & np.isfinite(moved).all(axis=0) & np.isfinite(chosen)
     base = np.log(np.where(bounded, chosen, 1.0))
@@ -100,10 +100,11 @@ def grown_share(growth: float) -> tuple[float, float]:
 def through(
     band: Interval, known: Mapping[int, Interval], growth: float, *, rising: bool = False
 ) -> Interval:
-    """A band through what was measured at some counts: what its digits leave open stands there.
+    """A band set to what was measured, with its digits, at the measured counts.
 
-    Of demand that has grown since, a rate (`rising`) lies between the measured one and as much more as the demand is;
-    a response is no shorter, and at least as open as the digits are. The ends of a rate do not fall with more aliases.
+    Of demand that has grown since, a rate (`rising`) lies between the measured one and that times the growth; a
+    response is no shorter, and its band at least as wide as the digits. The ends of a rate do not fall with more
+    aliases.
     """
     least, value, most = band
     small, large = grown_share(growth)
@@ -149,10 +150,10 @@ class Correction:
     """What a model misses at measured counts, in logarithms; arrays (counts,) in rising order of the counts.
 
     Between two measured counts the logarithms are interpolated, beyond them the nearest one holds; below a measured
-    count a queue moves no further than what the model misses of it. `digits` are what those of the queue leave open
-    [1]; queues are nan where they were not measured, `queue_models` are the model's. Without `growth` the measured rows
-    themselves stand; more demand lengthens queues and service times there, and raises rates by no more than its share.
-    Between and beyond them no more than `bases` and aliases are busy.
+    count a queue moves no further than what the model misses of it. `digits` is half of the last digit of the queue
+    [1]; queues are nan where not measured, `queue_models` are the model's. Without `growth` the curve has the measured
+    rows; with it queues and service times are no shorter there, and rates rise by its share at most. Elsewhere no more
+    than `bases` and aliases are busy.
     """
 
     bases: int
@@ -200,33 +201,11 @@ class Correction:
         counts = rows.aliases
         place = np.minimum(np.searchsorted(self.counts, counts), self.counts.size - 1)
         there = self.counts[place] == counts
-
-        def factor(at: Array, missed: Array, seen: Flags) -> Array:
-            found = np.interp(counts, at, np.clip(missed, -MOST, MOST))
-            return np.exp(np.where(seen, np.interp(counts, at, missed), found))
-
-        rate = rows.io_rate * factor(self.counts, self.rate_missed, there)
-        service = rows.service_time * factor(self.counts, self.service_missed, there)
+        rate = rows.io_rate * _factor(counts, self.counts, self.rate_missed, there)
+        service = rows.service_time * _factor(counts, self.counts, self.service_missed, there)
         rate = np.minimum(rate, (self.bases + counts) / service)
-        queued = rows.queued
         known = np.isfinite(self.queues)
-        if known.any():
-            at, seen = self.counts[known], there & known[place]
-            digits = np.interp(counts, at, self.digits[known])
-            moved = np.maximum((queued + digits) * factor(at, self.queue_missed[known], seen) - digits, 0.0)
-            # What the digits hide ends with the queue, of which the last millionth is noise.
-            longest = np.where(seen, np.inf, np.exp(MOST) * np.where(queued > NOISE, queued, 0.0))
-            moved = np.minimum(moved, longest)
-            # Below a measured count, where the queue is longer, the model is off by no more than it is there.
-            off = np.interp(counts, at, self.queues[known] - self.queue_models[known])
-            with np.errstate(invalid="ignore"):
-                below = (counts < at[-1]) & ~seen & (np.abs(off) < np.abs(moved - queued))
-            moved = np.where(below, np.maximum(queued + off, 0.0), moved)
-            queued = np.where(np.isfinite(queued), moved, queued)
-            ends = -self.queues[known]
-            nothing = np.full_like(ends, np.inf)
-            least, most = -nothing if self.growth > 0 else ends, nothing if self.growth < 0 else ends
-            queued = -self._held(-queued, counts, at, least, most)
+        queued = self._queued(rows, known, there & known[place]) if known.any() else rows.queued
         small, large = grown_share(self.growth)
         rate = self._held(rate, counts, self.counts, small * self.rates, large * self.rates)
         measured = self.services[place]
@@ -239,6 +218,26 @@ class Correction:
             rows, io_rate=rate, service_time=service, queued=queued,
             volume_rates=rows.volume_rates * (rate / rows.io_rate)[:, None], volume_responses=responses,
         )  # fmt: skip
+
+    def _queued(self, rows: Performance, known: Flags, there: Flags) -> Array:
+        """Queues carried through the measured ones, which are `known`; `there` are the rows of these."""
+        counts, queued, at = rows.aliases, rows.queued, self.counts[known]
+        digits = np.interp(counts, at, self.digits[known])
+        factor = _factor(counts, at, self.queue_missed[known], there)
+        moved = np.maximum((queued + digits) * factor - digits, 0.0)
+        # What the digits hide ends with the queue, of which the last millionth is noise.
+        longest = np.where(there, np.inf, np.exp(MOST) * np.where(queued > NOISE, queued, 0.0))
+        moved = np.minimum(moved, longest)
+        # Below a measured count, where the queue is longer, the model is off by no more than it is there.
+        off = np.interp(counts, at, self.queues[known] - self.queue_models[known])
+        with np.errstate(invalid="ignore"):
+            below = (counts < at[-1]) & ~there & (np.abs(off) < np.abs(moved - queued))
+        moved = np.where(below, np.maximum(queued + off, 0.0), moved)
+        queued = np.where(np.isfinite(queued), moved, queued)
+        ends = -self.queues[known]
+        least = np.full_like(ends, -np.inf) if self.growth > 0 else ends
+        most = np.full_like(ends, np.inf) if self.growth < 0 else ends
+        return -self._held(-queued, counts, at, least, most)
 
     def _held(self, values: Array, counts: Array, at: Array, least: Array, most: Array) -> Array:
         """Values that rise with the count, held between the ends at what was measured."""
@@ -253,6 +252,12 @@ class Correction:
             inside = (below == part) & (above == part + 1)
             found[inside] = np.maximum.accumulate(found[inside])
         return np.asarray(found)
+
+
+def _factor(counts: Array, at: Array, missed: Array, there: Flags) -> Array:
+    """Correction of a figure at some counts from what is missed `at` the measured ones; bounded but for `there`."""
+    bounded = np.interp(counts, at, np.clip(missed, -MOST, MOST))
+    return np.exp(np.where(there, np.interp(counts, at, missed), bounded))
 
 
 def _bounded(missed: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Aliases of a pool with bursty volumes: each is read for itself, the pool by what all of them ask of its aliases."""
+"""Aliases of a pool with bursty volumes: each is read for itself, the pool is drawn from the aliases that they use."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Final
 import numpy as np
 
 from planner.demand import Law, Target, in_words, point_and_range
-from planner.demand.pool_readings import HIGHEST, LOWEST, PoolReadings, PoolRow
+from planner.demand.drawn_pool import HIGHEST, LOWEST, DrawnPool, PoolRow
 from planner.demand.pooled import read_pool_at_several, read_pools
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
-from planner.sizing.answer import AliasAnswer, NamedReading
+from planner.sizing.answer import AliasAnswer, NamedDemand
 from planner.sizing.bounds import NORMAL_90, spaced
 from planner.sizing.comparison import Gain
-from planner.sizing.sized import Known, Sized, curve, with_fails
+from planner.sizing.sized import ReadCache, Sized, curve, with_fails
 from planner.sizing.volumes import alike
 from planner.sizing.wording import of_bursty_pool
 
@@ -32,7 +32,7 @@ class SizedDraws(Sized):
     """A pool with bursty volumes: `measured` as it was read, `pool` grown."""
 
     def __init__(
-        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, pool: PoolReadings
+        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, pool: DrawnPool
     ) -> None:
         super().__init__(runs, law, target, growth)
         self.measured, self.pool = pool.before or pool, pool
@@ -56,7 +56,7 @@ class SizedDraws(Sized):
 
     @cached_property
     def together_count(self) -> int | None:
-        """Where nothing shows how much bursts come together, and nobody said so."""
+        """None where measurements show how much bursts come together, or it was declared."""
         known = self.together is not None or not np.isnan(self.run.together).any() or self.run.bases == 1
         return None if known else all_at_once(self.pool, self.target, self.count)
 
@@ -74,17 +74,17 @@ class SizedDraws(Sized):
         return _rows(self.measured, counts)
 
     def others(self) -> list[int]:
-        """The range of the draws; where the curve through what was measured raises the count, its end in proportion."""
+        """Ends of the range of the draws; the upper one rises with a count that the measurements have raised."""
         point, low, high = self.ends
         return [low, math.ceil(high * max(self.count / max(point, 1), 1.0))]
 
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
-        """Rate over the candidates of all volumes; response with more or fewer aliases, as the range allows.
+        """Rate over the candidates of all volumes; response by the quantiles of the queue that bound the range.
 
-        What the rate would be with less of the queue is open in proportion to what is gone of it; with more of the
-        queue than was measured, in proportion to what comes back.
+        The error of the rate is in proportion to the part of the queue that is gone or, with fewer aliases than in use,
+        has come back.
         """
-        pool, read = self.pool, self.pool.readings
+        pool, read = self.pool, self.pool.candidates
         # without aliases, and with so many of one volume that hardly anything of it waits
         each = read.predict([0, 16])
         half = NORMAL_90 * _deviation(each.rate[..., 1], read.weight)
@@ -112,7 +112,7 @@ class SizedDraws(Sized):
         """Of the volumes, each read for itself."""
         if self.run.aliases:
             return None
-        each = point_and_range(self.pool.readings, self.target)
+        each = point_and_range(self.pool.candidates, self.target)
         return None if each.unmet.any() else int(each.point.sum())
 
     def gains(self, rows: Performance, count: int) -> tuple[Gain, ...]:
@@ -143,9 +143,9 @@ class SizedDraws(Sized):
             found.append(gain)
         return tuple(sorted(found, key=lambda gain: -gain.rate_before * gain.response_before))
 
-    def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
+    def named(self, count: int, rows: Performance) -> tuple[NamedDemand, ...]:
         """The pool as one demand."""
-        read = self.pool.readings
+        read = self.pool.candidates
         bursty = int((~read.steady).sum())
         row = int(np.argmax(np.where(read.steady, -1.0, read.rows.queue)))
         told = f"{bursty} of {read.volumes} volumes bursty"
@@ -153,7 +153,7 @@ class SizedDraws(Sized):
             told = f"{int(read.saturated.sum())} of {read.volumes} volumes always busy, {bursty} bursty"
         words = f"{told}, the longest queue as if {in_words(read, row, int(np.argmax(read.weight[row])))}"
         rate = float(rows.io_rate[count])
-        return (NamedReading(kind="bursty", words=words, weight=None, count=count, io_rate=rate),)
+        return (NamedDemand(kind="bursty", words=words, weight=None, count=count, io_rate=rate),)
 
     def sentences(self, answer: AliasAnswer) -> tuple[Sequence[str], Sequence[str], bool]:
         """How it was read, who gains."""
@@ -161,7 +161,7 @@ class SizedDraws(Sized):
 
 
 def size_bursty_pools(
-    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], known: Known
+    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], known: ReadCache
 ) -> list[SizedDraws]:
     """Read pools of bursty volumes; those of one row without aliases all together."""
     tries = not target.of_waits
@@ -187,7 +187,7 @@ def size_bursty_pools(
     return sized
 
 
-def all_at_once(pool: PoolReadings, target: Target, least: int) -> int:
+def all_at_once(pool: DrawnPool, target: Target, least: int) -> int:
     """Aliases that a pool needs if the bursts of all its volumes come together, never fewer than if they do not."""
     joined = pool.all_at_once()
     rows = joined.predict(np.arange(joined.queues.shape[0]))
@@ -201,15 +201,15 @@ def _with_queues(runs: Sequence[Run]) -> list[Run]:
 
 
 def row_of(run: Run) -> PoolRow:
-    """What is read of a measurement of a pool."""
+    """A measurement of a pool as `read_pools` takes it."""
     return PoolRow(run.io_rate, run.service, spaced(run.queued), run.aliases, run.together)
 
 
-def _rows(pool: PoolReadings, counts: Array) -> Performance:
+def _rows(pool: DrawnPool, counts: Array) -> Performance:
     """Figures of the pool with each number of aliases."""
     found = pool.predict(counts.astype(np.int64))
     queue = np.minimum.accumulate(found.queue)
-    rows = curve(counts, found.rate, found.service, queue, pool.readings.volumes)
+    rows = curve(counts, found.rate, found.service, queue, pool.candidates.volumes)
     without, fails = (np.broadcast_to(each, counts.shape) for each in (found.no_alias, found.waits))
     return with_fails(rows, without, fails)
 

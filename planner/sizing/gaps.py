@@ -1,4 +1,4 @@
-"""What an answer says first: what could not be read or answered, and why aliases may not be the problem."""
+"""Caveats of an answer: what could not be read or answered, and why aliases may not be the problem."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ NOTHING_MISSING: Final = Gaps()
 
 
 def first_words(found: Mapping[str, Gaps], then: str = "by the other rows what follows") -> str:
-    """What the first line of an answer for many pools, by name, begins with; nothing where all was read."""
+    """Begin of the first line of an answer for many pools: what could not be read of them; empty if nothing."""
     short = {name: each for name, each in found.items() if each}
     if not short:
         return ""
@@ -89,7 +89,7 @@ def all_notes(found: Mapping[str, Gaps]) -> list[str]:
 
 
 def refuse_unknown_pool(pool: str, known: Sequence[str], lost: Collection[str | None]) -> None:
-    """Refuse a pool that is none of the known ones; of one that has `lost` rows alone that is said."""
+    """Refuse a pool that is none of the known ones; the message says where all of its rows were `lost`."""
     if pool not in known:
         wanted = f"one of {listed(known)}" if known else "a pool that was measured"
         raise InputError(
@@ -190,8 +190,9 @@ def reasons(in_use: int, recommended: int, service_before: float, service_after:
     return found
 
 
-# Of the usual volumes: an interval without rows of more than so many is not answered.
-MEMBERS: Final = 0.5
+MEMBERS: Final = (
+    0.5  # share of the usual volumes: with rows of no more than these an interval is not answered
+)
 
 
 def usual_volumes(volumes: ArrayLike) -> float:

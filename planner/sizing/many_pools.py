@@ -97,7 +97,7 @@ class PoolCount:
     * `name`: the pool.
     * `volumes` and `in_use`: its volumes, and aliases at the time of the measurement.
     * `recommended`: smallest count that meets the target, aliases in use included; None where none does.
-    * `range`: smallest and largest count over the readings of the demand and the rule of thumb.
+    * `range`: smallest and largest count over the candidates of the demand and the rule of thumb.
     * `rule_of_thumb`: aliases in use plus the summed queue rounded up; None where the queue was not measured.
     * `classic`: aliases that classic PAV would take for the same target; None where it cannot meet it.
     * `now` and `then`: with the aliases in use and with the recommended ones; response and queue are inf where a queue
@@ -195,7 +195,6 @@ def subsystem(
     growth: float = 0.0,
     floor: float = FLOOR,
     notes: Sequence[str] = (),
-    done: Callable[[int], None] | None = None,
 ) -> Subsystem:
     """Find the smallest number of aliases that meets a target for each of many pools.
 
@@ -215,8 +214,6 @@ def subsystem(
         I/Os queued, and I/Os in service, below which a pool does not matter.
     notes : sequence of str, optional
         How the measurements were read, for the answer.
-    done : callable, optional
-        Told of the number of pools that were answered since it was last called.
 
     Returns
     -------
@@ -234,13 +231,9 @@ def subsystem(
         raise InputError("growth", growth, "a share of zero or more")
     target = target or Target()
     needs = need([pool.runs for pool in pools], law, target, growth)
-    found = []
-    for pool, each in zip(pools, needs, strict=True):
-        found.append(_row(pool, each, floor))
-        if done is not None:
-            done(1)
+    found = tuple(_row(pool, each, floor) for pool, each in zip(pools, needs, strict=True))
     return Subsystem(
-        pools=tuple(found), target=target, growth=growth, remarks=tuple(notes), measured=tuple(pools), law=law
+        pools=found, target=target, growth=growth, remarks=tuple(notes), measured=tuple(pools), law=law
     )
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +22,7 @@ from planner.sizing.answer import AliasAnswer, beyond_range
 from planner.sizing.bursty_pool import size_bursty_pools
 from planner.sizing.gaps import below_floor, unanswered
 from planner.sizing.pool import SizedPool, count_together, others_together, size_pools
-from planner.sizing.sized import Known, Sized
+from planner.sizing.sized import ReadCache, Sized
 from planner.sizing.volume import size_volumes
 from planner.units import ADDRESSES, MILLISECOND, readable
 
@@ -81,20 +81,20 @@ def need(
     *,
     ranges: bool = True,
     enough: Sequence[int] | None = None,
-    known: Known | None = None,
+    known: ReadCache | None = None,
 ) -> list[Need]:
     """Find the smallest number of aliases that meets a target, for each of many intervals.
 
-    With `enough`, a number a case, it is only asked whether so many do: a count, or end of a range, is at most that
-    number where the one sought is, and above it where that is, but may be any other such number. What was read of
-    measurements is kept in `known`, for whoever asks again of the same ones.
+    With `enough`, a number a case, only whether that number suffices is exact: a count, or end of a range, lies on the
+    right side of it but may be any number there. `known` keeps what was read of the measurements for further questions
+    about them.
     """
     shares = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(cases),)).tolist()
     sized = size(cases, law, target or Target(), shares, every=ranges, enough=enough, known=known)
     if ranges:
         at_ends = chain.from_iterable(each.at_ends for each in sized if isinstance(each, Sized))
         pools = [each for each in (*sized, *at_ends) if isinstance(each, SizedPool)]
-        others_together([each for each in pools if each.counted and each.range_asked])
+        others_together([each for each in pools if each.found_count is not None and each.range_asked])
     return [Need() if each is None else _answered(each, ranges=ranges) for each in sized]
 
 
@@ -106,54 +106,63 @@ def size(
     *,
     every: bool = True,
     enough: Sequence[int] | None = None,
-    known: Known | None = None,
+    known: ReadCache | None = None,
 ) -> list[Sized | PlannerError | None]:
-    """Read every case and find its counts, side by side, only these where not `every`; None where there is no I/O.
+    """Read every case and find its count, all together, and with `every` what its range takes; None without I/O.
 
-    `enough` and `known` are as of `need`. A case too fast for the redrive gap of the law has one of its own. Where a
-    service time or queue is known to two ends, both are read as well: the range holds what comes of them, of a queue
-    that was not measured the counts alone.
+    `enough` and `known` are as in `need`. A case whose devices are too fast for the redrive gap of the law gets a
+    shorter gap. Where only the two ends of a service time or queue are known, both are read as well, and the range
+    holds their ranges; of a queue that was not measured, their counts.
     """
-    asked = [(k, case, growth[k], every) for k, case in enumerate(cases)]
+    wanted = [CaseToSize(k, case, growth[k], every) for k, case in enumerate(cases)]
     if every:
-        asked += _at_ends(cases, growth)
-    found: list[Sized | PlannerError | None] = [None] * len(asked)
-    laws = ((with_time_for_gap(law, case), whole) for _, case, _, whole in asked)
-    by_law = by_key((key, place) for place, key in enumerate(laws))
-    for (own, whole), places in by_law.items():
-        of, some, shares, _ = zip(*(asked[place] for place in places), strict=True)
+        wanted += _at_ends(cases, growth)
+    found: list[Sized | PlannerError | None] = [None] * len(wanted)
+    by_law = by_key(((with_time_for_gap(law, one.runs), one.ranged), n) for n, one in enumerate(wanted))
+    for (own, ranged), numbers in by_law.items():
+        some = [wanted[n] for n in numbers]
         sized = _size(
-            some, own, target, shares, every=whole, enough=None if enough is None else [enough[k] for k in of],
-            known=known if own == law and known else Known(),
+            [one.runs for one in some], own, target, [one.growth for one in some], every=ranged,
+            enough=None if enough is None else [enough[one.of] for one in some],
+            known=known if own == law and known else ReadCache(),
         )  # fmt: skip
-        for place, each in zip(places, sized, strict=True):
-            found[place] = each
+        for n, each in zip(numbers, sized, strict=True):
+            found[n] = each
             if isinstance(each, Sized):
-                each.range_asked = whole
-    for (k, *_), end in zip(asked[len(cases) :], found[len(cases) :], strict=True):
-        if isinstance(each := found[k], Sized):
-            each.at_ends = (*each.at_ends, end)
+                each.range_asked = ranged
+    for end, at_end in zip(wanted[len(cases) :], found[len(cases) :], strict=True):
+        if isinstance(each := found[end.of], Sized):
+            each.at_ends = (*each.at_ends, at_end)
     return found[: len(cases)]
 
 
-def _at_ends(cases: Sequence[Case], growth: Sequence[float]) -> Iterator[tuple[int, Case, float, bool]]:
-    """Cases at both ends of what is known to two, with their place, their growth, and whether their range is asked."""
+class CaseToSize(NamedTuple):
+    """A case, or an end `of` one (its place): its runs, the growth of its demand, and whether its range is wanted."""
+
+    of: int
+    runs: Case
+    growth: float
+    ranged: bool
+
+
+def _at_ends(cases: Sequence[Case], growth: Sequence[float]) -> Iterator[CaseToSize]:
+    """Cases at both ends of a service time or queue that is known by its ends only."""
     for k, case in enumerate(cases):
         if case and not case[-1].queue_known:  # rates and service times alone, whatever was measured before
             for end in case[-1].ends:
                 times = float(case[-1].total_rate.value / end.total_rate.value)
-                yield k, (end,), (1.0 + growth[k]) * times - 1.0, False
+                yield CaseToSize(k, (end,), (1.0 + growth[k]) * times - 1.0, ranged=False)
             continue
         both = [run.ends if run.ends and run.queue_known else (run, run) for run in case]
         if any(low is not high for low, high in both):
             for there in zip(*both, strict=True):
-                yield k, there, growth[k], True
+                yield CaseToSize(k, there, growth[k], ranged=True)
 
 
 def with_time_for_gap(law: Law, case: Case) -> Law:
-    """The law with a gap that the devices of a measurement have time for: in a long queue each I/O takes it.
+    """The law with a redrive gap that the measured devices have time for: in a long queue each I/O takes it.
 
-    It is cut in steps of a tenth, so that intervals of fast devices have few laws, and are answered together.
+    It is shortened in steps of a tenth: few different laws, whose intervals are answered together.
     """
     longest = min((_longest_gap(run) for run in case if run.queue_known and run.bases), default=math.inf)
     if law.redrive_time <= longest:
@@ -183,7 +192,7 @@ def _size(
     *,
     every: bool,
     enough: Sequence[int] | None,
-    known: Known,
+    known: ReadCache,
 ) -> list[Sized | PlannerError | None]:
     """Read and count as `size`, all cases by one law."""
     for run in chain.from_iterable(cases):
@@ -269,7 +278,7 @@ def _answered(sized: Sized | PlannerError, *, ranges: bool) -> Need:
 
 
 def _unanswered(problem: PlannerError, sized: Sized | None) -> Need:
-    # What did not converge, and by how much, is no word for a user.
+    # What did not converge, and by how much, does not help a user.
     words = "it could not be solved" if isinstance(problem, ConvergenceError) else str(problem)
     return Need(
         count=None, low=None, high=None, decided=sized.decided if sized else "", problem=words,

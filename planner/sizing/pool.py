@@ -1,4 +1,4 @@
-"""Aliases of a pool of steady volumes: what each of them asks for, solved together, under every candidate that fits."""
+"""Aliases of a pool of steady volumes: their demands solved together, under every candidate that fits."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from planner.demand import Candidate, Law, Readings, Target, candidates_of_pools, read_volumes
+from planner.demand import Candidate, Candidates, Law, Target, candidates_of_pools, read_volumes
+from planner.demand.drawn_pool import joined
 from planner.demand.kinds import COARSE, POISSON, STEADY
-from planner.demand.pool_readings import joined
 from planner.demand.pooled import read_pools
 from planner.demand.priors import FAR_FROM_SATURATED
 from planner.demand.read import steady_volumes
@@ -24,12 +24,12 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.render.text import from_to
 from planner.results import Array, Integers
-from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedReading
+from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedDemand
 from planner.sizing.bounds import NORMAL_90, Correction, spaced
 from planner.sizing.bursty_pool import all_at_once, row_of
 from planner.sizing.comparison import Gain, gains, own_gains
 from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
-from planner.sizing.sized import Known, Sized
+from planner.sizing.sized import ReadCache, Sized
 from planner.sizing.volume import classic_aliases
 from planner.sizing.volumes import (
     alike,
@@ -121,6 +121,8 @@ class SizedPool(Sized):
     decided = "steady demand"
     unread: PlannerError | None = None  # why others cannot be counted: no answer with the aliases in use
     enough: int | None = None  # aliases of which is only asked whether so many do
+    here: Performance | None = None  # the model with the aliases in use, where it is solved
+    other_counts: list[int] | None = None  # of `alternatives`, where they were found
 
     def __init__(
         self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, *, candidates: Sequence[Candidate],
@@ -132,15 +134,12 @@ class SizedPool(Sized):
         self.residual = self.candidates[0].residual
         self.grouping_error = self.preferred.error
 
-    @property
-    def counted(self) -> bool:
-        """Whether its count was found beside those of other pools."""
-        return "count" in self.__dict__
-
     @cached_property
     def guess(self) -> int:
         """Where the search begins."""
-        return self.count if self.counted else min(first_guess(self.preferred.main), self.run.most_aliases)
+        if self.found_count is not None:
+            return self.found_count
+        return min(first_guess(self.preferred.main), self.run.most_aliases)
 
     def model(self, counts: Array) -> Performance:
         """By the preferred candidate."""
@@ -185,11 +184,13 @@ class SizedPool(Sized):
     @cached_property
     def moved(self) -> list[GrownDemand]:
         """The preferred demand at both ends of what calibration and error of the model allow."""
-        return self._moved(self.preferred.main, self.here if self.has_think_times else None)
+        if self.has_think_times and self.here is None:
+            self.here = self.model(self.aliases_now)
+        return self._moved(self.preferred.main, self.here)
 
     def _moved(self, pool: Pool, here: Performance | None) -> list[GrownDemand]:
         found = []
-        if here is not None:
+        if here is not None and self.has_think_times:
             found = moved_think_times(pool, NORMAL_90 * self.law.model_error * here.volume_responses[0])
         return [GrownDemand(pools=(each,)) for each in (*found, *moved_laws(pool, self.law))]
 
@@ -198,7 +199,7 @@ class SizedPool(Sized):
         """By all of `moved`; none where one of them has no answer."""
         demand = GrownDemand.of(self.candidates[0], self.run, 0.0)
         here = self._solved(demand, self.aliases_now)
-        moved = self._moved(demand.main, here if self.has_think_times else None)
+        moved = self._moved(demand.main, here)
         rows = [
             each for each in solved(moved, [self.aliases_now] * len(moved)) if isinstance(each, Performance)
         ]
@@ -220,15 +221,6 @@ class SizedPool(Sized):
         """Some counts, and what all `alternatives` do with them."""
         few = some_counts(self.sweep[0].aliases.size - 1, self.count, [run.aliases for run in self.runs])
         return few, solved(self.alternatives, [few.astype(np.float64)] * len(self.alternatives))
-
-    @cached_property
-    def counts(self) -> list[int]:
-        """Count of each of `alternatives`; as many as there can be where none do."""
-        others_together([self])
-        if self.unread is not None:
-            raise self.unread
-        found: list[int] = self.__dict__["counts"]
-        return found
 
     def brackets(self, demands: Sequence[GrownDemand]) -> list[tuple[int, int, int]]:
         """Of `alternatives`: the largest count worth trying, those known to miss and to meet."""
@@ -254,13 +246,18 @@ class SizedPool(Sized):
         return most, min(self.enough - beside, most) - 1
 
     def beyond(self, demand: GrownDemand) -> int | None:
-        """What is said of a count where none of the window does; None where it holds all that are worth trying."""
+        """The count where none of the window meets the target: one more; None where it holds all worth trying."""
         most, _ = self.window(demand)
         return most + 1 if most < demand.most_useful(self.run.most_aliases) else None
 
     def others(self) -> list[int]:
-        """Every candidate, and what calibration and error of the model allow."""
-        return self.counts
+        """Counts of `alternatives`: as many as there can be where none do."""
+        if self.other_counts is None:
+            others_together([self])
+        if self.unread is not None:
+            raise self.unread
+        assert self.other_counts is not None
+        return self.other_counts
 
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Over the candidates and what calibration and error of the model allow."""
@@ -294,7 +291,7 @@ class SizedPool(Sized):
             found = own_gains(found, self.run, self.preferred.classes)
         return found
 
-    def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
+    def named(self, count: int, rows: Performance) -> tuple[NamedDemand, ...]:
         """Every candidate in words, with its own count and rate."""
         few, around = self.around
         at = int(np.flatnonzero(few == count)[0])
@@ -303,7 +300,7 @@ class SizedPool(Sized):
             float(each.io_rate[at]) if isinstance(each, Performance) else math.nan
             for each in around[: len(self.demands) - 1]
         ]
-        counts = [count, *self.counts]
+        counts = [count, *self.others()]
         return tuple(_named(*each) for each in zip(self.candidates, counts, rates, strict=False))
 
     def sentences(self, answer: AliasAnswer) -> tuple[Sequence[str], Sequence[str], bool]:
@@ -353,7 +350,7 @@ def count_together(sized: Sequence[SizedPool]) -> None:
         if said is None and last <= misses < each.run.most_aliases:
             said = misses + 1  # by the demand nobody waits, with what was measured some did
         if isinstance(said, int):
-            each.count = said
+            each.found_count = said
         each.unsolved = said if isinstance(said, ConvergenceError) else None
         each.none_does = said is None and last == limit
 
@@ -362,7 +359,7 @@ def others_together(sized: Sequence[SizedPool]) -> None:
     """Find the counts of all other candidates and models of many pools side by side, as each would find its own."""
     if not sized:
         return
-    later = [each for each in sized if each.has_think_times and "here" not in each.__dict__]
+    later = [each for each in sized if each.has_think_times and each.here is None]
     for each, rows in zip(
         later, solved([each.preferred for each in later], [each.aliases_now for each in later]), strict=True
     ):
@@ -388,14 +385,14 @@ def others_together(sized: Sequence[SizedPool]) -> None:
     )  # fmt: skip
     for each, some in zip(ready, own, strict=True):
         counts = [next(found) for _ in some]
-        each.counts = [
+        each.other_counts = [
             count if isinstance(count, int) else each.beyond(demand) or each.run.most_aliases
             for demand, count in zip(some, counts, strict=True)
         ]
 
 
 def size_pools(
-    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], known: Known, *,
+    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], known: ReadCache, *,
     every: bool = True,
 ) -> list[SizedPool | PlannerError | None]:  # fmt: skip
     """Read pools by steady demand together, the preferred only where not `every`; None where it explains nothing."""
@@ -432,7 +429,7 @@ def size_pools(
 
 
 def _read_steady(cases: Sequence[Sequence[Run]], law: Law) -> tuple[dict[int, Unshared], list[bool]]:
-    """Whether steady demand may explain the case's measurement with fewest aliases, and groups of those without any."""
+    """Groups of equal volumes of cases measured without aliases, and whether steady demand may explain each case."""
     unshared: dict[int, Unshared] = {}
     steady = [True] * len(cases)
     for k, runs in enumerate(cases):
@@ -457,7 +454,7 @@ def _read_steady(cases: Sequence[Sequence[Run]], law: Law) -> tuple[dict[int, Un
 
 
 def _denied(runs: Sequence[Run], law: Law) -> bool:
-    """Whether more waits with aliases than if the volumes, measured without, were independent."""
+    """Whether more waits with aliases than volumes, measured without any, would have if independent."""
     known = [run for run in runs if run.queue_known]
     others = [run for run in known if run.aliases]
     if not others or known[-1].bases == 1 or rates_differ(known):
@@ -466,7 +463,7 @@ def _denied(runs: Sequence[Run], law: Law) -> bool:
     return any(read.denies(row_of(each)) for each in others)
 
 
-def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedReading:
+def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedDemand:
     """The demand of all volumes in words."""
     people, think, arrival_rate, _ = each_volume(candidate.pool)
     closed = ~np.isnan(people)
@@ -479,7 +476,7 @@ def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedRead
     if not closed.all():
         parts.append(f"open arrivals, {_range_of(arrival_rate[~closed])}/s a volume")
     same = closed.all() and np.unique(people).size == 1
-    return NamedReading(
+    return NamedDemand(
         kind="closed" if closed.all() else "open" if not closed.any() else UNEQUAL,
         words=" and ".join(parts), weight=None, count=count, io_rate=io_rate,
         population=float(people[0]) if same else None,
@@ -515,14 +512,14 @@ def moved_laws(pool: Pool, law: Law) -> list[Pool]:
 
 
 def some_counts(last: int, recommended: int, in_use: Sequence[int]) -> Integers:
-    """Counts at which the other readings and laws are solved: between them all figures change smoothly."""
+    """Counts at which other candidates and laws are solved; figures are interpolated between them."""
     near = [recommended + step for step in (-1, 0, 1)]
     wanted = {*np.linspace(0, last, 5).round().astype(int).tolist(), *near, *in_use}
     return np.array(sorted(k for k in wanted if 0 <= k <= last), dtype=np.int64)
 
 
 def between(values: Array, chosen: Array, few: Integers) -> Array:
-    """Values at every count from those at a few: the logarithm of their ratio to the chosen reading is interpolated."""
+    """Values at every count from those at a few: the logarithm of their ratio to the chosen ones is interpolated."""
     every = np.arange(chosen.size)
     bounded = np.isfinite(values) & np.isfinite(chosen[few])
     if not bounded.any():
@@ -566,7 +563,7 @@ def _alone(unshared: Sequence[Unshared], law: Law, *, every: bool) -> list[list[
     return found
 
 
-def _of_readings(read: Readings, rows: Integers, columns: Integers, law: Law) -> Candidate:
+def _of_readings(read: Candidates, rows: Integers, columns: Integers, law: Law) -> Candidate:
     """A candidate of one pool, of each volume the row that it is read in, and the column."""
     here, opened = (rows, columns), read.layout.kind[columns] == POISSON
     alone = read.service_time[here]
@@ -579,20 +576,17 @@ def _of_readings(read: Readings, rows: Integers, columns: Integers, law: Law) ->
 
 
 def _picked(many: int, *, opened: bool) -> Integers:
-    """Places of some of many candidates: the smallest and the largest bound the answer, those between show the way.
-
-    Six of them, and the smallest population where it comes after open arrivals.
-    """
+    """Places of six of many candidates, evenly spread, and of the smallest population after open arrivals."""
     smallest = min(int(opened), many - 1)
     return np.unique([smallest, *np.linspace(0, many - 1, min(many, 6)).round().astype(np.int64)])
 
 
-def _fitting(read: Readings) -> tuple[Integers, Integers]:
-    """Columns of steady readings of each row, those that fit, the preferred one first, and how many these are.
+def _fitting(read: Candidates) -> tuple[Integers, Integers]:
+    """Columns of the steady candidates of each row that fit, the preferred one first, and how many these are.
 
     It is the nearest where none fits. Open arrivals are preferred far from saturation, else the fewest requesters; of
-    two on either side of the measurement, both strained by 1, the likelier one, as for a volume alone. One requester
-    never waits, which explains no queue.
+    two on either side of the measurement, both of residual 1, the likelier one, as for a volume alone. One requester
+    never waits: it comes last where there is a queue.
     """
     strain = np.where(np.isfinite(read.strain), read.strain, np.inf)
     fits = strain <= 1.0
@@ -606,13 +600,13 @@ def _fitting(read: Readings) -> tuple[Integers, Integers]:
     return np.argsort(np.where(fits, people, np.inf), axis=1, kind="stable"), fits.sum(axis=1)
 
 
-def _read_in_use(runs: Sequence[Run], law: Law, known: Known, *, every: bool) -> list[list[Candidate]]:
+def _read_in_use(runs: Sequence[Run], law: Law, known: ReadCache, *, every: bool) -> list[list[Candidate]]:
     """Steady demands of pools with aliases at work, read where not `known`; none where nothing steady explains one."""
     new = {id(run): run for run in runs if (id(run), every) not in known.candidates}
     for (name, run), candidates in zip(
         new.items(), candidates_of_pools([*new.values()], law, every=every), strict=True
     ):
-        # What waits with aliases in use tells steady demand from bursty one; where nothing does, steady is the least.
+        # A queue with aliases in use tells steady demand from bursty; without one, steady demand is the least.
         bursty = run.queue_known and run.total_queue.value > 0 and not candidates[0].fits
         known.candidates[name, every] = [] if bursty else _in_use(run, law, candidates)
     return [known.candidates[id(run), every] for run in runs]

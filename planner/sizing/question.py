@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence, Set
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -68,12 +67,6 @@ MEANS_TAKEN: Final = (
 )
 Quantity = str | float
 Quantities = Quantity | Sequence[Quantity] | NDArray[Any]
-Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
-
-
-def silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], None]]:
-    """Progress that nobody watches."""
-    return nullcontext(lambda parts: None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +215,6 @@ def aliases(
     curves: bool = False,
     map: str | Mapping[str, str] | None = None,
     allow_missing: bool = False,
-    progress: Progress | None = None,
 ) -> AliasAnswer | VolumesAnswer | Subsystem:
     """Answer how many aliases a volume or a pool needs, from files, data frames or a few numbers.
 
@@ -274,8 +266,6 @@ def aliases(
         Which column of a table is which field, as `planner.measurements.read` takes it.
     allow_missing : bool, optional
         Whether it is known that members could not be read: they do not change the exit code then.
-    progress : callable, optional
-        Makes a context manager from a title and a number of parts, which is then told of the parts done.
 
     Returns
     -------
@@ -348,7 +338,7 @@ def aliases(
     asked = replace(
         question, every=_intervals(measured, membership, named), notes=measured.notes, missing=measured.missing,
         allowed=allow_missing, one_source=archive or len(sources) == 1, exclude=_devices(exclude, "exclude"),
-        progress=progress or silent, means=which == MEAN,
+        means=which == MEAN,
     )  # fmt: skip
     try:
         if (kind or _kind(measured, bases, alias_devices, pool)) == "volume":
@@ -407,7 +397,6 @@ class AliasQuestion:
     allowed: bool = False
     one_source: bool = True
     exclude: Devices | None = None
-    progress: Progress = silent
     means: bool = False
 
     def alone(
@@ -431,11 +420,10 @@ class AliasQuestion:
         self,
         pools: Sequence[MeasuredPool],
         notes: Sequence[str] = (),
-        done: Callable[[int], None] | None = None,
     ) -> Subsystem:
         """The answer of many pools."""
         return subsystem(
-            pools, self.law, target=self.target, growth=self.growth, floor=self.floor, notes=notes, done=done
+            pools, self.law, target=self.target, growth=self.growth, floor=self.floor, notes=notes
         )
 
     def volume_rows(self, cases: Sequence[Sequence[Run]]) -> list[VolumeRow]:
@@ -541,10 +529,7 @@ def _volumes(asked: AliasQuestion, only: Devices | None) -> AliasAnswer | Volume
     several, short = list(cases.values()), asked.gaps(len(there), only)
     if len(several) == 1:
         return asked.alone(several[0], notes, short)
-    with asked.progress("Volumes", len(several)) as done:
-        found = asked.volume_rows(several)
-        done(len(several))
-    ranked = sorted(found, key=lambda row: (row.recommended is None, -row.rank))
+    ranked = sorted(asked.volume_rows(several), key=lambda row: (row.recommended is None, -row.rank))
     return asked.volumes(ranked, notes, short)
 
 
@@ -635,9 +620,7 @@ def _pools(
         if not only.runs:
             raise InputError("io_rate", 0.0, f"a volume of pool {only.name} with I/O; there is none", "1/s")
         return asked.alone(only.runs, notes, short.get(only.name, NOTHING_MISSING))
-    with asked.progress("Pools", len(several)) as done:
-        answer = asked.pools(several, notes, done)
-    return replace(answer, gaps=short)
+    return replace(asked.pools(several, notes), gaps=short)
 
 
 def _pools_of(

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from planner.demand import Law, Target
-from planner.demand.pool_readings import PoolRow
+from planner.demand.drawn_pool import PoolRow
 from planner.demand.pooled import PoolInUse
 from planner.demand.steady import Candidate
 from planner.devices import Performance
@@ -20,7 +20,7 @@ from planner.errors import InfeasibleError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
-from planner.sizing.answer import AliasAnswer, NamedReading
+from planner.sizing.answer import AliasAnswer, NamedDemand
 from planner.sizing.bounds import Correction, band, holding, through
 from planner.sizing.comparison import Gain, helped
 from planner.sizing.fewest import excess_of
@@ -47,11 +47,11 @@ def curve(counts: Array, rate: Array, service: Array, queued: Array, volumes: in
 
 
 @dataclass(slots=True)
-class Known:
-    """What was read of measurements, by their identity: asked again, with another growth, they are not read again.
+class ReadCache:
+    """What was read of measurements, by their `id`: asked again with another growth, they are not read again.
 
-    It is of one law and target: `runs` beside the same with their volumes in order, pools as `rows` with what was read
-    of those `in_use`, and steady `candidates`, all or the preferred one.
+    All of one law and target: `runs` beside the same with their volumes in order, `rows` of pools, pools `in_use` as
+    they were read, and steady `candidates`, all or the preferred one.
     """
 
     runs: dict[int, tuple[Run, Run]] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Known:
 
 
 class Sized(ABC):
-    """What was measured of a volume or pool with its demand: `model` of it, `others` that are possible, `bands`."""
+    """A measured volume or pool with its demand: the curve of its `model`, counts of `others`, `bands` around it."""
 
     decided = ""  # what the answer rests on, in two words
     saturated = False
@@ -70,10 +70,11 @@ class Sized(ABC):
     grouping_error = 0.0
     unsolved: PlannerError | None = None  # why the solver has no answer to it
     range_asked = True  # or the count alone
+    found_count: int | None = None  # found beside those of others
 
     def __init__(self, runs: tuple[Run, ...], law: Law, target: Target, growth: float) -> None:
         self.runs, self.law, self.target, self.growth = runs, law, target, growth
-        # At both ends of a service time, or queue, that is known to two.
+        # The same with both ends of a service time or queue that is known by its ends only.
         self.at_ends: tuple[Sized | PlannerError | None, ...] = ()
 
     @property
@@ -96,7 +97,7 @@ class Sized(ABC):
 
     @abstractmethod
     def others(self) -> list[int]:
-        """Counts of all else that is possible."""
+        """Counts of all other demands and models that are possible."""
 
     @abstractmethod
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
@@ -104,7 +105,7 @@ class Sized(ABC):
 
     @property
     def moved_before(self) -> dict[str, Array]:
-        """Of demand that has grown: what each law moved of a figure as measured, in logarithms; none if unknown."""
+        """Shift of each figure by each possible law before the demand grew, in logarithms; empty if unknown."""
         return {}
 
     def band_of(self, name: str, values: Array, chosen: Array, plain: Array, moved: Array) -> Interval:
@@ -125,7 +126,7 @@ class Sized(ABC):
         return through(found, times, self.growth)
 
     @abstractmethod
-    def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
+    def named(self, count: int, rows: Performance) -> tuple[NamedDemand, ...]:
         """The demands in words, the preferred one first, with the rate that `rows` has."""
 
     @abstractmethod
@@ -147,7 +148,7 @@ class Sized(ABC):
         return rows
 
     def classic(self) -> int | None:
-        """Aliases that classic PAV would take for the same target: as many shared ones do no worse; None if unknown."""
+        """Aliases that classic PAV would take for the target, no fewer than shared ones; None if unknown."""
         found = self.each_alone()
         return None if found is None else max(found, self.count)
 
@@ -169,7 +170,7 @@ class Sized(ABC):
     def bounds(self, shortest: Any, longest: Any) -> tuple[int, int]:
         """Count that misses the target with the shortest queue, -1 if none, and one that meets it with the longest.
 
-        What misses it with the demand that was measured misses it with more, what meets it does with less.
+        As measured: growth keeps a miss, and a smaller demand keeps what meets the target.
         """
         run, most = self.run, self.run.most_aliases
         if not run.queue_known or not self.target.of_waits:
@@ -188,7 +189,7 @@ class Sized(ABC):
         return self._beyond(self.guess, self.run.rule_of_thumb)
 
     def _beyond(self, count: int, rule_of_thumb: int | None) -> int:
-        """A little more than these counts and those that were measured, up to all that there are addresses for."""
+        """A little more than these counts and the measured ones, limited by the addresses."""
         most = max(count, rule_of_thumb or 0, *(run.aliases for run in self.runs))
         return min(most + ROWS_BEYOND, self.run.most_aliases)
 
@@ -211,13 +212,8 @@ class Sized(ABC):
 
     @property
     def aliases_now(self) -> Array:
-        """Aliases in use, as many as there are addresses for; shape (1,)."""
+        """Aliases in use, limited by the addresses; shape (1,)."""
         return np.array([float(min(self.run.aliases, self.run.most_aliases))])
-
-    @cached_property
-    def here(self) -> Performance:
-        """The model with the aliases in use."""
-        return self.model(self.aliases_now)
 
     def _first(self, rows: Performance) -> int | None:
         met = excess_of(self.target, rows) <= 1.0
@@ -226,6 +222,8 @@ class Sized(ABC):
     @cached_property
     def count(self) -> int:
         """Smallest count that meets the target; a first step where the demand is unknown."""
+        if self.found_count is not None:
+            return self.found_count
         if self.saturated:
             return min(self.guess, self.run.most_aliases)
         first = self._first(self.sweep[0])
@@ -290,7 +288,7 @@ class Sized(ABC):
         return with_sentences(self.runs, found, before, after, open_yet=open_yet)
 
     def _out_of_reach(self, rows: Performance) -> str:
-        """What the largest count comes to."""
+        """Say that no count meets the target, and what the largest one brings."""
         limit, volumes = int(rows.aliases[-1]), self.run.bases + self.run.idle
         room = f", all that {volumes} volumes leave of {ADDRESSES} device numbers," if volumes > 1 else ""
         text = f"no count up to {limit} aliases{room} meets the target ({self.target}); "

@@ -1,4 +1,4 @@
-"""Aliases of a volume with its own: read by every demand that explains it, answered under the one that was chosen."""
+"""Aliases of a volume with its own: every demand that explains it, and the answer under the one that is chosen."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ import numpy as np
 
 from planner import queueing
 from planner.demand import (
+    Candidates,
     Counts,
     Law,
-    Readings,
     Target,
     in_words,
     point_and_range,
     read_several,
     read_volumes,
 )
-from planner.demand.pool_readings import joined
+from planner.demand.candidates import STAGES
+from planner.demand.drawn_pool import joined
 from planner.demand.priors import FAR_FROM_SATURATED
-from planner.demand.readings import STAGES
 from planner.devices import Performance, Pool, Volume, VolumeClass
 from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array, Flags, Integers
-from planner.sizing.answer import AliasAnswer, NamedReading
+from planner.sizing.answer import AliasAnswer, NamedDemand
 from planner.sizing.bounds import NORMAL_90, counts_at_ends, ends_of, spaced
 from planner.sizing.sized import Sized, curve, finite, with_fails
 from planner.sizing.volumes import fitted, rates_differ
@@ -50,7 +50,7 @@ class SizedVolume(Sized):
     """One volume: `measured` as it was read, `read` grown, and the counts under every candidate."""
 
     def __init__(
-        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, measured: Readings, read: Readings,
+        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, measured: Candidates, read: Candidates,
         counts: Counts, fitted_: bool, left_out: tuple[str, ...],
     ) -> None:  # fmt: skip
         super().__init__(runs, law, target, growth)
@@ -79,7 +79,7 @@ class SizedVolume(Sized):
         return rows if self.target.of_waits else self.with_tries(rows)
 
     def with_tries(self, rows: Performance) -> Performance:
-        """Steady demand also says how often an alias is asked for; any other where the target takes it."""
+        """The same with how often an alias is tried: of steady demand, and of any other where the target needs it."""
         part = _steady_class(self.read, self.chosen)
         if part is None and self.target.of_waits:
             return rows
@@ -92,12 +92,12 @@ class SizedVolume(Sized):
         )  # fmt: skip
         nothing = np.flatnonzero(rows.queued <= NOTHING)
         useful = int(nothing[0]) + 1 if nothing.size else rows.aliases.size
-        told = volume.solve(rows.aliases[:useful])
+        solved = volume.solve(rows.aliases[:useful])
         beyond = rows.aliases[useful:]  # where no try fails, one alias more is one more free
         more = np.arange(1.0, beyond.size + 1.0)
-        ends = {"no_alias": 0.0 * more, "tries": told.tries[-1] + 0.0 * more, "fails": 0.0 * more}
-        ends |= {name: getattr(told, name)[-1] + more for name in ("fewest_free", "most_free")}
-        found = {name: np.append(getattr(told, name), end) for name, end in ends.items()}
+        ends = {"no_alias": 0.0 * more, "tries": solved.tries[-1] + 0.0 * more, "fails": 0.0 * more}
+        ends |= {name: getattr(solved, name)[-1] + more for name in ("fewest_free", "most_free")}
+        found = {name: np.append(getattr(solved, name), end) for name, end in ends.items()}
         return replace(rows, **found)
 
     def _with_shares(self, rows: Performance) -> Performance:
@@ -110,8 +110,8 @@ class SizedVolume(Sized):
         """The same, not grown."""
         return self._curve(self.measured, None if self.growth else self.solved, counts)
 
-    def _curve(self, read: Readings, solved: Performance | None, counts: Array) -> Performance:
-        """Rows of what was solved with other volumes, else solved here."""
+    def _curve(self, read: Candidates, solved: Performance | None, counts: Array) -> Performance:
+        """The curve as it was solved with other volumes, else solved here."""
         if solved is not None and counts[-1] < solved.aliases.size:
             return solved.some(counts.astype(np.int64))
         (rows,) = _predicted_together(read, np.array([self.chosen]), int(counts[-1]) + 1)
@@ -163,7 +163,7 @@ class SizedVolume(Sized):
         chosen = {"io_rate": now.rate[0, k, 0], "response_time": now.response[0, k, 0]}
         return {name: np.log(moved[name][:, 0] / each) for name, each in chosen.items()}
 
-    def _moved(self, read: Readings, counts: Integers) -> dict[str, Array]:
+    def _moved(self, read: Candidates, counts: Integers) -> dict[str, Array]:
         """Rates and responses of the chosen candidate at the ends of what the model leaves open, (ends, counts)."""
         moved = [each.read.predict(counts) for each in ends_of(read, self.counts.chosen, self.law)]
         both = {"io_rate": [each.rate for each in moved], "response_time": [each.response for each in moved]}
@@ -172,7 +172,7 @@ class SizedVolume(Sized):
             for name, some in both.items()
         }
 
-    def named(self, count: int, rows: Performance) -> tuple[NamedReading, ...]:
+    def named(self, count: int, rows: Performance) -> tuple[NamedDemand, ...]:
         """The chosen candidate first, then the others that count for the range, the likeliest first."""
         read, each = self.read, self.counts.each[0]
         counts, rates = counting(read), read.predict([count]).rate[0, :, 0].copy()
@@ -183,7 +183,7 @@ class SizedVolume(Sized):
             closed = read.kind(k) in ("closed", "active")
             service = float(read.service_time[0, k])
             found.append(
-                NamedReading(
+                NamedDemand(
                     kind=read.kind(k), words=in_words(read, 0, k), weight=float(read.weight[0, k]),
                     count=int(each[k]) if math.isfinite(each[k]) else None, io_rate=float(rates[k]),
                     population=float(read.demands.population[0, k]) if closed else None,
@@ -205,9 +205,9 @@ def size_volumes(
     """Read many volumes, those of one row all together; one that cannot be read says why in its place."""
     alone = [k for k, runs in enumerate(cases) if len({run.aliases for run in runs}) == 1]
     found: list[SizedVolume | PlannerError] = []
-    read: dict[int, tuple[Readings, Readings, Counts, bool, tuple[str, ...]]] = {}
+    read: dict[int, tuple[Candidates, Candidates, Counts, bool, tuple[str, ...]]] = {}
 
-    every: Readings | None = None
+    every: Candidates | None = None
     if alone:
         runs = [cases[k][-1] for k in alone]
         (rate, service, queued), _ = joined([(run.io_rate, run.service, run.queued) for run in runs])
@@ -235,7 +235,7 @@ def size_volumes(
     return found
 
 
-def _solve_together(volumes: Mapping[int, SizedVolume], read: Readings) -> None:
+def _solve_together(volumes: Mapping[int, SizedVolume], read: Candidates) -> None:
     """Curves of many volumes, by their places in `read`, and their counts at the ends of what the model leaves open."""
     stages = {place: bisect_left(STAGES, each.first_last + 1) for place, each in volumes.items()}
     for stage in set(stages.values()):
@@ -250,17 +250,16 @@ def _solve_together(volumes: Mapping[int, SizedVolume], read: Readings) -> None:
         chosen, first = np.array([volumes[place].chosen for place in some]), volumes[some[0]]
         ends = counts_at_ends(read.of(np.array(some)), chosen, first.law, first.target)
         for place, counts in zip(some, ends.T, strict=True):
-            volumes[place].__dict__["moved_counts"] = finite(counts.tolist())
+            volumes[place].moved_counts = finite(counts.tolist())
 
 
-def _predicted_together(read: Readings, chosen: Integers, many: int) -> list[Performance]:
+def _predicted_together(read: Candidates, chosen: Integers, many: int) -> list[Performance]:
     """The curve of the chosen candidate of each volume at 0 to `many` - 1 aliases; steady ones by a station's law."""
     counts = np.arange(float(many))
     rate, service, queued = (np.empty((chosen.size, many)) for _ in range(3))
     alone = read.service_time[np.arange(chosen.size), chosen]
-    # In the law of a station a gap follows only what waited.
+    # In the model of a station a redrive gap follows only what waited; of many requesters that hardly matters.
     classes = [_steady_class(read, int(column), k) for k, column in enumerate(chosen)]
-    # of more requesters it hardly matters whom a gap follows
     steady = [None if part is None or part.population > 8 else part for part in classes]  # noqa: PLR2004
     solvers = [
         None if part is None else _open_station if math.isnan(part.population) else _closed_station
@@ -282,7 +281,7 @@ def _predicted_together(read: Readings, chosen: Integers, many: int) -> list[Per
     return [curve(counts, *figures) for figures in zip(rate, service, queued, strict=True)]
 
 
-def _fewest_requesters(run: Run, read: Readings, counts: Counts) -> Counts:
+def _fewest_requesters(run: Run, read: Candidates, counts: Counts) -> Counts:
     """Busy steady devices: the fewest requesters that fit; the range stays that of all candidates."""
     wait = float(run.total_queue.value / run.total_rate.value)
     short = run.busy >= FAR_FROM_SATURATED and wait < 5.0 * run.mean_service.value
@@ -297,7 +296,7 @@ def _fewest_requesters(run: Run, read: Readings, counts: Counts) -> Counts:
     return replace(counts, point=point, low=np.minimum(counts.low, point), chosen=np.array([first]))
 
 
-def _read_several(runs: Sequence[Run], law: Law) -> tuple[Readings, bool, tuple[str, ...]]:
+def _read_several(runs: Sequence[Run], law: Law) -> tuple[Candidates, bool, tuple[str, ...]]:
     """Candidates from rows at several counts (steady ones by least squares), whether they fit, what was left out."""
     read = read_several(
         [(each.io_rate, each.service, spaced(each.queued), each.aliases) for each in runs], law=law
@@ -308,7 +307,7 @@ def _read_several(runs: Sequence[Run], law: Law) -> tuple[Readings, bool, tuple[
     return _of_fits(read, fits), True, left_out
 
 
-def _of_fits(read: Readings, fits: Sequence[Fit]) -> Readings:
+def _of_fits(read: Candidates, fits: Sequence[Fit]) -> Candidates:
     """The same with the fits in place of its closed candidates."""
     columns = [k for k in range(read.weight.shape[1]) if read.kind(k) == "closed"]
     weight, strain = np.zeros_like(read.weight), np.full_like(read.strain, np.nan)
@@ -326,7 +325,7 @@ def _of_fits(read: Readings, fits: Sequence[Fit]) -> Readings:
     return replace(read, demands=demands, service_time=service, weight=weight, strain=strain, excess=None)
 
 
-def counting(read: Readings) -> Flags:
+def counting(read: Candidates) -> Flags:
     """Candidates that count for the range: those kept, and of a steady row every steady one inside its digits."""
     kept = read.kept[0]
     if read.steady[0] and not read.others:
@@ -338,14 +337,14 @@ def counting(read: Readings) -> Flags:
     return np.asarray(kept if kept.any() else read.used[0])
 
 
-def _residual(read: Readings) -> float:
-    """How far the nearest candidate lies off the printed digits, in halves of what they leave open."""
+def _residual(read: Candidates) -> float:
+    """Normalized residual of the nearest candidate: up to 1 it lies within the printed digits."""
     least = float(np.nanmin(np.where(read.used[0], read.strain[0], np.inf)))
     return least if math.isfinite(least) else 0.0
 
 
 def _by_chain(part: VolumeClass) -> bool:
-    """Whether the chain of a pool says how often such demand asks for an alias; else the balance of its devices."""
+    """Whether the chain of a pool gives the tries of such a demand; else the balance of its devices does."""
     open_ = math.isnan(part.population)
     return open_ or (part.population.is_integer() and part.population <= MOST_REQUESTERS)
 
@@ -397,8 +396,8 @@ def _closed_station(
     return rate[:, of], service[:, of], queued[:, of]
 
 
-def _steady_class(read: Readings, column: int, row: int = 0) -> VolumeClass | None:
-    """Steady demand as the law of a station takes it; None of any other kind."""
+def _steady_class(read: Candidates, column: int, row: int = 0) -> VolumeClass | None:
+    """Steady demand as a class of the queueing model; None of any other kind."""
     kind, service = read.kind(column), float(read.service_time[row, column])
     if kind == "poisson":
         return VolumeClass(arrival_rate=float(read.demands.load[row, column]) / service)

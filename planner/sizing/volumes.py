@@ -33,7 +33,7 @@ def pool_of(
     law: Law, service_time: Array, *, population: Array | None = None, think_time: Array | None = None,
     arrival_rate: Array | None = None,
 ) -> Pool:  # fmt: skip
-    """What each volume asks for, as a pool with a class a volume: arrays (volumes,), nan where of the other sort."""
+    """The demand of each volume as a pool with a class a volume; arrays (volumes,), nan where of the other sort."""
     nothing = np.full(service_time.size, math.nan)
     given = (nothing if each is None else each for each in (population, think_time, arrival_rate))
     classes = tuple(
@@ -103,7 +103,7 @@ def grouped(pool: Pool, most_aliases: int) -> tuple[Pool, Integers, float]:
 
 
 def _rows(pool: Pool) -> tuple[dict[str, Array], Array, Flags]:
-    """What each volume that asks for anything is grouped by, its service time, and which volumes these are."""
+    """What each volume with a demand is grouped by, its service time, and which volumes these are."""
     population, think, rate, service = each_volume(pool)
     present = np.nan_to_num(population, nan=1.0) > 0
     service = service[present]
@@ -149,7 +149,7 @@ def means(interval: Interval, groups: Integers) -> Interval:
 
 
 def own_rates(run: Run) -> Array:
-    """Rates of the volumes; those that the digits of the service time let be equal to the mean are the mean."""
+    """Rates of the volumes; the mean in place of those that the digits of the service time cannot tell from it."""
     rates: Array = run.io_rate.value
     mean = float(rates.mean())
     if not run.queue_known:

@@ -13,14 +13,14 @@ from planner import render
 from planner.demand import Counts
 from planner.measurements import Run
 from planner.render.text import from_to
-from planner.sizing.answer import NOT_SURE, AliasAnswer, NamedReading
+from planner.sizing.answer import NOT_SURE, AliasAnswer, NamedDemand
 from planner.units import percent, readable
 
 LEAST_ERROR: Final = 0.005  # of a wait; less is negligible
 RANGE_ONLY: Final = (
     "Where no queue was measured, that I/Os of several volumes come together moves the range only."
 )
-MOST_NAMED: Final = 4  # readings beside the preferred one
+MOST_NAMED: Final = 4  # candidates beside the preferred one
 PATH_SHARE: Final = 1 / 3  # of the service time in pend or disconnect: the limit lies behind the volume
 
 
@@ -31,13 +31,13 @@ def each_in(intervals: Sequence[str]) -> str:
     return f", each {'in the worst' if worst else 'by the mean'} of its intervals" if chosen else ""
 
 
-def demand(readings: Sequence[NamedReading], recommended: int) -> str:
-    """Name the reading that was taken and what the others would say."""
-    first = readings[0]
+def demand(demands: Sequence[NamedDemand], recommended: int) -> str:
+    """Name the candidate that was taken and what the others would say."""
+    first = demands[0]
     about = "about " if first.kind == "closed" and not first.words.startswith("about") else ""
     aliases = render.counted(recommended, "alias", "aliases")
     text = f"Demand: {about}{first.words}; {aliases} would give {readable(first.io_rate)}/s."
-    others = list(dict.fromkeys(map(_short, readings[1:])))
+    others = list(dict.fromkeys(map(_short, demands[1:])))
     if len(others) > MOST_NAMED:
         others = [*others[: MOST_NAMED - 1], f"... {others[-1]}"]
     if others:
@@ -45,12 +45,12 @@ def demand(readings: Sequence[NamedReading], recommended: int) -> str:
     return text
 
 
-def _short(reading: NamedReading) -> str:
-    words = reading.words
-    if reading.kind == "closed" and reading.population is not None:
-        words = f"{readable(reading.population)} requester{'' if reading.population == 1 else 's'}"
-    count = "no count" if reading.count is None else render.counted(reading.count, "alias", "aliases")
-    return f"{words} ({count}, {readable(reading.io_rate)}/s)"
+def _short(named: NamedDemand) -> str:
+    words = named.words
+    if named.kind == "closed" and named.population is not None:
+        words = f"{readable(named.population)} requester{'' if named.population == 1 else 's'}"
+    count = "no count" if named.count is None else render.counted(named.count, "alias", "aliases")
+    return f"{words} ({count}, {readable(named.io_rate)}/s)"
 
 
 def of_volume(runs: Sequence[Run], counts: Counts, *, bursty: bool, several: bool) -> list[str]:

@@ -211,12 +211,14 @@ def fit_volumes(run: Run, law: Law, observed: Observed) -> FittedVolumes | None:
     if not observed.tries or not math.isfinite(observed.length) or not run.aliases:
         return None
     rate = observed.mean_tries / observed.length
-    found = [(_distance(reading.pool, observed, rate), reading) for reading in candidates_of_pool(run, law)]
+    found = [
+        (_distance(candidate.pool, observed, rate), candidate) for candidate in candidates_of_pool(run, law)
+    ]
     found.sort(key=lambda item: item[0])
     least, best = found[0]
     if not least <= WORST:
         return None
-    near = tuple(reading.pool for distance, reading in found if distance <= least + CHI_SQUARE_95)
+    near = tuple(candidate.pool for distance, candidate in found if distance <= least + CHI_SQUARE_95)
     return FittedVolumes(pools=near, words=best.words())
 
 

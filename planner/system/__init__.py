@@ -9,14 +9,14 @@ from planner.errors import InputError
 from planner.quantity import vary
 from planner.system.answer import SystemAnswer, SystemComparison, compare
 from planner.system.description import System
-from planner.system.figures import Found, Number, figures
+from planner.system.figures import Number, SystemResult, figures
 from planner.system.grid import SystemGrid, over
 from planner.system.measured import from_measurements, template
 from planner.system.reading import apply, find, is_system, parse_range, parse_system, read_system
 from planner.system.schema import json_schema
 
 __all__ = [
-    "Found", "Number", "System", "SystemAnswer", "SystemComparison", "SystemGrid", "compare",
+    "Number", "System", "SystemAnswer", "SystemComparison", "SystemGrid", "SystemResult", "compare",
     "from_measurements", "is_system", "json_schema", "parse_system", "read_system", "solve", "template", "whatif",
 ]  # fmt: skip
 

@@ -13,7 +13,7 @@ from planner.answer import Answer, tabled
 from planner.quantity import column
 from planner.render.text import listed
 from planner.system.description import System
-from planner.system.figures import COST_FACTOR, OUTSIDE, Found, Number, solve_all
+from planner.system.figures import COST_FACTOR, OUTSIDE, Number, SystemResult, solve_all
 from planner.system.schema import TABLES
 from planner.units import GIB, MILLISECOND, ends, percent, readable
 
@@ -82,7 +82,7 @@ class SystemAnswer(Answer):
     ROWS: ClassVar = "rows"
 
     system: System
-    found: Found
+    found: SystemResult
 
     @property
     def unit(self) -> str:
@@ -125,7 +125,7 @@ class SystemAnswer(Answer):
         if self.system.of("volumes"):
             yield FigureLine(top, "I/Os of guests", found.io_rate, "/s")
         if found.storage:
-            yield from self._storage("Storage", found.storage)
+            yield from self._storage(found.storage)
         for name, station in found.stations.items():
             for key, (label, unit, factor) in STATIONS.items():
                 what = f"{name} ({found.devices[name]}): {label}"
@@ -138,7 +138,8 @@ class SystemAnswer(Answer):
         for name, number in found.elasticity.items():
             yield FigureLine("Elasticity: percent of throughput for one percent of", name, number)
 
-    def _storage(self, title: str, found: Mapping[str, Number]) -> Iterator[FigureLine]:
+    def _storage(self, found: Mapping[str, Number]) -> Iterator[FigureLine]:
+        title = "Storage"
         yield FigureLine(title, "overcommitment", found["overcommitment"])
         yield FigureLine(title, "frames for pages", found["frames_for_pages"], "GiB", PAGES_GIB)
         yield FigureLine(title, "pages without a frame", found["pages_without_frame"], "GiB", PAGES_GIB)
@@ -223,7 +224,9 @@ def _ends(number: Number, factor: float) -> tuple[str, ...]:
     return tuple("none" if text == "saturated" else text for text in texts)
 
 
-def _notes(system: System, found: Found, sensitive: float = 10.0, coarse: float = 0.1) -> Iterator[str]:
+def _notes(
+    system: System, found: SystemResult, sensitive: float = 10.0, coarse: float = 0.1
+) -> Iterator[str]:
     """Assumptions first, the next step last; a `sensitive` elasticity is one too large for an answer.
 
     Digits that leave a share of `coarse` open are told.
@@ -445,7 +448,7 @@ def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
     rows = []
     for table, key in differ:
         found = effects.get((table, key))
-        rate = found.throughput.value if isinstance(found, Found) else None
+        rate = found.throughput.value if isinstance(found, SystemResult) else None
         effect = rate / before - 1 if rate is not None and before else None
         effect = 0.0 if effect is not None and math.isclose(effect, 0.0, abs_tol=1e-9) else effect
         declared = TABLES[table.partition("[")[0]].bare(key)
@@ -458,7 +461,7 @@ def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
 
 
 def _bounds(
-    headline: str, pairs: Sequence[tuple[str, Found]], unit: str, axes: style.Axes | None
+    headline: str, pairs: Sequence[tuple[str, SystemResult]], unit: str, axes: style.Axes | None
 ) -> style.Axes:
     """Bounds as hollow points and the throughput as a full one with its interval, for one system or two."""
     names = [n for n in dict.fromkeys(n for _, f in pairs for n, _ in f.ranked())]

@@ -50,7 +50,7 @@ OUTSIDE: Final = Number(None, None, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SystemResult:
     """All numbers of one system; times in seconds, sizes in bytes.
 
     * `throughput`, `miss_ratio`, `io_rate` and `page_rate`: page touches (or I/Os), misses per page visit, I/Os of
@@ -172,7 +172,7 @@ def outside_mode(system: System) -> bool:
     return False
 
 
-def figures(systems: Sequence[System], *, elastic: bool) -> list[Found]:
+def figures(systems: Sequence[System], *, elastic: bool) -> list[SystemResult]:
     """Numbers of systems of equal structure; elasticities where asked for."""
     first = systems[0]
     outside = outside_mode(first)
@@ -181,18 +181,18 @@ def figures(systems: Sequence[System], *, elastic: bool) -> list[Found]:
     case = sets.scenarios(moved.values())
     outcome, error = outcome_of(case), law_error(first)
     return [
-        _Maker(system, k, sets, case, outcome, error, outside, moved).found()
+        _ScenarioResult(system, k, sets, case, outcome, error, outside, moved).found()
         for k, system in enumerate(systems)
     ]
 
 
-def solve_all(systems: Sequence[System], block: int = 512) -> list[Found | str]:
+def solve_all(systems: Sequence[System], block: int = 512) -> list[SystemResult | str]:
     """Figures of every system, or why it cannot run; those of one structure side by side.
 
     What a `block` of scenarios needs stays in the cache.
     """
     groups = by_key((structure(system), k) for k, system in enumerate(systems))
-    found: list[Found | str] = [""] * len(systems)
+    found: list[SystemResult | str] = [""] * len(systems)
     for places in groups.values():
         for start in range(0, len(places), block):
             part = places[start : start + block]
@@ -201,7 +201,7 @@ def solve_all(systems: Sequence[System], block: int = 512) -> list[Found | str]:
     return found
 
 
-def _together(systems: Sequence[System]) -> list[Found | str]:
+def _together(systems: Sequence[System]) -> list[SystemResult | str]:
     """All at once; one that cannot run or be solved parts them until it stands alone."""
     try:
         return list(figures(systems, elastic=False))
@@ -226,7 +226,7 @@ def _moved(system: System) -> dict[str, Place]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Maker:
+class _ScenarioResult:
     """Turns arrays of all moves, scenarios and sets into the numbers of one scenario, `system`, the `k`-th."""
 
     system: System
@@ -298,7 +298,7 @@ class _Maker:
                 found[label] = f"{one[0]} {one[1] if less else 'more'}", less or more
         return found
 
-    def found(self) -> Found:
+    def found(self) -> SystemResult:
         """All numbers of the scenario."""
         out, system = self.outcome, self.system
         known = "calibrated" if _as_measured(system) else "predicted"
@@ -315,7 +315,7 @@ class _Maker:
             part = float(self.rows(rate)[0, 0]) / whole if alone and whole else math.inf
             return flow(rate, "predicted", most=most * part if part else math.inf)
 
-        return Found(
+        return SystemResult(
             throughput=OUTSIDE if out.throughput is None else flow(out.throughput, "predicted", most=most),
             miss_ratio=self._miss(),
             io_rate=carried(out.io_rate),

@@ -14,7 +14,7 @@ from planner.errors import InputError, PlannerError, ReportError
 from planner.quantity import LARGEST_GRID, Quantity, column
 from planner.system.answer import SystemAnswer, said, throughput_unit
 from planner.system.description import Entry, System
-from planner.system.figures import Found, solve_all
+from planner.system.figures import SystemResult, solve_all
 from planner.system.reading import Selected, recheck
 from planner.units import EXACT, MICROSECOND, MILLISECOND, given, readable
 
@@ -34,12 +34,12 @@ class SystemGrid(Answer):
     ranges: tuple[Selected, ...]
     settings: tuple[tuple[float | str, ...], ...]
     systems: tuple[System, ...]
-    found: tuple[Found | str, ...]
+    found: tuple[SystemResult | str, ...]
 
     @property
-    def solved(self) -> dict[int, Found]:
+    def solved(self) -> dict[int, SystemResult]:
         """Figures of the rows that can run."""
-        return {k: each for k, each in enumerate(self.found) if isinstance(each, Found)}
+        return {k: each for k, each in enumerate(self.found) if isinstance(each, SystemResult)}
 
     @property
     def exit_code(self) -> int:
@@ -90,7 +90,7 @@ class SystemGrid(Answer):
         """One row a combination: what varied, throughput with its interval, misses, pages, each station."""
 
         def station(name: str, key: str, unit: str = "", factor: float = 1.0) -> Quantity:
-            def value(row: Found | None) -> float | None:
+            def value(row: SystemResult | None) -> float | None:
                 found = None if row is None else row.stations[name][key].value
                 return None if found is None else found / factor
 
@@ -176,7 +176,7 @@ class SystemGrid(Answer):
         return axes
 
 
-def _bottleneck(found: Found | None) -> str:
+def _bottleneck(found: SystemResult | None) -> str:
     if found is None:
         return "cannot run"
     return next((name for name, _ in found.ranked()), "-")

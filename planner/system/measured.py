@@ -14,7 +14,7 @@ import numpy as np
 
 from planner import measurements
 from planner.demand import Law, candidates_of_pool
-from planner.demand.pool_readings import joined
+from planner.demand.drawn_pool import joined
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.lazy import pl

@@ -11,13 +11,13 @@ from planner import queueing
 from planner.demand import (
     Law,
     Target,
+    drawn_pool,
     pool_draws,
-    pool_readings,
     pooled,
     read_volumes,
     unlimited,
 )
-from planner.demand.pool_readings import PoolRow
+from planner.demand.drawn_pool import PoolRow
 from planner.demand.pooled import read_pool_at_several
 from planner.demand.read import make_rows, poisson_ratio
 from planner.interval import Interval
@@ -38,36 +38,36 @@ def test_laws_with_unlimited_servers_carry_the_load(inflation: float) -> None:
     """Every I/O is served at once: mean in service is the load, single ones have the law of M/M/inf."""
     law = Law(inflation=inflation, redrive_time=0.0, model_error=0.02)
     loads = RATES * SERVICES
-    readings = read_volumes(*rows(np.where(loads < 0.15, loads**2 / (1 - loads), QUEUES)), law=law)
-    laws, mean, _ = unlimited.present(readings, 600)  # long tails reach far
-    used = np.nonzero(readings.used)
+    candidates = read_volumes(*rows(np.where(loads < 0.15, loads**2 / (1 - loads), QUEUES)), law=law)
+    laws, mean, _ = unlimited.present(candidates, 600)  # long tails reach far
+    used = np.nonzero(candidates.used)
     np.testing.assert_allclose(laws.sum(axis=0), 1.0, rtol=1e-9)
-    load, batch = readings.demands.load[used], readings.demands.batch[used]
-    opened = (np.isfinite(load) & (readings.demands.on_load[used] < 4)) | np.isfinite(batch)
+    load, batch = candidates.demands.load[used], candidates.demands.batch[used]
+    opened = (np.isfinite(load) & (candidates.demands.on_load[used] < 4)) | np.isfinite(batch)
     n = np.arange(601)
     if inflation == 0:
         np.testing.assert_allclose(mean[opened], load[opened], rtol=1e-6)
         assert used[1][0] == 0
         poisson = laws[:, 0]
-        load = readings.demands.load[0, 0]
+        load = candidates.demands.load[0, 0]
         np.testing.assert_allclose(poisson[:4], np.exp(-load) * load ** n[:4] / [1, 1, 2, 6], rtol=1e-9)
 
 
 def test_the_base_of_a_poisson_volume_is_a_loss_system() -> None:
     law = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
     loads = RATES * SERVICES
-    readings = read_volumes(*rows(loads**2 / (1 - loads)), law=law)
-    laws, mean, flow = unlimited.present(readings, 160)
-    poisson = np.nonzero(readings.used)[1] == 0
-    busy = unlimited.base_busy(readings, mean, flow)[poisson]
-    expected = 1 - 1 / (1 + readings.demands.load[:, 0])
+    candidates = read_volumes(*rows(loads**2 / (1 - loads)), law=law)
+    laws, mean, flow = unlimited.present(candidates, 160)
+    poisson = np.nonzero(candidates.used)[1] == 0
+    busy = unlimited.base_busy(candidates, mean, flow)[poisson]
+    expected = 1 - 1 / (1 + candidates.demands.load[:, 0])
     np.testing.assert_allclose(busy, expected)
     usage, _ = unlimited.alias_law(laws[:, poisson], busy, np.arange(161.0))
     # What the base does not carry overflows: the load less its busy share (Erlang 1917).
-    np.testing.assert_allclose(np.arange(161) @ usage, readings.demands.load[:, 0] - expected, rtol=1e-6)
+    np.testing.assert_allclose(np.arange(161) @ usage, candidates.demands.load[:, 0] - expected, rtol=1e-6)
 
 
-def test_draws_of_certain_readings_are_the_convolution() -> None:
+def test_draws_of_certain_candidates_are_the_convolution() -> None:
     """One reading a volume leaves nothing to draw: E[(O - A)+] of the sum, here by brute force."""
     loads = RATES * SERVICES
     read = read_volumes(
@@ -75,14 +75,14 @@ def test_draws_of_certain_readings_are_the_convolution() -> None:
     )
     only = np.zeros_like(read.weight)
     only[:, 0] = 1.0
-    asks = unlimited.asked(replace(read, weight=only))
+    use = unlimited.alias_use(replace(read, weight=only))
     total = np.ones(1)
     for volume in range(RATES.size):
-        total = np.convolve(total, asks.usage[:, volume])
+        total = np.convolve(total, use.usage[:, volume])
     expected = [float(np.maximum(np.arange(total.size) - a, 0) @ total) for a in range(6)]
-    queues = pool_draws.drawn(asks, 5, 4)
+    queues = pool_draws.drawn(use, 5, 4)
     np.testing.assert_allclose(
-        queues, pool_readings.HELD * np.array(expected)[:, None] * np.ones(4), rtol=1e-6, atol=1e-12
+        queues, drawn_pool.HELD * np.array(expected)[:, None] * np.ones(4), rtol=1e-6, atol=1e-12
     )
 
 
@@ -100,7 +100,7 @@ def test_the_law_of_the_queue_is_near_exact_solutions() -> None:
     )
     expected = (exact.queue_length - exact.in_gap).sum(axis=-1)
     off = np.log(read.queued(counts) / expected)
-    assert (np.abs(off[expected > 0.01]) < 3 * pool_readings.LAW_ERROR).all()
+    assert (np.abs(off[expected > 0.01]) < 3 * drawn_pool.LAW_ERROR).all()
 
 
 def test_without_aliases_the_queues_are_those_measured_and_never_rise() -> None:
@@ -160,7 +160,7 @@ def test_a_row_with_aliases_in_use_is_solved_by_the_pool() -> None:
     alone = read_pool(*rows(), law=LAW)
     queues = alone.volume_queues([2])[:, 0]
     again = read_pool(*rows(queues), aliases=2, law=LAW)
-    assert again.queued([2])[0] == pytest.approx(queues.sum(), rel=pool_readings.LAW_ERROR)
+    assert again.queued([2])[0] == pytest.approx(queues.sum(), rel=drawn_pool.LAW_ERROR)
     expected, point = alone.point_and_range()[0], again.point_and_range()[0]
     assert point > 2 and abs(point - expected) <= max(2, 0.4 * expected)
 
@@ -230,7 +230,7 @@ def test_digits_leave_a_queue_open_as_a_uniform_error_of_each_volume_does() -> N
     row = make_rows(*rows()[:2], Interval.around(QUEUES + 1, halves), 0)
     within = (np.arange(100_000) + 0.5) / 50_000 - 1
     expected = np.sqrt(sum((half * within).var() for half in halves))
-    missed, _ = pool_readings.missed_by(np.zeros(1), row)  # ln of digits over the queue and digits
+    missed, _ = drawn_pool.missed_by(np.zeros(1), row)  # ln of digits over the queue and digits
     total = row.queue.sum()
     assert total / (np.exp(-missed[0]) - 1) == pytest.approx(expected, rel=1e-6)
 
@@ -329,7 +329,7 @@ def test_volumes_that_agree_on_their_waits_may_all_be_hits_and_misses_of_a_cache
     load, service = np.array([0.2, 0.3, 0.4, 0.25, 0.35, 0.3]), 2e-3
     alike = 4.0 * load**2 / (1 - load)
 
-    def read(queue: np.ndarray) -> pool_readings.PoolReadings:
+    def read(queue: np.ndarray) -> drawn_pool.DrawnPool:
         row = (Interval.around(load / service, 0.05), Interval.around(np.full(6, service), 5e-6))
         return read_pool(*row, Interval.around(queue, 0.005), law=law)
 
@@ -339,7 +339,7 @@ def test_volumes_that_agree_on_their_waits_may_all_be_hits_and_misses_of_a_cache
     low = found.point_and_range()[1]
     assert np.argmax(queues <= 0.05 * load.sum()) <= low <= 3
     unlike = read(alike * np.array([0.3, 2.9, 0.3, 2.9, 0.3, 2.9]))
-    weights = [pool_draws._alike(each.readings) for each in (found, unlike)]
+    weights = [pool_draws._alike(each.candidates) for each in (found, unlike)]
     assert weights[0] == pytest.approx(1.0, abs=0.01) and weights[1] < 0.6
     monkeypatch.setattr(pool_draws, "SLOW", 1e-12)
     assert read(alike).point_and_range()[1] == low

@@ -12,10 +12,10 @@ import pytest
 
 import planner
 from planner.demand import Law, chains, kinds, read_volumes
-from planner.demand.pool_readings import PoolRow
+from planner.demand.drawn_pool import PoolRow
 from planner.demand.pooled import read_pool_at_several, read_pools
 from planner.demand.together import _all_at_once, _partly, beyond, in_batches, in_rare_bursts, queued
-from planner.demand.unlimited import asked
+from planner.demand.unlimited import alias_use
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.reports.membership import read_membership
@@ -73,7 +73,7 @@ def test_more_comes_beyond_the_aliases_the_more_comes_together() -> None:
     """Convex order: for every count of aliases, in every pool of one demand."""
     rate, service = exact([300.0] * 4), exact([1e-3] * 4)
     read = read_volumes(rate, service, exact([0.4] * 4), law=LAW)
-    use = asked(read)
+    use = alias_use(read)
     queues = [beyond(use, 40, share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
     for less, more in pairwise(queues):
         assert (more >= less - 1e-5).all()  # of the sum over the common number
@@ -163,9 +163,9 @@ def test_one_share_fits_two_rows_of_volumes_that_act_together() -> None:
     rate, service, queue = exact([300.0] * 6), exact([1e-3] * 6), exact([0.15] * 6)
     alone = PoolRow(rate, service, queue)
     (pool,) = read_pools([alone], law=LAW)
-    use = in_batches(pool.readings)
+    use = in_batches(pool.candidates)
     for share in (0.0, 1.0):
-        seen = 1.5 * beyond(use if share else asked(pool.readings), 4, share)[4] / 6
+        seen = 1.5 * beyond(use if share else alias_use(pool.candidates), 4, share)[4] / 6
         found = read_pool_at_several([alone, PoolRow(rate, service, exact([seen] * 6), 4)], law=LAW)
         assert found.together is not None
         low, value, high = found.together

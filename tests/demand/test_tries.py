@@ -176,20 +176,20 @@ def test_whatever_ends_at_aliases_found_the_base_busy() -> None:
     rates, service = np.array([120.0, 300.0, 80.0]), np.full(3, 1.3e-3)
     queue = np.array([0.3, 0.8, 0.2])
     rows = [Interval(each, each, each) for each in (rates, service, queue)]
-    readings = read_volumes(*rows, law=LAW)
-    asks = unlimited.asked(readings)
-    _, mean, flow = unlimited.present(unlimited._weighted(readings, readings.weight), unlimited.LEVELS)
-    assert (asks.ends.sum(axis=0) <= asks.rate * (1 + 1e-9)).all() and mean.size == flow.size
+    candidates = read_volumes(*rows, law=LAW)
+    use = unlimited.alias_use(candidates)
+    _, mean, flow = unlimited.present(unlimited._weighted(candidates, candidates.weight), unlimited.LEVELS)
+    assert (use.ends.sum(axis=0) <= use.rate * (1 + 1e-9)).all() and mean.size == flow.size
     taken = np.zeros(3)
-    np.add.at(taken, asks.volume, asks.weight * asks.ends.sum(axis=0))
-    fails = together.failing(asks, 40, 0.0)
+    np.add.at(taken, use.volume, use.weight * use.ends.sum(axis=0))
+    fails = together.failing(use, 40, 0.0)
     assert fails[0] == pytest.approx(together.FAILED * taken.sum(), rel=1e-6)
     assert (np.diff(fails) <= 1e-9).all()
-    full = together.failing(asks, 40, 1.0)
+    full = together.failing(use, 40, 1.0)
     assert (
         full[0] == pytest.approx(fails[0], rel=1e-6) and full[8] > fails[8]
     )  # later where bursts come together
-    draws = drawn_fails(asks, 40, DRAWS)
+    draws = drawn_fails(use, 40, DRAWS)
     assert draws.mean(axis=1)[:6] == pytest.approx(fails[:6], rel=0.05)
 
 

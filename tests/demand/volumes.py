@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from planner.demand import Law, Target
-from planner.demand.pool_readings import PoolReadings, PoolRow
+from planner.demand.drawn_pool import DrawnPool, PoolRow
 from planner.demand.pooled import read_pools
 from planner.interval import Interval
 from tests.demand import simulation as sim
@@ -317,6 +317,6 @@ def in_seconds(part: list[float], service: float) -> list[float]:
 
 def read_pool(
     io_rate: Interval, service: Interval, queued: Interval, *, aliases: int = 0, law: Law, growth: float = 0.0
-) -> PoolReadings:
+) -> DrawnPool:
     """One pool alone."""
     return read_pools([PoolRow(io_rate, service, queued, aliases)], law=law, growth=growth)[0]

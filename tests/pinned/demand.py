@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from planner.demand import Law, Target, point_and_range, read_several, read_volumes
-from planner.demand.pool_readings import PoolReadings, PoolRow
+from planner.demand.candidates import Candidates
+from planner.demand.drawn_pool import DrawnPool, PoolRow
 from planner.demand.pooled import read_pool_at_several
-from planner.demand.readings import Readings
 from planner.interval import Interval
 from tests.demand.volumes import read_pool
 
@@ -40,7 +40,7 @@ def answer(case: dict[str, Any]) -> Any:
     return _of_volumes(read.grown(case["growth"]) if case["growth"] else read, target)
 
 
-def _of_volumes(read: Readings, target: Target) -> Any:
+def _of_volumes(read: Candidates, target: Target) -> Any:
     counts = point_and_range(read, target)
     here = np.arange(read.volumes), counts.chosen
     first = read.predict([0, 1, 3, 8])
@@ -55,7 +55,7 @@ def _of_volumes(read: Readings, target: Target) -> Any:
 
 
 def _of_pool(rows: list[Any], law: Law, growth: float, target: Target) -> Any:
-    found: PoolReadings = (
+    found: DrawnPool = (
         read_pool(*rows[0][:3], aliases=rows[0][3], law=law, growth=growth)
         if len(rows) == 1
         else read_pool_at_several([PoolRow(*row) for row in rows], law=law, growth=growth)

@@ -117,6 +117,22 @@ def test_lengths_that_no_source_says_are_the_usual_time_to_the_next_interval() -
     assert "longer than the time" not in "; ".join(need(moved).notes)  # type: ignore[attr-defined]
 
 
+def test_a_clock_set_forward_leaves_no_gap_where_its_offset_is_known() -> None:
+    """Six quarters of an hour on end: summer time begins after the third, by the wall clock an hour later."""
+    frame = small(utc_offset=3600)
+    summer = pl.col("start") >= pl.col("start").min() + pl.duration(minutes=45)
+    later = frame.with_columns(
+        pl.when(summer).then(pl.col("start") + pl.duration(hours=1)).otherwise("start"),
+        utc_offset=pl.when(summer).then(7200).otherwise(3600).cast(pl.Int32),
+    )
+    assert "gap" not in "; ".join(need(later).notes)  # type: ignore[attr-defined]
+    unknown = later.with_columns(utc_offset=pl.lit(None, pl.Int32))
+    assert "1 gap, 1 hour" in "; ".join(need(unknown).notes)  # type: ignore[attr-defined]
+    longer = later.with_columns(pl.col("interval") + 300.0)
+    assert "6 intervals" not in (told := "; ".join(need(longer).notes))  # type: ignore[attr-defined]
+    assert "5 intervals longer than the time to the next one" in told
+
+
 @pytest.mark.long
 def test_a_clock_set_back_is_two_hours_with_its_offset_and_refused_without() -> None:
     """An hour comes twice where summer time ends, here four intervals; one moment by two clocks is one."""

@@ -6,6 +6,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from planner.errors import InputError, ReportError
@@ -120,6 +121,12 @@ def test_what_is_no_series_is_refused_with_its_line(
         read_series(written(tmp_path, rows, header))
     assert refused.value.line == line
     assert said in str(refused.value)
+
+
+def test_a_frame_without_rows_is_refused_as_a_file_is() -> None:
+    """The same words for both; a frame has no line."""
+    with pytest.raises(ReportError, match="no rows: expected a measured series"):
+        read_series(pl.DataFrame({"start": [], "io_rate": []}))
 
 
 def test_a_clock_that_leaps_is_refused(tmp_path: Path) -> None:

@@ -302,6 +302,22 @@ def test_track_record_compares_equal_loads() -> None:
             track_record(pl.concat([before, same]), since)
 
 
+def test_since_is_by_its_own_clock_where_it_says_one() -> None:
+    """Measured by a clock two hours ahead of UTC: midnight there is 22:00 UTC; all is over at midnight UTC."""
+    before = pool_rows("steady", seed=8, volumes=2, intervals=2).with_columns(
+        utc_offset=pl.lit(7200, pl.Int32)
+    )
+    later = before.with_columns(
+        pl.col("start") + timedelta(days=7), pl.lit(8, dtype=pl.UInt16).alias("pool_aliases")
+    )
+    frame = pl.concat([before, later])
+    for since in ("2026-03-09", "2026-03-09T00:00+02:00", "2026-03-08T22:00+00:00"):
+        (pool,) = track_record(frame, since).pools
+        assert (pool.before, pool.after) == (0, 8)
+    with pytest.raises(InputError, match="expected a time with measured intervals before it"):
+        track_record(frame, "2026-03-09T00:00+00:00")
+
+
 @pytest.mark.long
 def test_aliases_that_were_added_since_the_interval_that_decides_are_said() -> None:
     before = pool_rows("steady", seed=8, volumes=2, intervals=2)

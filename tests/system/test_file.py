@@ -16,7 +16,7 @@ from planner import InfeasibleError, InputError, PlannerError, ReportError
 from planner import system as model
 from planner.errors import ConvergenceError
 from planner.system.description import System
-from planner.system.figures import Found, figures
+from planner.system.figures import SystemResult, figures
 from planner.system.measured import TEMPLATES
 from planner.system.reading import parse_system
 from planner.system.schema import TABLES
@@ -200,7 +200,7 @@ def test_what_an_elasticity_steps_to_may_not_run() -> None:
     """Twice 700/s is more than a volume of 1.3 ms carries, 11 guests more than fit: neither was asked."""
     found = model.solve(IO, ["guests.io_rate=700/s"]).found
     (row,) = model.whatif(IO, ["guests.io_rate=700/s:700/s:1/s"]).found
-    assert isinstance(row, Found)
+    assert isinstance(row, SystemResult)
     assert found.throughput == row.throughput and found.throughput.value == pytest.approx(700)
     assert found.elasticity["guests.count"].value is None
     step, why = found.unmoved["guests.count"]
@@ -233,7 +233,7 @@ def test_a_90_percent_end_that_cannot_run_is_open() -> None:
     exact = model.solve(IO.replace("1.3\n", "1.300\n"), ["guests.io_rate=760/s"]).found
     assert not exact.stopped and exact.stations["v"]["response"].high < 1
     grid = model.whatif(IO, ["guests.io_rate=736/s:772/s:6/s"])
-    assert [isinstance(each, Found) for each in grid.found] == [True] * 6 + [False]
+    assert [isinstance(each, SystemResult) for each in grid.found] == [True] * 6 + [False]
     assert "5 of 7 cannot run at a 90 % end" in grid.text()
     with pytest.raises(InfeasibleError, match=r"770 I/Os/s come to volumes\[v\], which carry 769\.2/s"):
         model.solve(IO, ["guests.io_rate=770/s"])
@@ -372,7 +372,7 @@ def test_a_grid_crosses_what_contradicts_itself() -> None:
 def test_a_grid_crosses_what_could_not_be_solved(monkeypatch: pytest.MonkeyPatch) -> None:
     """One scenario does not stop the others, and is told without a residual."""
 
-    def lacking(systems: Sequence[System], *, elastic: bool) -> list[Found]:
+    def lacking(systems: Sequence[System], *, elastic: bool) -> list[SystemResult]:
         if any(system.of("guests")[0].numbers["count"] == 2.0 for system in systems):
             raise ConvergenceError("alias pool with 8 aliases", 2.8e-7, 200)
         return figures(systems, elastic=elastic)

@@ -126,8 +126,6 @@ _SPAN: Final = re.compile(r"\s*(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>[a-z]+
 def parse_growth(text: str) -> float:
     """Read a growth rate.
 
-    Examples
-    --------
     >>> parse_growth("20%/year")
     0.2
     """
@@ -141,8 +139,6 @@ def parse_growth(text: str) -> float:
 def parse_event(text: str) -> tuple[date, float]:
     """Read an event.
 
-    Examples
-    --------
     >>> parse_event("2027-03-01:+30%")
     (datetime.date(2027, 3, 1), 1.3)
     """
@@ -160,8 +156,6 @@ def parse_event(text: str) -> tuple[date, float]:
 def parse_horizon(text: str) -> int:
     """Read how far ahead to look.
 
-    Examples
-    --------
     >>> parse_horizon("5years"), parse_horizon("400d")
     (1826, 400)
     """

@@ -24,7 +24,7 @@ from planner.site.series import SeriesLabel, began
 from planner.sizing.comparison import Count
 from planner.sizing.gaps import below_floor, floor_words
 from planner.sizing.need import Need, need
-from planner.sizing.sized import Known
+from planner.sizing.sized import ReadCache
 from planner.units import percent, readable
 
 NEARNESS: Final = 0.005  # of a load that a limit is met at
@@ -193,7 +193,7 @@ def answer_part(part: PoolQuestions) -> list[PoolLimits]:
     """Each pool of a part."""
     decided = decided_pools(part)
     pools = [each for each in decided if isinstance(each, DecidedPool)]
-    known = Known()
+    known = ReadCache()
     while wanted := [(pool.run, *each) for pool in pools for each in pool.wanted() if each[1]]:
         _ask(wanted, part, known)
     how = (
@@ -203,7 +203,9 @@ def answer_part(part: PoolQuestions) -> list[PoolLimits]:
     return [each.limits(how) if isinstance(each, DecidedPool) else each for each in decided]
 
 
-def _ask(wanted: Sequence[tuple[Run, NeedsByLoad, set[float]]], part: PoolQuestions, known: Known) -> None:
+def _ask(
+    wanted: Sequence[tuple[Run, NeedsByLoad, set[float]]], part: PoolQuestions, known: ReadCache
+) -> None:
     """What each pool needs at multiples of its load, all of them at once."""
     for ahead in (True, False):
         asked = [

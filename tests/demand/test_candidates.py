@@ -1,4 +1,4 @@
-"""What readings promise: the measured queue back, ordered ranges and bands, an answer for every queue."""
+"""What candidates promise: the measured queue back, ordered ranges and bands, an answer for every queue."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from planner import queueing
 from planner.demand import (
+    Candidates,
     Law,
-    Readings,
     Target,
     chains,
     in_words,
+    inversion,
     kinds,
     point_and_range,
     priors,
     read_several,
     read_volumes,
-    rowwise,
     steady,
 )
 from planner.demand.read import make_rows
@@ -32,7 +32,7 @@ LAW = Law(inflation=0.1, redrive_time=5e-5, model_error=0.02)
 PLAIN = Law(inflation=0.0, redrive_time=4e-5, model_error=0.02)
 
 
-def read(rate: object, service: object, queue: object, aliases: object = 0, law: Law = LAW) -> Readings:
+def read(rate: object, service: object, queue: object, aliases: object = 0, law: Law = LAW) -> Candidates:
     rates, services, queues = (np.atleast_1d(np.asarray(x, dtype=float)) for x in (rate, service, queue))
     return read_volumes(
         Interval.around(rates, 0.05), Interval.around(services, 5e-6), Interval.around(queues, 0.005), aliases=aliases,
@@ -42,14 +42,14 @@ def read(rate: object, service: object, queue: object, aliases: object = 0, law:
 
 @pytest.mark.parametrize("aliases", [0, 1, 3])
 def test_every_burst_gives_the_measured_row_back(aliases: int) -> None:
-    readings = read([100.0, 250.0, 40.0], [1e-3, 2e-3, 3e-3], [0.2, 1.5, 0.5], aliases)
-    found = readings.predict([aliases])
-    bursts = ~np.isin(readings.layout.kind, kinds.STEADY) & readings.used
+    candidates = read([100.0, 250.0, 40.0], [1e-3, 2e-3, 3e-3], [0.2, 1.5, 0.5], aliases)
+    found = candidates.predict([aliases])
+    bursts = ~np.isin(candidates.layout.kind, kinds.STEADY) & candidates.used
     assert bursts.sum() > 30
     for got, measured in (
-        (found.rate, readings.rows.rate),
-        (found.queue, readings.rows.queue),
-        (found.service, readings.rows.service),
+        (found.rate, candidates.rows.rate),
+        (found.queue, candidates.rows.queue),
+        (found.service, candidates.rows.service),
     ):
         expected = np.broadcast_to(measured[:, None], bursts.shape)[bursts]
         # Requesters always active or without think time may miss the row by the slack for rounding.
@@ -58,11 +58,11 @@ def test_every_burst_gives_the_measured_row_back(aliases: int) -> None:
 
 
 def test_counts_of_a_volume_ten_percent_busy_are_those_of_an_independent_prototype() -> None:
-    readings = read(
+    candidates = read(
         100.0, 1e-3, [0.1, 0.3, 0.8, 2.0], law=Law(inflation=0.15, redrive_time=4e-5, model_error=0.02)
     )
-    counts = readings.counts()
-    column = {kind: readings.layout.columns(kind).start for kind in range(len(kinds.KINDS))}
+    counts = candidates.counts()
+    column = {kind: candidates.layout.columns(kind).start for kind in range(len(kinds.KINDS))}
     for kind, expected in (
         (kinds.BATCHES, [3, 8, 20, 51]),
         (kinds.FIXED, [2, 5, 11, 28]),
@@ -71,11 +71,11 @@ def test_counts_of_a_volume_ten_percent_busy_are_those_of_an_independent_prototy
         np.testing.assert_allclose(counts[:, column[kind]], expected, atol=1)
 
 
-def test_weights_add_up_and_unused_readings_have_none() -> None:
-    readings = read([5.0, 100.0, 755.0], [1e-3, 1e-3, 1.3e-3], [0.0, 0.4, 1.84])
-    np.testing.assert_allclose(readings.weight.sum(axis=1), 1.0)
-    assert (readings.weight >= 0).all()
-    assert np.isnan(readings.counts()[~readings.used]).all()
+def test_weights_add_up_and_unused_candidates_have_none() -> None:
+    candidates = read([5.0, 100.0, 755.0], [1e-3, 1e-3, 1.3e-3], [0.0, 0.4, 1.84])
+    np.testing.assert_allclose(candidates.weight.sum(axis=1), 1.0)
+    assert (candidates.weight >= 0).all()
+    assert np.isnan(candidates.counts()[~candidates.used]).all()
 
 
 @pytest.mark.long
@@ -93,18 +93,18 @@ def test_what_cannot_give_the_row_has_no_weight() -> None:
 def test_an_open_volume_is_read_as_open(rate: float) -> None:
     load = rate * 1e-3
     queue = load**2 / (1 - load)
-    readings = read(rate, 1e-3, queue, law=Law(inflation=0.0, redrive_time=0.0, model_error=0.02))
-    assert readings.steady[0]
-    assert readings.kind(int(point_and_range(readings).chosen[0])) in {"poisson", "closed"}
-    assert readings.fits[0, 0]
+    candidates = read(rate, 1e-3, queue, law=Law(inflation=0.0, redrive_time=0.0, model_error=0.02))
+    assert candidates.steady[0]
+    assert candidates.kind(int(point_and_range(candidates).chosen[0])) in {"poisson", "closed"}
+    assert candidates.fits[0, 0]
 
 
 def test_a_benchmark_volume_is_read_as_a_few_requesters() -> None:
     law = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02)
-    readings = read_volumes(Interval.around(755.0, 0.5), Interval.around(1.3e-3, 0.15e-3), Interval.around(1.84, 0.005),
-                            law=law)  # fmt: skip
-    counts = point_and_range(readings)
-    assert readings.kind(int(counts.chosen[0])) == "closed"
+    rows = Interval.around(755.0, 0.5), Interval.around(1.3e-3, 0.15e-3), Interval.around(1.84, 0.005)
+    candidates = read_volumes(*rows, law=law)
+    counts = point_and_range(candidates)
+    assert candidates.kind(int(counts.chosen[0])) == "closed"
     assert counts.low[0] <= 2 <= counts.high[0] <= 4
 
 
@@ -112,18 +112,18 @@ def test_a_benchmark_volume_is_read_as_a_few_requesters() -> None:
 @settings(max_examples=8, deadline=None)
 @given(load=st.floats(0.03, 0.95), wait=st.floats(0.01, 60.0), service=st.floats(3e-4, 6e-3))
 def test_more_aliases_never_lengthen_a_wait(load: float, wait: float, service: float) -> None:
-    readings = read(load / service, service, wait * load)
-    found = readings.predict(range(12))
+    candidates = read(load / service, service, wait * load)
+    found = candidates.predict(range(12))
     wait = found.queue / found.rate
     falls = np.diff(wait, axis=-1)[np.isfinite(wait[..., :-1])]
     assert (falls[~np.isnan(falls)] <= 1e-9 * service).all()
-    counts = point_and_range(readings)
+    counts = point_and_range(candidates)
     assert 0 <= counts.low[0] <= counts.point[0] <= counts.high[0] <= counts.most[0] <= 255
 
 
 @settings(max_examples=4, deadline=None)
 @given(load=st.floats(0.03, 0.99), law=st.sampled_from([LAW, PLAIN]))
-@example(load=0.96484375, law=PLAIN)  # the likeliest reading changes between the waits that bound the range
+@example(load=0.96484375, law=PLAIN)  # the likeliest candidate changes between the waits that bound the range
 @pytest.mark.long
 def test_the_high_end_never_falls_as_the_queue_grows(load: float, law: Law) -> None:
     queues = np.geomspace(0.02, 500.0, 16)
@@ -141,19 +141,21 @@ def test_every_queue_has_an_answer() -> None:
 
 
 def test_growth_moves_every_demand_by_its_share() -> None:
-    readings = read([100.0, 500.0], [1e-3, 1.3e-3], [0.3, 0.9])
-    grown = readings.grown(0.01)
-    before, after = readings.predict([0, 3]), grown.predict([0, 3])
+    candidates = read([100.0, 500.0], [1e-3, 1.3e-3], [0.3, 0.9])
+    grown = candidates.grown(0.01)
+    before, after = candidates.predict([0, 3]), grown.predict([0, 3])
     share = after.rate / before.rate - 1
     # Not more than the demand grows; nearly as much where nothing holds it back.
     assert np.nanmax(share) <= 0.0101
     assert np.nanmin(share[..., 1]) > 0.0
-    assert (point_and_range(grown).high >= point_and_range(readings).high).all()
-    np.testing.assert_allclose(readings.grown(0.1).grown(0.1).demands.load, readings.grown(0.21).demands.load)
+    assert (point_and_range(grown).high >= point_and_range(candidates).high).all()
+    np.testing.assert_allclose(
+        candidates.grown(0.1).grown(0.1).demands.load, candidates.grown(0.21).demands.load
+    )
 
 
 @pytest.mark.long
-def test_a_second_row_tells_readings_apart() -> None:
+def test_a_second_row_tells_candidates_apart() -> None:
     one = read(100.0, 1e-3, 0.3, law=PLAIN)
     column = one.layout.columns(kinds.BATCHES).start
     truth = one.predict([3])
@@ -175,7 +177,7 @@ def test_a_second_row_tells_readings_apart() -> None:
 
 
 def test_what_is_tied_to_several_rows_has_the_latest_queue() -> None:
-    """Likely readings miss the queue of the latest row by no more than its digits; the first row stays."""
+    """Likely candidates miss the queue of the latest row by no more than its digits; the first row stays."""
     rows = [
         (
             Interval.around(np.array([100.0]), 0.05),
@@ -194,10 +196,10 @@ def test_what_is_tied_to_several_rows_has_the_latest_queue() -> None:
 
 
 def test_the_range_holds_the_count_of_every_kept_reading() -> None:
-    readings = read([100.0, 250.0, 300.0], 1e-3, [0.3, 1.2, 0.4])
-    counts, each = point_and_range(readings), readings.counts()
-    least = np.where(readings.kept, each, np.inf).min(axis=1)
-    most = np.where(readings.kept, each, -np.inf).max(axis=1)
+    candidates = read([100.0, 250.0, 300.0], 1e-3, [0.3, 1.2, 0.4])
+    counts, each = point_and_range(candidates), candidates.counts()
+    least = np.where(candidates.kept, each, np.inf).min(axis=1)
+    most = np.where(candidates.kept, each, -np.inf).max(axis=1)
     assert (counts.low <= least).all() and (counts.high >= most).all()
     assert (counts.low < counts.point).all()
 
@@ -229,10 +231,10 @@ def test_one_requester_fits_every_row_in_which_nothing_waits(gap: float) -> None
     rng = np.random.default_rng(20)
     service = rng.uniform(3e-4, 6e-3, 400).round(5)
     rate = (rng.uniform(0.01, 0.3, 400) / service).round(1)
-    readings = read(rate, service, 0.0, law=replace(PLAIN, redrive_time=gap))
-    alone = (readings.layout.kind == kinds.CLOSED) & (readings.layout.number == 0)
-    assert readings.demands.population[:, alone].tolist() == [[1.0]] * 400
-    assert readings.fits[:, alone].all()
+    candidates = read(rate, service, 0.0, law=replace(PLAIN, redrive_time=gap))
+    alone = (candidates.layout.kind == kinds.CLOSED) & (candidates.layout.number == 0)
+    assert candidates.demands.population[:, alone].tolist() == [[1.0]] * 400
+    assert candidates.fits[:, alone].all()
 
 
 @pytest.mark.parametrize(("present", "people"), [(0.3, 1), (1.0, 1), (1.0005, 2), (2.0, 2), (2.0005, 3)])
@@ -242,7 +244,7 @@ def test_there_are_as_many_requesters_as_ios_at_once(present: float, people: int
     exactly = [Interval(each, each, each) for each in (100.0, (present - queue) / 100.0, queue)]
     rows = make_rows(*exactly, 0)
     station = chains.DeviceStation(most=1, inflation=0.0, gap=np.zeros(1))
-    assert rowwise.fewest(np.zeros(1), np.zeros(1), rows, station, steady=True).tolist() == [people]
+    assert inversion.fewest(np.zeros(1), np.zeros(1), rows, station, steady=True).tolist() == [people]
 
 
 def test_a_target_is_met_at_its_limit() -> None:
@@ -276,21 +278,21 @@ def test_waits_that_are_longer_by_a_factor_meet_a_target_that_is_shorter_by_it()
 
 
 def test_targets_of_every_sort() -> None:
-    readings = read(100.0, 1e-3, 0.5)
-    default = readings.counts()
+    candidates = read(100.0, 1e-3, 0.5)
+    default = candidates.counts()
     for target in (Target(wait=0.05e-3), Target(queued=0.005), Target(wait=0.05e-3, queued=0.5)):
         np.testing.assert_allclose(
-            readings.counts(target), default, rtol=0.2, atol=1
+            candidates.counts(target), default, rtol=0.2, atol=1
         )  # inflation moves the shares
-    assert (readings.counts(Target(response=3e-3)) <= default)[readings.used].all()
+    assert (candidates.counts(Target(response=3e-3)) <= default)[candidates.used].all()
 
 
 def test_a_queue_not_measured_is_an_offered_load() -> None:
-    readings = read_volumes(
+    candidates = read_volumes(
         Interval.around(500.0, 0.5), Interval.around(1e-3, 5e-6), Interval(0.0, 0.0, np.inf), law=LAW
     )
-    assert readings.weight[0, 0] == 1.0
-    assert readings.predict([0]).rate[0, 0, 0] == pytest.approx(500.0)
+    assert candidates.weight[0, 0] == 1.0
+    assert candidates.predict([0]).rate[0, 0, 0] == pytest.approx(500.0)
 
 
 @pytest.mark.parametrize(
@@ -321,9 +323,11 @@ def test_what_is_tried_rises_and_the_fine_tries_hold_the_coarse_ones() -> None:
 
 
 def test_words_name_every_kind() -> None:
-    readings = read([100.0, 400.0], [1e-3, 1e-3], [0.15, 0.3])
+    candidates = read([100.0, 400.0], [1e-3, 1e-3], [0.15, 0.3])
     said = {
-        readings.kind(k): in_words(readings, v, k) for v in range(2) for k in np.flatnonzero(readings.used[v])
+        candidates.kind(k): in_words(candidates, v, k)
+        for v in range(2)
+        for k in np.flatnonzero(candidates.used[v])
     }
     assert "I/Os come together" in said["batches"]
     assert "of the time" in said["active"] and "of the time" in said["on-off"]

@@ -1,9 +1,9 @@
-"""What the draws of a pool say: queue, fails, count and range with any number of aliases.
+"""The draws of a pool: queue, failing tries, count and range with any number of aliases.
 
 With A aliases about 1.5 E[(O - A)+] I/Os are queued: what unlimited servers would hold beyond A, and half as much
 more, since it stays longer (1.5 +- .5 in simulated pools, with any number of aliases). Without aliases every volume
-has the queue that was measured, and of it, as of what the rate rises, no more is gone than aliases carry: with A of the
-E[O] that would be in use if there were enough, the share A / E[O]; and from a count on that was measured, of the rest.
+has its measured queue. A aliases take away at most the share A / E[O] of it, and of the rise of the rate, where E[O]
+would be in use if there were enough; above a measured count, the same share of what is left there.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from planner.demand.candidates import Candidates, PredictedRows
+from planner.demand.inversion import MeasuredRows
 from planner.demand.read import UNIFORM, make_rows
-from planner.demand.readings import PredictedRows, Readings
-from planner.demand.rowwise import MeasuredRows
 from planner.demand.target import Target
 from planner.demand.together import beyond, failing, in_batches, queued
-from planner.demand.unlimited import asked
+from planner.demand.unlimited import alias_use
 from planner.interval import Interval
 from planner.results import Array, Integers
 from planner.units import MOST_ALIASES
@@ -68,10 +68,10 @@ class PoolRow(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PoolReadings:
-    """What the volumes of one pool ask of its aliases; arrays (volumes,) where nothing else is said."""
+class DrawnPool:
+    """Draws of one pool, one candidate a volume each; arrays (volumes,) where nothing else is said."""
 
-    readings: Readings  # of its volumes, as they would be without aliases
+    candidates: Candidates  # of its volumes, as they would be without aliases
     in_use: int  # aliases at the time
     queues: Array  # I/Os queued in the whole pool in each draw, (aliases + 1, draws) [1]
     shares: Array  # how much the bursts of its volumes come together in each draw, (draws,)
@@ -84,17 +84,17 @@ class PoolReadings:
     alone_rate: Array
     fails: Array | None = None  # rate of I/Os that find no alias, as `queues` [1/s]; None where nobody asked
     others: tuple[tuple[int, MeasuredRows], ...] = ()
-    before: PoolReadings | None = None  # of the demand as measured, where it has grown since
+    before: DrawnPool | None = None  # of the demand as measured, where it has grown since
 
     @property
     def saturated(self) -> bool:
         """Whether a volume never idles, so that its demand is unknown: aliases in use or another row would show it."""
-        return not self.in_use and not self.others and bool(self.readings.saturated.any())
+        return not self.in_use and not self.others and bool(self.candidates.saturated.any())
 
     @property
     def open_above(self) -> bool:
         """Whether nothing waits with the aliases in use: the demand may be anything that they hold."""
-        return self.in_use > 0 and bool((self.readings.rows.queue_low <= 0).all())
+        return self.in_use > 0 and bool((self.candidates.rows.queue_low <= 0).all())
 
     @cached_property
     def _ordered(self) -> tuple[Array, Array]:
@@ -107,15 +107,15 @@ class PoolReadings:
 
     @cached_property
     def _known(self) -> Integers:
-        """None, and counts that were measured."""
+        """0 and the measured counts, rising."""
         return np.unique([0, self.in_use, *dict(self.others)])
 
     def _last_known(self, counts: Integers) -> Integers:
-        """Places of the next smaller known counts, or of the same."""
+        """Place of the largest known count up to each."""
         return np.searchsorted(self._known, counts, side="right") - 1
 
     def _not_carried(self, counts: Integers, wanted: Array | float) -> tuple[Integers, Array]:
-        """Places of the next smaller known counts, and the share of the queues there that so many cannot carry."""
+        """Place of the largest known count up to each, and the share of the queue there that remains at least."""
         place = self._last_known(counts)
         measured = self._known[place]
         return place, np.clip((wanted - counts) / np.maximum(wanted - measured, 1e-300), 0.0, 1.0)
@@ -192,18 +192,15 @@ class PoolReadings:
     @cached_property
     def _at_known(self) -> tuple[Array, Array]:
         """Rate, grown with the demand, and service time at each of the known counts [1/s, s]."""
-        rows = {self.in_use: self.readings.rows, **dict(self.others)}
+        rows = {self.in_use: self.candidates.rows, **dict(self.others)}
         counts = self._known[1:].tolist()
         rates = [float(rows[count].rate.sum()) * self._grown(count) for count in counts]
         times = [mean_service(rows[count].rate, rows[count].service) for count in counts]
         return np.array([self.alone_rate.sum(), *rates]), np.array([services(self)[0], *times])
 
     def _grown(self, count: int) -> float:
-        """How many times as high the rate is as before the demand grew: not fewer than 1, nor more than the demand is.
-
-        As the demand itself where `before` is None.
-        """
-        most = float(np.average(1.0 + self.readings.growth, weights=self.readings.rows.rate))
+        """Growth factor of the rate at a count, between 1 and that of the demand; the latter where `before` is None."""
+        most = float(np.average(1.0 + self.candidates.growth, weights=self.candidates.rows.rate))
         if self.before is None:
             return most
         cost, _ = self._each_queued
@@ -215,16 +212,16 @@ class PoolReadings:
 
     @property
     def _each_queued(self) -> tuple[float, float]:
-        """By how much each I/O queued lowers the rate [1/s] and the service time [s], of the demand as measured.
+        """By how much each queued I/O lowers the rate [1/s] and the service time [s], of the demand as measured.
 
-        N requesters of cycle Z + S have the rate (N - Q) / (Z + S): more of them lose as much by each that waits.
+        N requesters of cycle Z + S have the rate (N - Q) / (Z + S): the loss by each that waits does not depend on N.
         """
         of = self.before or self
         (slow, fast), queue = services(of), max(float(of.alone.sum()), 1e-300)
         return float(of.rate.sum() - of.alone_rate.sum()) / queue, (fast - slow) / queue
 
     def volume_queues(self, aliases: ArrayLike) -> Array:
-        """I/Os queued at each volume, (volumes, counts): all in proportion to what they ask beyond their base."""
+        """I/Os queued at each volume, (volumes, counts), in proportion to what each sends beyond its base."""
         total = self.queued(aliases)
         left = np.clip(total / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
         many = self.crowd / max(float(self.crowd.sum()), 1e-300)
@@ -247,13 +244,13 @@ class PoolReadings:
         ends = (float(self.shares[order][np.searchsorted(weight, end)]) for end in (0.05, 0.5, 0.95))
         return Interval(*ends)
 
-    def all_at_once(self) -> PoolReadings:
+    def all_at_once(self) -> DrawnPool:
         """The same if the bursts of all volumes came together."""
-        last = most_aliases(self.readings.volumes)
-        use = in_batches(self.readings)
-        rows = self.readings.rows
+        last = most_aliases(self.candidates.volumes)
+        use = in_batches(self.candidates)
+        rows = self.candidates.rows
         service = mean_service(rows.rate, rows.service)
-        queues = HELD_TOGETHER * queued([(use, 1.0)], last, self.readings.law, service)
+        queues = HELD_TOGETHER * queued([(use, 1.0)], last, self.candidates.law, service)
         fails = None if self.fails is None else failing(use, last, 1.0)[:, None]
         one = np.ones(1)
         return replace(
@@ -262,21 +259,21 @@ class PoolReadings:
 
     def denies(self, row: PoolRow) -> bool:
         """Whether a row with more aliases has a longer queue than volumes that are independent."""
-        queue = HELD * beyond(asked(self.readings), row.aliases, 0.0)[-1:]
+        queue = HELD * beyond(alias_use(self.candidates), row.aliases, 0.0)[-1:]
         rows = make_rows(row.rate, row.service, row.queue, 0)
         return bool(misfit(queue, rows)[0] < -DENIED)
 
     def point_and_range(self, target: Target | None = None) -> tuple[int, int, int]:
         """Count, low and high end; at most as many as there are addresses beside the bases."""
         target = target or Target()
-        last = most_aliases(self.readings.volumes)
+        last = most_aliases(self.candidates.volumes)
         ahead = self.predict(np.arange(len(self.queues)), (self.point, LOWEST, HIGHEST))
         met = target.met(ahead.rate, ahead.service, ahead.queue, ahead.no_alias, ahead.waits)
         point, low, high = np.where(met.any(axis=1), np.argmax(met, axis=1), last).tolist()
         more = int(np.ceil(WIDER * point))
         low, high = max(low - more, 0) if self.in_use or self.others else low, high + more
-        measured = ((self.in_use, self.readings.rows), *self.others) if target.of_waits else ()
-        least, largest = self.readings.growth.min(), self.readings.growth.max()
+        measured = ((self.in_use, self.candidates.rows), *self.others) if target.of_waits else ()
+        least, largest = self.candidates.growth.min(), self.candidates.growth.max()
         for in_use, rows in measured:
             # At the upper end of its digits a measurement meets the target, or at the lower end it misses it; demand
             # that shrinks needs no more then, one that grows no fewer.
@@ -329,12 +326,12 @@ def missed_by(queues: Array, rows: MeasuredRows) -> tuple[Array, Array]:
 
 
 def tie(queues: Array, rows: MeasuredRows) -> Array:
-    """Logarithm of what queues of the whole pool are to be multiplied by to be the measured one, as far as is done."""
+    """Logarithm of the factors that make queues of the whole pool the measured one, within `LARGEST_TIE`."""
     missed, _ = missed_by(queues, rows)
     return np.asarray(np.clip(-missed, -np.log(LARGEST_TIE), np.log(LARGEST_TIE)))
 
 
-def services(pool: PoolReadings) -> tuple[float, float]:
+def services(pool: DrawnPool) -> tuple[float, float]:
     """Mean service time without aliases and with enough [s]."""
-    alone = mean_service(pool.alone_rate, pool.readings.rows.service)
+    alone = mean_service(pool.alone_rate, pool.candidates.rows.service)
     return alone, float(pool.busy.sum() / pool.rate.sum())

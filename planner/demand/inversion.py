@@ -1,7 +1,7 @@
-"""From rows of averages to the free number of each reading: where its queue is the measured one.
+"""From rows of averages to the free number of each candidate: where its queue is the measured one.
 
-The unit of time is the service time of a lone I/O, S0: measured service / growth of the reading, found in a few passes.
-With c devices in use a reading must reproduce load X S0 and queue Q at c.
+The unit of time is the service time of a lone I/O, S0: measured service time over the candidate's inflation, found in
+a few passes. With c devices in use a candidate must reproduce load X S0 and queue Q at c.
 """
 
 from __future__ import annotations
@@ -54,10 +54,7 @@ class MeasuredRows(ArrayFields):
 def root(
     function: Callable[[Array, Integers], Array], low: Array, high: Array, guess: Array | None = None
 ) -> tuple[Array, Flags]:
-    """Zeros of an increasing function of a number and its place, and whether they lie between the ends.
-
-    They are looked for next to a `guess` first.
-    """
+    """Zeros of an increasing function of a number and its place, sought next to a `guess` first; which were found."""
     least, most = low, high
     if guess is not None:
         least, most = np.maximum(guess - NEAR, low), np.minimum(guess + NEAR, high)
@@ -77,7 +74,7 @@ def root(
 
 
 def invert(rows: MeasuredRows, layout: Layout, law: Law) -> tuple[Demands, Array]:
-    """Demands that reproduce every row, and the service time of a lone I/O [s], (volumes, readings)."""
+    """Demands that reproduce every row, and the service time of a lone I/O [s], (volumes, candidates)."""
     shape = (rows.rate.size, layout.kind.size)
     demands, service = Demands.empty(shape), np.empty(shape)
     for kind in np.unique(layout.kind).tolist():
@@ -197,7 +194,7 @@ def _requesters(
 def _balanced(
     kind: int, part: Demands, rows: MeasuredRows, station: chains.DeviceStation, guess: Array | None
 ) -> tuple[Demands, Flags, Array]:
-    """Steady readings have one free number for two measured: it strains the digits of service and queue alike."""
+    """Steady candidates have one free number for two measured ones: the residuals of service and queue cancel."""
     most = station.over[chains.own(rows.devices)]
 
     def guessed(part: Demands, free: Array, most: Array) -> Demands:
@@ -217,7 +214,7 @@ def _balanced(
 
 
 def strains(rate: Array, queue: Array, busy: Array, rows: MeasuredRows) -> tuple[Array, Array]:
-    """How far service and queue of a guess lie off, in half widths of what the digits leave open."""
+    """Normalized residuals of service time and queue of a guess: 1 is half of the width of the rounding."""
     service = Interval(rows.service_low, rows.service, rows.service_high) / rows.service
     return (
         service.strain(busy / (rows.rate * rows.service)),
@@ -226,14 +223,14 @@ def strains(rate: Array, queue: Array, busy: Array, rows: MeasuredRows) -> tuple
 
 
 def on_edge(strain: Array) -> Array:
-    """Strains, exactly 1 where but for rounding: there lies one requester, who never waits, and fits a queue of .00."""
+    """Residuals, exactly 1 where next to it: one requester, who never waits, lies there at a queue of .00 and fits."""
     return np.where(np.isclose(strain, 1.0, rtol=0.0, atol=1e-6), 1.0, strain)
 
 
 def fewest(
     wait: Array, load: Array, rows: MeasuredRows, station: chains.DeviceStation, *, steady: bool
 ) -> Array:
-    """Fewest requesters that can wait so long, thinking not at all: (N - c) / rate of c busy devices."""
+    """Fewest requesters that can wait that long without think time: N - c wait for c busy devices."""
     c, over = rows.devices, station.over[chains.own(rows.devices)]
     if steady:
         present = np.maximum(rows.queue_low, 0.0) + rows.rate * rows.service_low

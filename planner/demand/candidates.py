@@ -1,4 +1,4 @@
-"""Readings of rows of averages: every demand, steady or bursty, that gives the measured wait, with its weight."""
+"""Candidates of rows of averages: every demand, steady or bursty, that gives the measured wait, with its weight."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.demand import kinds, priors
+from planner.demand.inversion import MeasuredRows
 from planner.demand.kinds import Demands, Layout
 from planner.demand.law import Law
-from planner.demand.rowwise import MeasuredRows
 from planner.demand.target import Target
 from planner.errors import InputError
 from planner.results import Array, Flags, Integers
 from planner.units import MOST_ALIASES
 
-KEPT: Final = 0.04  # least weight of a reading that counts for the range
+KEPT: Final = 0.04  # least weight of a candidate that counts for the range
 SATURATED_LOAD: Final = 0.985
 SATURATED_WAIT: Final = 30.0  # service times
 MEASURED_CONCURRENCY: Final = 3.0  # I/Os in service that inflation was measured with
@@ -26,7 +26,7 @@ STAGES: Final = (6, 16, 48, MOST_ALIASES + 1)  # devices: most counts are small
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PredictedRows:
-    """What readings do with aliases; arrays (volumes, readings, counts), nan where a reading is unused.
+    """What candidates do with aliases; arrays (volumes, candidates, counts), nan where a candidate is unused.
 
     * `rate`: I/Os [1/s].
     * `service`: mean inflated service time [s].
@@ -48,20 +48,20 @@ class PredictedRows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Readings:
-    """Demands that explain rows of averages; arrays (volumes, readings), one column a reading, nan where unused.
+class Candidates:
+    """Demands that explain rows of averages; arrays (volumes, candidates), one column a candidate, nan where unused.
 
     * `law`: inflation and redrive gap of the devices.
     * `layout`: kind and fixed number of each column.
     * `demands`: parameters, in units of the service time of a lone I/O.
-    * `service_time`: of a lone I/O under each reading [s].
+    * `service_time`: of a lone I/O under each candidate [s].
     * `weight`: prior times likelihood, one a volume in total.
     * `strain`: how far the printed digits are strained; 1 is the limit of what they leave open.
     * `ratio`: measured wait, less half a digit, over that of Poisson arrivals, (volumes,).
-    * `wait`: mean wait of each reading without aliases [service times].
+    * `wait`: mean wait of each candidate without aliases [service times].
     * `rows`: what was measured.
     * `growth`: share by which the demand has grown since, (volumes,).
-    * `others`: further rows, at other numbers of aliases, that have weighed the readings.
+    * `others`: further rows, at other numbers of aliases, that have weighed the candidates.
     * `excess`: logarithm of the wait that the latest of them shows over the predicted one: predictions are tied to it.
     """
 
@@ -85,17 +85,17 @@ class Readings:
 
     @property
     def used(self) -> Flags:
-        """Which readings exist for which volume."""
+        """Which candidates exist for which volume."""
         return np.asarray(self.weight > 0)
 
     @property
     def fits(self) -> Flags:
-        """Which readings lie inside the printed digits."""
+        """Which candidates lie inside the printed digits."""
         return np.asarray(self.used & (self.strain <= 1.0))
 
     @property
     def kept(self) -> Flags:
-        """Which readings count for the range."""
+        """Which candidates count for the range."""
         return np.asarray(self.weight >= KEPT)
 
     @property
@@ -133,12 +133,12 @@ class Readings:
         grown = self.growth != 0.0
         return np.where(grown, -1.0, missed), np.where(grown, np.inf, met)
 
-    def kind(self, reading: int) -> str:
+    def kind(self, candidate: int) -> str:
         """Name the kind of a column."""
-        return kinds.KINDS[int(self.layout.kind[reading])]
+        return kinds.KINDS[int(self.layout.kind[candidate])]
 
-    def of(self, index: Any) -> Readings:
-        """Readings of some of the volumes."""
+    def of(self, index: Any) -> Candidates:
+        """Candidates of some of the volumes."""
         return replace(
             self, demands=self.demands.of(index), service_time=self.service_time[index], weight=self.weight[index],
             strain=self.strain[index], ratio=self.ratio[index], wait=self.wait[index], rows=self.rows.of(index),
@@ -147,7 +147,7 @@ class Readings:
             excess=None if self.excess is None else self.excess[index],
         )  # fmt: skip
 
-    def grown(self, growth: ArrayLike) -> Readings:
+    def grown(self, growth: ArrayLike) -> Candidates:
         """Let the demand grow by a share: rates, or requesters, where figures are interpolated between counts."""
         share = np.broadcast_to(np.asarray(growth, dtype=np.float64), self.ratio.shape)
         if not (np.isfinite(share) & (share > -1)).all():
@@ -156,7 +156,7 @@ class Readings:
         return replace(self, demands=self.demands.grown(share[:, None]), growth=total)
 
     def predict(self, counts: ArrayLike, *, tries: bool = False) -> PredictedRows:
-        """What every reading does with each number of aliases."""
+        """What every candidate does with each number of aliases."""
         asked = np.atleast_1d(np.asarray(counts, dtype=np.int64))
         if asked.size == 0 or asked.min() < 0 or asked.max() > MOST_ALIASES:
             raise InputError("aliases", counts, f"whole numbers from 0 to {MOST_ALIASES}")
@@ -188,7 +188,7 @@ class Readings:
         return np.exp(self.excess[..., None] * np.clip(share, 0.0, 1.0)[:, None, :])
 
     def counts(self, target: Target | None = None) -> Array:
-        """Smallest number of aliases that meets the target under each reading."""
+        """Smallest number of aliases that meets the target under each candidate."""
         target = target or Target()
         found = np.where(self.used, np.inf, np.nan)
         for most in STAGES:
