@@ -38,7 +38,7 @@ GROUP_KEYS: Final = ("_kind", "_group")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A pool, devices without one, or a volume: `kind` and `name` of `system`; `members` of a shared control unit."""
+    """A pool, the devices of no known pool, or a volume of a `system`; `members` are those of a shared control unit."""
 
     system: str
     kind: str
@@ -52,9 +52,9 @@ class Group:
 
 
 def group_keys(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the kind of the group and its name; HyperPAV devices of no known pool are those of the system together.
+    """Add kind and name of the group of each row; HyperPAV devices of no known pool are one group of the system.
 
-    A base with classic PAV aliases is a volume beside them.
+    A base with classic PAV aliases is a volume of its own.
     """
     lost = (pl.col("kind") == schema.ALIAS).fill_null(False) & pl.col("pool").is_null()
     pooled = pl.col("pool").is_not_null()
@@ -91,7 +91,7 @@ def rows_of(frame: pl.LazyFrame, groups: Sequence[Group]) -> pl.DataFrame:
 def of_system(
     frames: Mapping[str, pl.DataFrame], missing: tuple[schema.Missing, ...], system: str
 ) -> tuple[dict[str, pl.DataFrame], tuple[schema.Missing, ...]]:
-    """Rows without a system are of this one; where others name it, too, keep what is of it alone."""
+    """Rows of a system: those that name it, and those that name none."""
     named = any((frame["system"] == system).any() for frame in frames.values())
     own = pl.col("system") == system if named else pl.lit(value=True)
     filled = pl.col("system").fill_null(system)
@@ -128,7 +128,7 @@ def moment(text: str | datetime | None, argument: str, expected: str = A_MOMENT)
 
 
 def within(frame: Frame, start: datetime | None, end: datetime | None) -> Frame:
-    """Keep intervals that begin at `start` or later and before `end`; one without a date goes where either is given."""
+    """Keep intervals that begin at `start` or later and before `end`; none without a date where either is given."""
     if start is not None:
         frame = frame.filter(~before(start))
     return frame if end is None else frame.filter(before(end))
@@ -154,7 +154,7 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
 
 
 def _worst(devices: pl.DataFrame) -> pl.DataFrame:
-    """The interval in which most I/Os wait, and of those in which as many do, the busiest one."""
+    """The interval of each group in which most I/Os wait; of equals the busiest."""
     keys = ["system", *INTERVAL, *GROUP_KEYS]
     grouped = _marked(devices)
     busy = pl.col("io_rate") * pl.col("service").fill_null(0.0)
@@ -174,9 +174,9 @@ def _marked(devices: pl.DataFrame) -> pl.DataFrame:
 
 
 def _mean(devices: pl.DataFrame) -> pl.DataFrame:
-    """Means over all intervals of a pool, or of a system's volumes: whoever has no row in one did no I/O there.
+    """Means over all intervals of a pool, or of a system's volumes; a device without a row in one did no I/O there.
 
-    One mean for each number of aliases, that a table says; in a listing, for I/Os that wait without and with any.
+    A table that says the number of aliases has a mean for each; a listing one without aliases at work, and one with.
     """
     known = devices["interval"].null_count() < devices.height
     rows = _marked(devices).with_columns(
@@ -211,14 +211,14 @@ def _mean(devices: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_whole(found: pl.DataFrame) -> pl.DataFrame:
-    """Means of a time `_whole` since `_start`, of which there are rows for `interval`: else there was nothing."""
+    """Means over the time `_whole` since `_start`, from means over `interval`, outside of which nothing was done."""
     by_time = pl.col([f"{name}{end}" for name in BY_TIME for end in schema.ENDS])
     scaled = by_time * pl.col("interval") / pl.col("_whole")
     return found.with_columns(scaled, start="_start", interval="_whole")
 
 
 def means(devices: pl.DataFrame, *of: str) -> pl.DataFrame:
-    """Rates and queues over time, times over I/Os, of each device, and of each value of the columns `of`."""
+    """Means of each device and value of the columns `of`: of rates and queues over time, of times over I/Os."""
     about = ["system", "device", "kind", "label", "alias_of", "pool", *of]
     seconds = pl.col("interval").fill_null(1.0)
     ios = pl.col("io_rate").fill_null(0.0) * seconds
@@ -233,7 +233,7 @@ def means(devices: pl.DataFrame, *of: str) -> pl.DataFrame:
 
 
 def weighted(name: str, weight: pl.Expr) -> pl.Expr:
-    """Mean of a column by weights; null where there is none."""
+    """Weighted mean of a column; null where the weights are 0."""
     there = pl.col(name).is_not_null()
     total = weight.filter(there).sum()
     mean = (pl.col(name) * weight).filter(there).sum() / total
@@ -241,7 +241,7 @@ def weighted(name: str, weight: pl.Expr) -> pl.Expr:
 
 
 def overlapping(devices: pl.DataFrame) -> tuple[str, ...]:
-    """A note on pools and volumes of which an interval begins before the one before it ends; clocks may be set back."""
+    """A note on pools and volumes with an interval that begins before the one before it ends."""
     dated = devices.lazy().filter(pl.col("start").is_not_null() & pl.col("interval").is_not_null())
     group = ["system", *GROUP_KEYS]
     every = with_moments(group_keys(dated).collect(), "system").group_by(*group, MOMENT)
@@ -289,10 +289,10 @@ JOINED: Final = "_joined"
 def joined_intervals(devices: pl.DataFrame) -> pl.DataFrame:
     """Join intervals whose queues were sampled less than 300 times with those that follow them; other rows stay.
 
-    Where the clock is a multiple of so much time that it holds 300 samples (ten minutes of one sample in two seconds)
-    new intervals begin. They end where measurements are missing, or where a volume or pool has other aliases; one with
-    less than half of the samples belongs to that before it. Means are those of `means`; a device of a pool did nothing
-    where it has no row; intervals in which half of the volumes have none stay apart. `_joined` is added, their number.
+    Joined intervals begin at multiples of the time of 300 samples (ten minutes at one sample in two seconds). They end
+    where measurements are missing, and where the aliases of a volume or pool change; one with less than half of the
+    samples is added to that before it. Intervals in which half of the volumes have no row stay apart. Rows are averaged
+    by `means`; a device without a row did nothing. The column `_joined` is the number of intervals joined.
     """
     if devices["queue_samples"].null_count() == devices.height:
         return devices
@@ -321,9 +321,9 @@ def joined_intervals(devices: pl.DataFrame) -> pl.DataFrame:
 
 
 def _states(rows: pl.DataFrame, group: list[str]) -> pl.DataFrame:
-    """Intervals of each group by its `_state`, aliases and whether half of the volumes have rows, and `_since` when.
+    """Intervals of each group with its `_state` and `_since` when: aliases, and whether half of the volumes have rows.
 
-    An alias of a listing is there from its first row on: those that do nothing may have none.
+    An alias of a listing counts from its first row on: while it does nothing it may have none.
     """
     bases = pl.col("kind").is_in([schema.BASE, schema.VOLUME]).sum()
     found = rows.group_by(*group, MOMENT).agg(

@@ -1,4 +1,4 @@
-"""Between what a figure of a volume lies that was not measured, or sampled only: service times and queues."""
+"""Ends of what was not measured of a volume, or sampled only: service times and queues."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from planner.results import Array
 from planner.units import MILLISECOND, readable
 
 UNKNOWN: Final = Interval(math.nan, math.nan, math.nan)
-HAIR: Final = 1e-6  # relative: what computing leaves open of numbers that have no rounding of their own
+HAIR: Final = 1e-6  # relative error of computing, of numbers that have no rounding of their own
 
 
 def queue_of(queued: Interval, io_rate: Interval, service: Interval, response: Interval) -> Interval:
-    """The queue as printed, as the response tells it (Little's law), or as both allow, each; nan where unknown."""
+    """The queue of each volume as printed, by the response (Little's law), or within both; nan where unknown."""
     low = np.maximum(np.maximum(queued.low, (response.low - service.value) * io_rate.low), 0.0)
     high = np.minimum(queued.high, (response.high - service.value) * io_rate.high)
     told = (response.value - service.value) * io_rate.value
@@ -94,7 +94,7 @@ def at_both_ends(service: Interval, io_rate: Array, at: Callable[[Interval], Run
 
 
 def sampled(run: Run, samples: float) -> Run:
-    """The run with those, as `ends`, whose queue is a standard error below and above one that was sampled.
+    """The run with `ends` whose queue is a standard error below and above the sampled one.
 
     While a device is busy, a share u of the time, its queue is taken as geometric, as that of M/M/1 is: the square of
     a queue q is q + 2 q^2 / u on average. The mean of m samples, far apart, is then off by sqrt((q + k q^2) / m), where
@@ -145,7 +145,7 @@ MOST_USED: Final = 0.5
 
 
 def without_queue(run: Run) -> Run:
-    """The run whose queue was not measured, with that of batches of five as the upper one of its `ends`.
+    """The run whose queue was not measured; its `ends` has one run, with the queue of batches of five.
 
     Without aliases a device is busy a share X S of the time, and of batches of b I/Os at random times
 
@@ -167,11 +167,11 @@ def without_queue(run: Run) -> Run:
 
 
 LEAST_USED: Final = 0.01
-"""Share of the time in which a queue can stand that is not gone below."""
+"""Least share of the time in which a sampled queue is taken to stand."""
 
 
 def above_nothing(time: Interval) -> Interval:
-    """Take a time that may be nothing for some part of what it may be: half, and half of that at least [s]."""
+    """Times above 0 [s]: a value of 0 becomes half of the upper end, a lower end of 0 half of the value."""
     value = np.where(time.value > 0, time.value, time.high / 2)
     return Interval(np.where(time.low > 0, time.low, value / 2), value, time.high)
 
@@ -179,7 +179,7 @@ def above_nothing(time: Interval) -> Interval:
 def service_bracket(
     rate: Interval, response: Interval, utilization: Interval, *, aliases: ArrayLike, shared: ArrayLike
 ) -> Interval:
-    """Find between what the service time of a volume lies where only rate, response and utilization were measured.
+    """Find the ends of the service time of a volume of which only rate, response and utilization were measured.
 
     A disk of Linux says how often I/Os come (rate X), how long they take with their wait (response R), hence how many
     are present (X R, the ``aqu-sz`` of iostat), and for which share of the time any is (utilization U); not how long
@@ -215,7 +215,7 @@ def service_bracket(
 
 
 def with_service(measured: Measured, service: Interval) -> Measured:
-    """Give the rows without a service time one that is known otherwise; of a shorter response all is service."""
+    """Give rows without a service time one that is known otherwise, or the response where that is shorter."""
     missing = pl.col("service").is_null() & pl.col("response").is_not_null()
     devices = measured.devices
     if not devices.select(missing.any()).item():

@@ -1,4 +1,4 @@
-"""What was measured of devices whose rows belong together: rate, service, queue, and how far each is open."""
+"""The run of devices whose rows belong together: rate, service time and queue, each with its ends."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OWN_RESPONSE: Final = (
 
 
 def run_of(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> Run:
-    """Volumes whose rows hold all that was done for them."""
+    """The run of volumes whose rows count the I/Os of their aliases as well."""
     _rate(rows)
     share, wait = _behind(rows)
     run = partial(
@@ -148,7 +148,7 @@ def from_numbers(
 
 
 def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
-    """Between what the service time of each row lies; None where all were measured, or one has no response either.
+    """Ends of the service time of each row; None where all were measured, or one has no response either.
 
     The queue over the rate is the wait (Little's law): where it was measured, the rest of the response is service.
     """
@@ -289,7 +289,7 @@ LEAST_OPEN: Final = 0.01
 
 
 def _left_open(service: Interval, least: float) -> Array:
-    """What the digits of a service time leave of a least relative error."""
+    """Part of a least relative error that the digits of a service time do not cover."""
     half, value = np.asarray(service.high - service.low) / 2.0, np.asarray(service.value)
     known = np.divide(half, value, out=np.zeros(value.shape), where=value > 0.0)
     return np.asarray(np.maximum(least - known, 0.0))

@@ -180,7 +180,7 @@ def options_of(
 
 
 def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
-    """Read as `read` does, a part at a time, with all tables: one a source, more where a file is read by and by."""
+    """Read as `read` does, in parts with all tables: one a source, more of a file that is read block by block."""
     known, system = options.members, options.system
     for each in _named(_sources(source)):
         for tables in formats.tables_of(each, options):
@@ -212,7 +212,7 @@ def _named(sources: Iterator[Source]) -> Iterator[Source]:
 
 
 def _stuck(devices: pl.DataFrame) -> tuple[str, ...]:
-    """A note on devices that did no I/O while some waited, for half a second at least, since they count as idle."""
+    """A note on devices that count as idle though I/Os waited for them."""
     found = devices.filter((pl.col("io_rate") == 0) & (pl.col("queued_low") > 0.5 * pl.col("io_rate_high")))
     if not found.height:
         return ()

@@ -29,7 +29,7 @@ Index = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class _Columns(Generic[Kept]):
-    """Columns of rows by name, read when they are asked for; nothing is known of one that the table does not have."""
+    """Columns of rows by name, read when asked for; all missing where the table does not have one."""
 
     rows: Rows
     read: Callable[[pl.DataFrame, str], Kept]
@@ -67,7 +67,7 @@ class Rows:
     known: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def column(self, name: str, made: Callable[[Rows], Kept]) -> Kept:
-        """Take an array over the rows, or an interval of arrays, that is made once of the whole table."""
+        """An array over the rows, or an interval of arrays; `made` once of the whole table, then known by `name`."""
         if name not in self.known:
             self.known[name] = made(Rows(self.table, None, self.known))
         found: Kept = self.known[name] if self.index is None else self.known[name][self.index]
@@ -116,7 +116,7 @@ class Rows:
 
     @property
     def together(self) -> Array | float:
-        """How much the I/Os of each row come together with those of others, shape (rows,); nan where none is known."""
+        """How much the I/Os of each row come together with those of others, shape (rows,) or nan where all unknown."""
         found = self._plain("together")
         return math.nan if np.isnan(found).all() else found
 

@@ -73,7 +73,7 @@ def _wanted(rows: Rows, expected: str, argument: str = "source") -> InputError:
 
 
 def _none(rows: Rows) -> str:
-    """That there is no base, and which devices there are instead."""
+    """Say that there is no base, and which devices there are instead."""
     others = rows[rows.of_kind(OTHER)].names
     if not others or rows.is_base.any():
         return "there is none"
@@ -81,7 +81,7 @@ def _none(rows: Rows) -> str:
 
 
 def _bases(rows: Rows, only: Devices | None, exclude: Devices | None) -> NDArray[np.bool_]:
-    """Rows that are volumes and asked for; whoever asks for something else is told."""
+    """Rows that are volumes and asked for; a device that is asked for and is none is refused."""
     chosen = rows.is_base
     if only is not None:
         named = only.chosen(rows)
@@ -205,7 +205,7 @@ def without_pooled(every: Sequence[Rows]) -> tuple[list[Rows], list[str]]:
 
 
 def _classic(every: Sequence[Rows]) -> list[NDArray[np.bool_]]:
-    """Rows, an array an interval, of bases that have classic PAV aliases in any of them, and of these."""
+    """Which rows, an array an interval, are bases with classic PAV aliases in any interval, or these aliases."""
     of = {base for rows in every for base in rows.words["alias_of"] if base is not None}
     return [
         np.array(
@@ -216,7 +216,7 @@ def _classic(every: Sequence[Rows]) -> list[NDArray[np.bool_]]:
 
 
 def _sharing(every: Sequence[Rows]) -> list[NDArray[np.bool_]]:
-    """Rows, an array an interval, of pools: named ones, and all but classic PAV where other aliases are at work."""
+    """Which rows, an array an interval, are of pools: named ones, and all but classic PAV where HyperPAV is at work."""
     lost = any((rows.is_alias & ~rows.pooled).any() for rows in every)
     return [(rows.pooled | lost) & ~own for rows, own in zip(every, _classic(every), strict=True)]
 

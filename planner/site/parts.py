@@ -1,4 +1,4 @@
-"""A site cut into parts small enough to send away, and what it knows of its pools: members, those that are shared."""
+"""A site cut into parts for several processes; members of its pools, and pools that systems share."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ ROLES: Final[Mapping[Role, tuple[str, str]]] = {
     "base": ("bases", "taken as without I/O"),
     "alias": ("aliases", "counted as in use"),
 }
-POOLS_OF_A_PART: Final = (
-    8  # at most, and so many volumes, and rows: a process takes some seconds or minutes for them
-)
+POOLS_OF_A_PART: Final = 8  # at most, as the next two: some seconds or minutes of a process
 VOLUMES_OF_A_PART: Final = 256
 ROWS_OF_A_PART: Final = 20_000
 COLUMNS: Final = ("system", "pool", "ssid")
@@ -46,7 +44,7 @@ Shared = Mapping[str, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SitePart:
-    """Some groups of a site, small enough to send away."""
+    """Some groups of a site, for one process."""
 
     name: str  # for messages
     groups: tuple[Group, ...]  # which pools and volumes
@@ -139,7 +137,7 @@ def parts_of(
 
 
 def _lose_together(lost: dict[str, Gaps], group: Group) -> None:
-    """What could not be read of the pools that are one group is lost to that."""
+    """Gaps of the pools of a shared control unit become gaps of it."""
     pools = [Group(system, POOL, name).words for system, name in group.members]
     if own := [lost.pop(name) for name in pools if name in lost]:
         volumes, aliases = (
@@ -155,7 +153,7 @@ def chosen(
     groups: Sequence[Group], pool: str | None, source: Measured | Path | str, others: Sequence[Group] = (),
     lost: Collection[str] = (),
 ) -> list[Group]:  # fmt: skip
-    """Groups that are asked for: of this pool, or all; a message names `others` there are, and if it was `lost`."""
+    """Groups that are asked for: of this pool, or all; a refusal names `others`, and whether the pool was `lost`."""
     if not groups and not others:
         wanted = "devices or volumes with intervals"
         raise (
@@ -174,7 +172,7 @@ def chosen(
 
 
 def cut(groups: Sequence[Group], rows: int) -> list[tuple[Group, ...]]:
-    """Some pools or volumes of one system each, as many as have some thousand of all `rows`: processes share them."""
+    """Pools or volumes of one system each, about `ROWS_OF_A_PART` of all `rows` together."""
     fitting = max(ROWS_OF_A_PART * len(groups) // max(rows, 1), 1)
     found: list[tuple[Group, ...]] = []
     for kind in dict.fromkeys((each.system, each.kind == VOLUME) for each in groups):
@@ -369,7 +367,7 @@ def check_members(shared: Shared, groups: list[Group], path: Path | str) -> None
 def joined(
     frame: pl.LazyFrame, ssid: str, members: tuple[tuple[str, str], ...]
 ) -> tuple[Group, pl.DataFrame, dict[str, float], int]:
-    """Rows of all systems as of one, of intervals that all measured: rates added, times averaged; others counted."""
+    """Rows of several systems as one, where all measured an interval: rates added, times averaged; how many did not."""
     wanted = pl.DataFrame(
         {"system": [system for system, _ in members], "pool": [pool for _, pool in members]}
     )

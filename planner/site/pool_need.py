@@ -63,7 +63,7 @@ class NeedSeries:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PoolCases:
-    """A group over time, and what is asked of it: a case for each interval by its place, and which of them are busy."""
+    """A group over time with a case for each interval, by its place, and which intervals are busy."""
 
     pool: RunsOverTime
     cases: Mapping[int, tuple[Run, ...]]
@@ -160,7 +160,7 @@ class PoolNeed:
 
     @property
     def to_gain(self) -> int:
-        """Device numbers that can be given back for sure."""
+        """Device numbers to spare even at the upper end of the range."""
         return self.count.spare if self.verdict == TOO_MANY else 0
 
     @property
@@ -212,9 +212,9 @@ def busy_intervals(load: Array, there: Flags) -> Flags:
 def deciding(
     needed: Array, load: Array, seconds: Array, busy: Flags, share: float, mattering: Flags | None = None
 ) -> int | None:
-    """Busy interval whose count does for a share of the busy time; None without any.
+    """Place of the busy interval whose count is enough for a share of the busy time; None without any.
 
-    As of `worst_by_need` any `mattering` one needs more than one too quiet to; of equals the busiest, then the first.
+    As in `worst_by_need` a `mattering` interval ranks above one too quiet to; of equals the busiest, then the first.
     """
     known = np.flatnonzero(busy & ~np.isnan(needed))
     if not known.size:

@@ -53,7 +53,7 @@ def site(
     workers: int | None = None,
     **asked: Any,
 ) -> SiteAnswer:
-    """Tell what every pool or volume needs over its days; `asked` is what `parts_of` takes."""
+    """Find what every pool or volume needs over its days; `asked` is what `parts_of` takes."""
     share = units.share(meet, "meet", zero=False)
     if share > 1.0:
         raise InputError("meet", meet, "a share above 0 and at most 100%")
@@ -96,7 +96,7 @@ def _kind(group: Group) -> str:
 def _counted(
     part: SitePart, asked: PoolCases, needs: Sequence[Need], told: str, most_used: int | None
 ) -> PoolNeed:
-    """What the counts of all intervals come to; with the run of the interval that stands for them."""
+    """The need of one pool over all intervals, with the run of the interval that decides."""
     pool, busy = asked.pool, asked.busy
     needed, problems = asked.needed(needs), asked.problems(needs)
     working = [k for k, case in asked.cases.items() if case]
@@ -137,7 +137,7 @@ def _notes(
 
 
 def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: PoolNeed) -> PoolNeed:
-    """The counts that are reported, and the intervals that stand for them."""
+    """The counts that are reported, and the intervals that decide them."""
     series, start = found.series, asked.pool.start
     busy = series.busy
 
@@ -172,7 +172,7 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
 
 
 def rules(pool: RunsOverTime, busy: Flags, meet: float, high_water: int | None) -> dict[str, int | None]:
-    """What the rules of the field say: of the busy intervals, the one that is reached in the share asked for."""
+    """Counts by the field's rules of thumb, each enough for the share `meet` of the busy time."""
     thumb: Array = np.ceil(np.round(pool.thumb, 6)) + pool.in_use
     queue = time_quantile(thumb[busy], pool.seconds[busy], meet)
     return {
@@ -189,7 +189,7 @@ def _ranged(found: PoolNeed, decided: Need) -> PoolNeed:
 
 
 def _by_counters(found: PoolNeed, judged: PoolAnswer | None) -> PoolNeed:
-    """What the counters need in place of the count, where they cover the interval that decides."""
+    """The need by supply counters in place of the count, where they cover the interval that decides."""
     if judged is None or found.count.verdict == UNKNOWN or not _covered(found, judged):
         return found
     needed = MOST_ALIASES if judged.aliases_needed is None else judged.aliases_needed

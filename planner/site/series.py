@@ -44,7 +44,7 @@ class SeriesLabel:
 
     @property
     def name(self) -> str:
-        """How people call it."""
+        """For a message."""
         return f"{self.what} of {self.system}" if self.system else self.what
 
 
@@ -186,7 +186,7 @@ def _heading(table: CsvTable, value: str | None) -> str:
 
 
 def _starts(table: CsvTable) -> tuple[NDArray[np.datetime64], NDArray[np.datetime64]]:
-    """Begin of each interval by the wall clock; and in UTC, where every one has its offset, else the same array."""
+    """Begin of each interval by the wall clock, and in UTC; the same array where not every one has its offset."""
     cells = table.texts("start")
     moments, wrong = None, cells[0]  # where day and month may change places, all are wrong
     try:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -114,40 +114,49 @@ def size(
     shorter gap. Where only the two ends of a service time or queue are known, both are read as well, and the range
     holds their ranges; of a queue that was not measured, their counts.
     """
-    asked = [(k, case, growth[k], every) for k, case in enumerate(cases)]
+    wanted = [CaseToSize(k, case, growth[k], every) for k, case in enumerate(cases)]
     if every:
-        asked += _at_ends(cases, growth)
-    found: list[Sized | PlannerError | None] = [None] * len(asked)
-    laws = ((with_time_for_gap(law, case), whole) for _, case, _, whole in asked)
-    by_law = by_key((key, place) for place, key in enumerate(laws))
-    for (own, whole), places in by_law.items():
-        of, some, shares, _ = zip(*(asked[place] for place in places), strict=True)
+        wanted += _at_ends(cases, growth)
+    found: list[Sized | PlannerError | None] = [None] * len(wanted)
+    by_law = by_key(((with_time_for_gap(law, one.runs), one.ranged), n) for n, one in enumerate(wanted))
+    for (own, ranged), numbers in by_law.items():
+        some = [wanted[n] for n in numbers]
         sized = _size(
-            some, own, target, shares, every=whole, enough=None if enough is None else [enough[k] for k in of],
+            [one.runs for one in some], own, target, [one.growth for one in some], every=ranged,
+            enough=None if enough is None else [enough[one.of] for one in some],
             known=known if own == law and known else ReadCache(),
         )  # fmt: skip
-        for place, each in zip(places, sized, strict=True):
-            found[place] = each
+        for n, each in zip(numbers, sized, strict=True):
+            found[n] = each
             if isinstance(each, Sized):
-                each.range_asked = whole
-    for (k, *_), end in zip(asked[len(cases) :], found[len(cases) :], strict=True):
-        if isinstance(each := found[k], Sized):
-            each.at_ends = (*each.at_ends, end)
+                each.range_asked = ranged
+    for end, at_end in zip(wanted[len(cases) :], found[len(cases) :], strict=True):
+        if isinstance(each := found[end.of], Sized):
+            each.at_ends = (*each.at_ends, at_end)
     return found[: len(cases)]
 
 
-def _at_ends(cases: Sequence[Case], growth: Sequence[float]) -> Iterator[tuple[int, Case, float, bool]]:
-    """Cases at both ends of a figure known by its ends: place, case, growth, whether its range is asked for."""
+class CaseToSize(NamedTuple):
+    """A case, or an end `of` one (its place): its runs, the growth of its demand, and whether its range is wanted."""
+
+    of: int
+    runs: Case
+    growth: float
+    ranged: bool
+
+
+def _at_ends(cases: Sequence[Case], growth: Sequence[float]) -> Iterator[CaseToSize]:
+    """Cases at both ends of a service time or queue that is known by its ends only."""
     for k, case in enumerate(cases):
         if case and not case[-1].queue_known:  # rates and service times alone, whatever was measured before
             for end in case[-1].ends:
                 times = float(case[-1].total_rate.value / end.total_rate.value)
-                yield k, (end,), (1.0 + growth[k]) * times - 1.0, False
+                yield CaseToSize(k, (end,), (1.0 + growth[k]) * times - 1.0, ranged=False)
             continue
         both = [run.ends if run.ends and run.queue_known else (run, run) for run in case]
         if any(low is not high for low, high in both):
             for there in zip(*both, strict=True):
-                yield k, there, growth[k], True
+                yield CaseToSize(k, there, growth[k], ranged=True)
 
 
 def with_time_for_gap(law: Law, case: Case) -> Law:

@@ -125,7 +125,7 @@ class SystemAnswer(Answer):
         if self.system.of("volumes"):
             yield FigureLine(top, "I/Os of guests", found.io_rate, "/s")
         if found.storage:
-            yield from self._storage("Storage", found.storage)
+            yield from self._storage(found.storage)
         for name, station in found.stations.items():
             for key, (label, unit, factor) in STATIONS.items():
                 what = f"{name} ({found.devices[name]}): {label}"
@@ -138,7 +138,8 @@ class SystemAnswer(Answer):
         for name, number in found.elasticity.items():
             yield FigureLine("Elasticity: percent of throughput for one percent of", name, number)
 
-    def _storage(self, title: str, found: Mapping[str, Number]) -> Iterator[FigureLine]:
+    def _storage(self, found: Mapping[str, Number]) -> Iterator[FigureLine]:
+        title = "Storage"
         yield FigureLine(title, "overcommitment", found["overcommitment"])
         yield FigureLine(title, "frames for pages", found["frames_for_pages"], "GiB", PAGES_GIB)
         yield FigureLine(title, "pages without a frame", found["pages_without_frame"], "GiB", PAGES_GIB)
