@@ -382,9 +382,6 @@ def test_a_pool_with_less_than_one_requester_a_volume_needs_no_alias() -> None:
 def test_a_pool_whose_groups_have_no_solution_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its volumes are read for themselves, or kept apart."""
 
-    def unsolved(*_: object, **__: object) -> None:
-        raise ConvergenceError("alias pool", 1.0, 1)
-
-    monkeypatch.setattr(volumes_module, "alias_pool_of_volumes", unsolved)
+    monkeypatch.setattr(volumes_module, "group_pools", lambda aliases, *_, **__: [None] * len(aliases))
     many, other = need([(pool(3, 20, 0, 0.5),), (POOLS["steady"],)], LAW, ranges=False)
     assert not many.problem and not other.problem

@@ -396,6 +396,7 @@ def test_pool_listings_whose_rates_rose_with_the_aliases_are_read_together(
     for name, found in (("fitted", ([], "")), ("_in_use", "in use")):
         monkeypatch.setattr(pool_module, name, lambda *_, found=found: found)
     monkeypatch.setattr(pool_module, "_denied", lambda *_: False)  # as the queues of these rows would
+    monkeypatch.setattr(pool_module, "grow_together", lambda _: None)
     monkeypatch.setattr(pool_module, "_alone", lambda pools, *_, **__: ["alone"] * len(pools))
     monkeypatch.setattr(pool_module, "candidates_of_pools", lambda runs, _, **__: [[fits]] * len(runs))
     monkeypatch.setattr(

@@ -137,7 +137,7 @@ def test_grouping_errs_no_more_than_it_says(tmp_path: Path) -> None:
     (run,) = runs_of(
         tmp_path, "pool,volume,io_rate,service_ms", *(f"1,{k},{rate:.3f},1.3" for k, rate in enumerate(rates))
     )
-    demand = GrownDemand.of(candidate(run), run, 0.0)
+    (demand,) = GrownDemand.of([(candidate(run), run, 0.0)])
     (pool,), error = demand.pools, demand.error
     assert 1 < len(pool.classes) < 24
     assert 0 < error < 0.2

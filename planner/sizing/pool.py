@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -60,14 +61,20 @@ class GrownDemand:
     error: float = 0.0
 
     @classmethod
-    def of(cls, candidate: Candidate, run: Run, growth: float) -> GrownDemand:
-        """Grow and group."""
-        sides, shares = grown(candidate.pool, growth)
-        found = [grouped(side, run.most_aliases) for side in sides]
-        return cls(
-            pools=tuple(pool for pool, _, _ in found), shares=tuple(shares),
-            groups=tuple(group for _, group, _ in found), error=max(error for _, _, error in found),
+    def of(cls, candidates: Sequence[tuple[Candidate, Run, float]]) -> list[GrownDemand]:
+        """Grow and group candidates of measurements, each by its growth, all side by side."""
+        sides = [grown(candidate.pool, growth) for candidate, _, growth in candidates]
+        found = iter(
+            grouped(
+                [side for pools, _ in sides for side in pools],
+                [run.most_aliases for (pools, _), (_, run, _) in zip(sides, candidates, strict=True) for _ in pools],
+            )
         )  # fmt: skip
+        demands = []
+        for pools, shares in sides:
+            classes, groups, errors = zip(*islice(found, len(pools)), strict=True)
+            demands.append(cls(pools=classes, shares=tuple(shares), groups=groups, error=max(errors)))
+        return demands
 
     @property
     def main(self) -> Pool:
@@ -119,6 +126,8 @@ class SizedPool(Sized):
     """A pool with its candidates, the preferred one first."""
 
     decided = "steady demand"
+    preferred: GrownDemand  # the first candidate, grown; set for many pools side by side
+    measured: GrownDemand  # the same, not grown
     unread: PlannerError | None = None  # why others cannot be counted: no answer with the aliases in use
     enough: int | None = None  # aliases of which is only asked whether so many do
     here: Performance | None = None  # the model with the aliases in use, where it is solved
@@ -130,9 +139,7 @@ class SizedPool(Sized):
     ) -> None:  # fmt: skip
         super().__init__(runs, law, target, growth)
         self.candidates, self.left_out = list(candidates), left_out
-        self.preferred = GrownDemand.of(self.candidates[0], self.run, growth)
         self.residual = self.candidates[0].residual
-        self.grouping_error = self.preferred.error
 
     @cached_property
     def guess(self) -> int:
@@ -147,8 +154,7 @@ class SizedPool(Sized):
 
     def model_before(self, counts: Array) -> Performance:
         """The same, not grown."""
-        demand = GrownDemand.of(self.candidates[0], self.run, 0.0) if self.growth else self.preferred
-        return self._solved(demand, counts)
+        return self._solved(self.measured, counts)
 
     def _solved(self, demand: GrownDemand, counts: Array) -> Performance:
         (rows,) = solved([demand], [counts], marks=True)
@@ -159,10 +165,8 @@ class SizedPool(Sized):
     @cached_property
     def demands(self) -> list[GrownDemand]:
         """Every candidate, grown."""
-        return [
-            self.preferred,
-            *(GrownDemand.of(each, self.run, self.growth) for each in self.candidates[1:]),
-        ]
+        others = GrownDemand.of([(each, self.run, self.growth) for each in self.candidates[1:]])
+        return [self.preferred, *others]
 
     @cached_property
     def together_count(self) -> int | None:
@@ -197,9 +201,8 @@ class SizedPool(Sized):
     @cached_property
     def moved_before(self) -> dict[str, Array]:
         """By all of `moved`; none where one of them has no answer."""
-        demand = GrownDemand.of(self.candidates[0], self.run, 0.0)
-        here = self._solved(demand, self.aliases_now)
-        moved = self._moved(demand.main, here)
+        here = self._solved(self.measured, self.aliases_now)
+        moved = self._moved(self.measured.main, here)
         rows = [
             each for each in solved(moved, [self.aliases_now] * len(moved)) if isinstance(each, Performance)
         ]
@@ -309,16 +312,26 @@ class SizedPool(Sized):
         return [*self.left_out, *more], (), len(answer.readings) > 1
 
 
+def grow_together(sized: Sequence[SizedPool]) -> None:
+    """Grow and group the preferred candidates of many pools side by side."""
+    first = [(each.candidates[0], each.run) for each in sized]
+    grown_too = [(*asked, each.growth) for asked, each in zip(first, sized, strict=True) if each.growth]
+    found = GrownDemand.of([*((*asked, 0.0) for asked in first), *grown_too])
+    later = iter(found[len(sized) :])
+    for each, measured in zip(sized, found, strict=False):
+        each.measured = measured
+        each.preferred = next(later) if each.growth else measured
+        each.grouping_error = each.preferred.error
+
+
 def count_together(sized: Sequence[SizedPool]) -> None:
     """Find the counts of many pools of one measurement each side by side, as each would find its own."""
     alone = [each for each in sized if len(each.runs) == 1]
     if not alone:
         return
-    before = [
-        GrownDemand.of(each.candidates[0], each.run, 0.0) if each.growth else each.preferred for each in alone
-    ]
     ready = []
-    for each, rows in zip(alone, solved(before, [each.aliases_now for each in alone]), strict=True):
+    measured = [each.measured for each in alone]
+    for each, rows in zip(alone, solved(measured, [each.aliases_now for each in alone]), strict=True):
         each.unsolved = rows if isinstance(rows, PlannerError) else None
         if isinstance(rows, Performance):
             if not each.growth:
@@ -368,6 +381,10 @@ def others_together(sized: Sequence[SizedPool]) -> None:
         else:
             each.unread = rows
     ready = [each for each in sized if each.unread is None]
+    asked = [(other, each.run, each.growth) for each in ready for other in each.candidates[1:]]
+    others = iter(GrownDemand.of(asked))
+    for each in ready:
+        each.demands = [each.preferred, *islice(others, len(each.candidates) - 1)]
     own = [each.alternatives for each in ready]
     demands = [demand for some in own for demand in some]
     brackets = [bracket for each, some in zip(ready, own, strict=True) for bracket in each.brackets(some)]
@@ -425,6 +442,7 @@ def size_pools(
     for k, at_own_rates in zip(together, in_use, strict=True):
         if at_own_rates:
             found[k] = SizedPool(cases[k], law, target, growth[k], candidates=at_own_rates)
+    grow_together([each for each in found if not isinstance(each, PlannerError | None)])
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +15,7 @@ from planner.devices import Pool, VolumeClass
 from planner.errors import ConvergenceError
 from planner.interval import Interval
 from planner.measurements import Run
-from planner.queueing.pools.grouping import VolumeGroups, alias_pool_of_volumes, classes_of
+from planner.queueing.pools.grouping import VolumeGroups, classes_of, group_pools
 from planner.results import Array, Flags, Integers
 from planner.sizing.fewest import first_guess
 
@@ -85,18 +84,35 @@ def grown(pool: Pool, growth: float) -> tuple[list[Pool], list[float]]:
     return sides, [1 - part, part]
 
 
-def grouped(pool: Pool, most_aliases: int) -> tuple[Pool, Integers, float]:
-    """Group volumes of nearly equal demand: classes, the class of each (-1 where idle), and the error of the wait."""
-    rows, service, present = _rows(pool)
-    groups, error = classes_of(**rows, spread=1e-6), 0.0
-    if groups.volumes.size > FEW_CLASSES:
-        guess = min(first_guess(_of_groups(pool, groups, service)), most_aliases)
-        with suppress(ConvergenceError):  # as it says itself where it is counted
-            solved = alias_pool_of_volumes(
-                guess, tolerance=0.02, most_classes=16, inflation=pool.inflation, redrive_time=pool.redrive_time,
-                **{"service_time": float(service.mean()), **rows},  # type: ignore[arg-type]
-            )  # fmt: skip
-            groups, error = solved.groups, solved.error
+def grouped(pools: Sequence[Pool], most_aliases: Sequence[int]) -> list[tuple[Pool, Integers, float]]:
+    """Group volumes of nearly equal demand, many pools side by side; none changes another.
+
+    Of each pool its classes, the class of each volume (-1 where idle), and the relative error of the wait.
+    """
+    read = [_rows(pool) for pool in pools]
+    found: list[tuple[VolumeGroups, float]] = [(classes_of(**rows, spread=1e-6), 0.0) for rows, *_ in read]
+    many = [k for k, (groups, _) in enumerate(found) if groups.volumes.size > FEW_CLASSES]
+    if many:
+        guesses = [
+            min(first_guess(_of_groups(pools[k], found[k][0], read[k][1])), most_aliases[k]) for k in many
+        ]
+        solved = group_pools(
+            np.array(guesses, dtype=np.float64), [read[k][0] for k in many],
+            np.array([read[k][1].mean() for k in many]), tolerance=0.02, most_classes=16,
+            inflation=np.array([pools[k].inflation for k in many]),
+            redrive_time=np.array([pools[k].redrive_time for k in many]),
+        )  # fmt: skip
+        for k, each in zip(many, solved, strict=True):
+            found[k] = each or found[k]  # without a solution it says so itself where it is counted
+    return [
+        _with_classes(pool, groups, service, present, error)
+        for pool, (groups, error), (_, service, present) in zip(pools, found, read, strict=True)
+    ]
+
+
+def _with_classes(
+    pool: Pool, groups: VolumeGroups, service: Array, present: Flags, error: float
+) -> tuple[Pool, Integers, float]:
     class_of = np.full(present.size, -1, dtype=np.int64)
     class_of[present] = groups.group
     return _of_groups(pool, groups, service), class_of, error

@@ -483,7 +483,7 @@ def test_few_volumes_are_grouped_only_if_equal_and_idle_ones_have_no_class() -> 
     given = pool(
         *(VolumeClass(volumes=v, population=n, think_time=1e-3) for v, n in ((2, 3), (1, 0), (1, 4)))
     )
-    found, classes, error = grouped(given, 8)
+    ((found, classes, error),) = grouped([given], [8])
     assert (sorted((part.volumes, part.population) for part in found.classes), error) == (
         [(1, 4.0), (2, 3.0)],
         0.0,
@@ -493,7 +493,7 @@ def test_few_volumes_are_grouped_only_if_equal_and_idle_ones_have_no_class() -> 
     many = Pool(
         classes=tuple(VolumeClass(volumes=1, arrival_rate=50.0 + k) for k in range(40)), service_time=1e-3
     )
-    fewer, classes, error = grouped(many, 100)
+    ((fewer, classes, error),) = grouped([many], [100])
     assert len(fewer.classes) <= 16
     assert sum(part.volumes for part in fewer.classes) == 40
     assert sum(part.volumes * part.arrival_rate for part in fewer.classes) == pytest.approx(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +12,10 @@ from numpy.typing import ArrayLike
 from planner.errors import InputError
 from planner.queueing.pools.pool import check_pools
 from planner.queueing.pools.result import PoolSteady
-from planner.queueing.pools.solve import alias_pool
+from planner.queueing.pools.solve import alias_pool, solve_pools
 from planner.results import Array, Integers
+
+CLASSES: Final = ("volumes", "population", "think_time", "arrival_rate", "service_time")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,9 +51,7 @@ class VolumeGroups:
 
     def arguments(self) -> dict[str, Array]:
         """Arguments of `alias_pool`."""
-        names = ["volumes", "population", "think_time", "arrival_rate"]
-        if not np.isnan(self.service_time).any():
-            names.append("service_time")
+        names = CLASSES[:-1] if np.isnan(self.service_time).any() else CLASSES
         return {name: getattr(self, name) for name in names}
 
 
@@ -186,19 +187,89 @@ def alias_pool_of_volumes(
     """
     if not tolerance > 0.0:
         raise InputError("tolerance", tolerance, "a number above 0")
-    spread, equal, error = 1.0, 1e-3, np.inf
     rows = {"population": population, "think_time": think_time, "arrival_rate": arrival_rate}
     one: dict[str, ArrayLike] = {"service_time": service_time} if np.ndim(service_time) == 0 else {}
     if not one:
         rows["service_time"] = service_time
+    steps = _finer(rows, np.asarray(service_time, dtype=np.float64), tolerance, most_classes)
+    groups = next(steps)
+    while True:
+        pool = alias_pool(aliases, **{**one, **groups.arguments(), **law})
+        try:
+            groups = steps.send(pool.wait_time)
+        except StopIteration as last:
+            groups, wait, error = last.value
+            return GroupedPool(pool=pool, groups=groups, wait_time=wait, error=error)
 
-    def solved(classes: VolumeGroups) -> PoolSteady:
-        arguments: dict[str, Any] = {**one, **classes.arguments(), **law}
-        return alias_pool(aliases, **arguments)
 
+def group_pools(
+    aliases: Array,
+    pools: Sequence[Mapping[str, Array]],
+    service_times: Array,
+    *,
+    tolerance: float,
+    most_classes: int,
+    inflation: Array,
+    redrive_time: Array,
+) -> list[tuple[VolumeGroups, float] | None]:
+    """Classes of many pools as `alias_pool_of_volumes` finds them, and their errors, all pools solved side by side.
+
+    A pool has its aliases, the figures of its volumes, their mean service time, its inflation and redrive time. None
+    stands for one without a solution.
+    """
+    found: list[tuple[VolumeGroups, float] | None] = [None] * len(pools)
+    steps = [
+        _finer(rows, np.asarray(rows.get("service_time", service)), tolerance, most_classes)
+        for rows, service in zip(pools, service_times, strict=True)
+    ]
+    asked = {k: next(each) for k, each in enumerate(steps)}
+    while asked:
+        at = np.array(list(asked))
+        waits = _waits(aliases[at], list(asked.values()), service_times[at], inflation[at], redrive_time[at])
+        finer = {}
+        for k, wait in zip(asked, waits, strict=True):
+            try:
+                if wait is not None:
+                    finer[k] = steps[k].send(wait)
+            except StopIteration as last:
+                groups, _, error = last.value
+                found[k] = groups, error
+        asked = finer
+    return found
+
+
+def _waits(
+    aliases: Array, pools: Sequence[VolumeGroups], service: Array, inflation: Array, redrive_time: Array
+) -> list[Array | None]:
+    """Mean wait of each class of each pool; None where one has no solution."""
+    most = max(each.volumes.size for each in pools)
+    rows: dict[str, Any] = {name: np.full((len(pools), most), np.nan) for name in CLASSES}
+    rows["volumes"][:], rows["service_time"][:] = 0.0, service[:, None]
+    for k, each in enumerate(pools):
+        for name, values in each.arguments().items():
+            rows[name][k, : values.size] = values
+    try:
+        solved = solve_pools(aliases, **rows, inflation=inflation, redrive_time=redrive_time)
+    except InputError:
+        if len(pools) == 1:
+            return [None]
+        each_alone = (slice(k, k + 1) for k in range(len(pools)))
+        return [
+            wait
+            for k in each_alone
+            for wait in _waits(aliases[k], pools[k], service[k], inflation[k], redrive_time[k])
+        ]
+    waits = zip(solved.wait_time, pools, solved.converged, strict=True)
+    return [wait[: each.volumes.size] if known else None for wait, each, known in waits]
+
+
+def _finer(
+    rows: Mapping[str, ArrayLike | None], service_time: Array, tolerance: float, most_classes: int
+) -> Generator[VolumeGroups, Array, tuple[VolumeGroups, Array, float]]:
+    """Classes to solve, each to be answered with their waits; at last classes, wait of each volume, and error."""
+    spread, equal, error = 1.0, 1e-3, np.inf
     groups = group_volumes(**rows, spread=spread)
-    pool = solved(groups)
-    wait = groups.at_own_rate(pool.wait_time)
+    wait = groups.at_own_rate((yield groups))
     while error > tolerance:
         if spread < equal:  # what is in one class now is equal
             error = 0.0
@@ -208,10 +279,10 @@ def alias_pool_of_volumes(
         if finer.volumes.size > most_classes:
             break
         if finer.volumes.size > groups.volumes.size:
-            groups, pool, before = finer, solved(finer), wait
-            wait = groups.at_own_rate(pool.wait_time)
-            error = _largest_change(before, wait, np.asarray(service_time, dtype=np.float64))
-    return GroupedPool(pool=pool, groups=groups, wait_time=wait, error=error)
+            groups, before = finer, wait
+            wait = groups.at_own_rate((yield groups))
+            error = _largest_change(before, wait, service_time)
+    return groups, wait, error
 
 
 def _largest_change(before: Array, after: Array, service_time: Array) -> float:
