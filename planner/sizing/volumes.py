@@ -90,32 +90,23 @@ def grouped(pools: Sequence[Pool], most_aliases: Sequence[int]) -> list[tuple[Po
     Of each pool its classes, the class of each volume (-1 where idle), and the relative error of the wait.
     """
     read = [_rows(pool) for pool in pools]
-    found: list[tuple[VolumeGroups, float]] = [(classes_of(**rows, spread=1e-6), 0.0) for rows, *_ in read]
-    many = [k for k, (groups, _) in enumerate(found) if groups.volumes.size > FEW_CLASSES]
-    if many:
-        guesses = [
-            min(first_guess(_of_groups(pools[k], found[k][0], read[k][1])), most_aliases[k]) for k in many
-        ]
-        solved = group_pools(
-            np.array(guesses, dtype=np.float64), [read[k][0] for k in many],
-            np.array([read[k][1].mean() for k in many]), tolerance=0.02, most_classes=16,
-            inflation=np.array([pools[k].inflation for k in many]),
-            redrive_time=np.array([pools[k].redrive_time for k in many]),
-        )  # fmt: skip
-        for k, each in zip(many, solved, strict=True):
-            found[k] = each or found[k]  # without a solution it says so itself where it is counted
-    return [
-        _with_classes(pool, groups, service, present, error)
-        for pool, (groups, error), (_, service, present) in zip(pools, found, read, strict=True)
-    ]
-
-
-def _with_classes(
-    pool: Pool, groups: VolumeGroups, service: Array, present: Flags, error: float
-) -> tuple[Pool, Integers, float]:
-    class_of = np.full(present.size, -1, dtype=np.int64)
-    class_of[present] = groups.group
-    return _of_groups(pool, groups, service), class_of, error
+    groups, errors = [classes_of(**rows, spread=1e-6) for rows, *_ in read], [0.0] * len(pools)
+    many = [k for k, each in enumerate(groups) if each.volumes.size > FEW_CLASSES]
+    some = [(pools[k], _of_groups(pools[k], groups[k], read[k][1])) for k in many]
+    solved = group_pools(
+        [min(first_guess(pool), most_aliases[k]) for k, (_, pool) in zip(many, some, strict=True)],
+        [{"service_time": float(read[k][1].mean()), **read[k][0]} for k in many], tolerance=0.02,
+        inflation=[pool.inflation for pool, _ in some], redrive_time=[pool.redrive_time for pool, _ in some],
+    )  # fmt: skip
+    for k, each in zip(many, solved, strict=True):
+        if each is not None:  # else it says so itself where it is counted
+            groups[k], errors[k] = each.groups, each.error
+    found = []
+    for pool, own, (_, service, present), error in zip(pools, groups, read, errors, strict=True):
+        class_of = np.full(present.size, -1, dtype=np.int64)
+        class_of[present] = own.group
+        found.append((_of_groups(pool, own, service), class_of, error))
+    return found
 
 
 def _rows(pool: Pool) -> tuple[dict[str, Array], Array, Flags]:

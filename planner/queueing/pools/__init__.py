@@ -26,15 +26,8 @@ What a reader needs, in this order.
    answer (`outcome`).
 """
 
-from planner.queueing.pools.grouping import (
-    GroupedPool,
-    VolumeGroups,
-    alias_pool_of_volumes,
-    group_volumes,
-)
+from planner.queueing.pools.grouping import GroupedPool, VolumeGroups, group_pools, group_volumes
 from planner.queueing.pools.result import PoolSteady
 from planner.queueing.pools.solve import alias_pool
 
-__all__ = [
-    "GroupedPool", "PoolSteady", "VolumeGroups", "alias_pool", "alias_pool_of_volumes", "group_volumes",
-]  # fmt: skip
+__all__ = ["GroupedPool", "PoolSteady", "VolumeGroups", "alias_pool", "group_pools", "group_volumes"]

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from planner.errors import InputError
 from planner.queueing.pools.pool import check_pools
-from planner.queueing.pools.result import PoolSteady
-from planner.queueing.pools.solve import alias_pool, solve_pools
+from planner.queueing.pools.solve import solve_pools
 from planner.results import Array, Integers
 
 CLASSES: Final = ("volumes", "population", "think_time", "arrival_rate", "service_time")
@@ -57,11 +56,10 @@ class VolumeGroups:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupedPool:
-    """A pool of unequal volumes, solved by classes."""
+    """A pool of unequal volumes by classes."""
 
-    pool: PoolSteady  # the answer for the classes
     groups: VolumeGroups  # which volume is in which class
-    wait_time: Array  # mean wait of each volume at its own rate, between the classes by interpolation, shape
+    wait_time: Array  # mean wait of each volume at its own rate, between the classes by interpolation, shape (volumes,)
     error: float  # largest change of the wait of a volume when the classes were last made finer
 
 
@@ -160,86 +158,55 @@ def _mean_service(service: Array, rate: Array) -> float:
     return float(service @ rate / rate.sum())
 
 
-def alias_pool_of_volumes(
+def group_pools(
     aliases: ArrayLike,
+    pools: Sequence[Mapping[str, ArrayLike]],
     *,
-    service_time: ArrayLike,
-    population: ArrayLike | None = None,
-    think_time: ArrayLike | None = None,
-    arrival_rate: ArrayLike | None = None,
     tolerance: float = 0.01,
     most_classes: int = 16,
-    **law: Any,
-) -> GroupedPool:
-    """Solve a pool of unequal volumes with as few classes as the tolerance allows.
+    inflation: ArrayLike = 0.0,
+    redrive_time: ArrayLike = 0.0,
+) -> list[GroupedPool | None]:
+    """Group the volumes of pools into as few classes as the tolerance allows, all pools side by side.
 
     The spread of the classes is halved until the wait of no volume changes by more than the tolerance, or
     there would be too many classes; the last change is the estimate of the error that grouping makes. The
     wait of a volume is read at its own rate between the classes, and a class keeps the load of its volumes:
     what is left is of second order in the spread, about a third of the last change.
 
+    A pool has figures of each volume as `group_volumes` takes them, its service time one for all or one for each, and
+    its own number of aliases, inflation and redrive time, shape (pools,). None stands for one without a solution.
+
     Examples
     --------
     >>> rates = [300.0 + i for i in range(20)] + [700.0] * 4
-    >>> grouped = alias_pool_of_volumes(8, service_time=1.3e-3, arrival_rate=rates)
+    >>> (grouped,) = group_pools([8], [{"service_time": 1.3e-3, "arrival_rate": rates}])
     >>> grouped.groups.volumes.tolist(), grouped.error < 0.01
     ([4.0, 12.0, 8.0], True)
     """
     if not tolerance > 0.0:
         raise InputError("tolerance", tolerance, "a number above 0")
-    rows = {"population": population, "think_time": think_time, "arrival_rate": arrival_rate}
-    one: dict[str, ArrayLike] = {"service_time": service_time} if np.ndim(service_time) == 0 else {}
-    if not one:
-        rows["service_time"] = service_time
-    steps = _finer(rows, np.asarray(service_time, dtype=np.float64), tolerance, most_classes)
-    groups = next(steps)
-    while True:
-        pool = alias_pool(aliases, **{**one, **groups.arguments(), **law})
-        try:
-            groups = steps.send(pool.wait_time)
-        except StopIteration as last:
-            groups, wait, error = last.value
-            return GroupedPool(pool=pool, groups=groups, wait_time=wait, error=error)
-
-
-def group_pools(
-    aliases: Array,
-    pools: Sequence[Mapping[str, Array]],
-    service_times: Array,
-    *,
-    tolerance: float,
-    most_classes: int,
-    inflation: Array,
-    redrive_time: Array,
-) -> list[tuple[VolumeGroups, float] | None]:
-    """Classes of many pools as `alias_pool_of_volumes` finds them, and their errors, all pools solved side by side.
-
-    A pool has its aliases, the figures of its volumes, their mean service time, its inflation and redrive time. None
-    stands for one without a solution.
-    """
-    found: list[tuple[VolumeGroups, float] | None] = [None] * len(pools)
-    steps = [
-        _finer(rows, np.asarray(rows.get("service_time", service)), tolerance, most_classes)
-        for rows, service in zip(pools, service_times, strict=True)
-    ]
+    each_of = [np.broadcast_to(each, len(pools)) for each in (aliases, inflation, redrive_time)]
+    service = np.array([np.asarray(each["service_time"]).mean() for each in pools])
+    found: list[GroupedPool | None] = [None] * len(pools)
+    steps = [_finer(each, tolerance, most_classes) for each in pools]
     asked = {k: next(each) for k, each in enumerate(steps)}
     while asked:
         at = np.array(list(asked))
-        waits = _waits(aliases[at], list(asked.values()), service_times[at], inflation[at], redrive_time[at])
         finer = {}
+        waits = _waits(list(asked.values()), service[at], *(each[at] for each in each_of))
         for k, wait in zip(asked, waits, strict=True):
             try:
                 if wait is not None:
                     finer[k] = steps[k].send(wait)
             except StopIteration as last:
-                groups, _, error = last.value
-                found[k] = groups, error
+                found[k] = last.value
         asked = finer
     return found
 
 
 def _waits(
-    aliases: Array, pools: Sequence[VolumeGroups], service: Array, inflation: Array, redrive_time: Array
+    pools: Sequence[VolumeGroups], service: Array, aliases: Array, inflation: Array, redrive_time: Array
 ) -> list[Array | None]:
     """Mean wait of each class of each pool; None where one has no solution."""
     most = max(each.volumes.size for each in pools)
@@ -253,20 +220,20 @@ def _waits(
     except InputError:
         if len(pools) == 1:
             return [None]
-        each_alone = (slice(k, k + 1) for k in range(len(pools)))
+        ones = [slice(k, k + 1) for k in range(len(pools))]
         return [
-            wait
-            for k in each_alone
-            for wait in _waits(aliases[k], pools[k], service[k], inflation[k], redrive_time[k])
+            w for k in ones for w in _waits(pools[k], service[k], aliases[k], inflation[k], redrive_time[k])
         ]
     waits = zip(solved.wait_time, pools, solved.converged, strict=True)
     return [wait[: each.volumes.size] if known else None for wait, each, known in waits]
 
 
 def _finer(
-    rows: Mapping[str, ArrayLike | None], service_time: Array, tolerance: float, most_classes: int
-) -> Generator[VolumeGroups, Array, tuple[VolumeGroups, Array, float]]:
-    """Classes to solve, each to be answered with their waits; at last classes, wait of each volume, and error."""
+    volumes: Mapping[str, ArrayLike], tolerance: float, most_classes: int
+) -> Generator[VolumeGroups, Array, GroupedPool]:
+    """Classes to solve, each to be answered with their waits; at last those that are fine enough."""
+    service = np.asarray(volumes["service_time"], dtype=np.float64)
+    rows = {name: each for name, each in volumes.items() if name != "service_time" or service.ndim}
     spread, equal, error = 1.0, 1e-3, np.inf
     groups = group_volumes(**rows, spread=spread)
     wait = groups.at_own_rate((yield groups))
@@ -281,8 +248,8 @@ def _finer(
         if finer.volumes.size > groups.volumes.size:
             groups, before = finer, wait
             wait = groups.at_own_rate((yield groups))
-            error = _largest_change(before, wait, service_time)
-    return groups, wait, error
+            error = _largest_change(before, wait, service)
+    return GroupedPool(groups=groups, wait_time=wait, error=error)
 
 
 def _largest_change(before: Array, after: Array, service_time: Array) -> float:

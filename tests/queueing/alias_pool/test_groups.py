@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import InputError
-from planner.queueing.pools import alias_pool, alias_pool_of_volumes, group_volumes
+from planner.queueing.pools import alias_pool, group_pools, group_volumes
 
 
 @given(st.lists(st.just(0.0) | st.floats(1e-9, 500.0), min_size=1, max_size=40), st.floats(0.0, 1.0))
@@ -37,15 +37,38 @@ def test_closed_groups_hold_equal_populations():
 def test_grouped_pool_is_near_the_ungrouped_one():
     rng = np.random.default_rng(3)
     rates = rng.uniform(0.2, 1.1, 16)
-    grouped = alias_pool_of_volumes([5, 6], service_time=1.0, arrival_rate=rates, tolerance=0.02)
+    found = group_pools([5, 6], [{"service_time": 1.0, "arrival_rate": rates}] * 2, tolerance=0.02)
     apart = alias_pool([5, 6], volumes=np.ones(16), arrival_rate=rates, service_time=1.0)
-    assert grouped.groups.volumes.size <= 12
-    assert grouped.error <= 0.02
-    np.testing.assert_allclose(grouped.wait_time, apart.wait_time, rtol=0.02, atol=2e-4)
+    for grouped, wait in zip(found, apart.wait_time, strict=True):
+        assert grouped.groups.volumes.size <= 12
+        assert grouped.error <= 0.02
+        np.testing.assert_allclose(grouped.wait_time, wait, rtol=0.02, atol=2e-4)
+
+
+def test_a_pool_is_grouped_as_beside_others():
+    """One that is refused, a think time too far from its service time, stops no other."""
+    rng = np.random.default_rng(4)
+    pools = [
+        {"service_time": 1e-3, "arrival_rate": rng.uniform(50.0, 700.0, 20)},
+        {"service_time": 1e-3, "population": [2] * 3, "think_time": [1e-3, 1e-3, 1e10]},
+        {
+            "service_time": rng.uniform(1e-3, 4e-3, 12),
+            "population": [3] * 12,
+            "think_time": rng.uniform(1e-3, 9e-3, 12),
+        },
+    ]
+    law = {"inflation": 0.16, "redrive_time": 6e-5}
+    beside = group_pools([4, 1, 7], pools, **law)
+    alone = [group_pools(aliases, [pool], **law)[0] for aliases, pool in zip([4, 1, 7], pools, strict=True)]
+    assert beside[1] is alone[1] is None
+    for one, other in ((beside[0], alone[0]), (beside[2], alone[2])):
+        np.testing.assert_array_equal(one.wait_time, other.wait_time)
+        np.testing.assert_array_equal(one.groups.group, other.groups.group)
+        assert one.error == other.error
 
 
 def test_equal_volumes_need_one_class():
-    grouped = alias_pool_of_volumes(3, service_time=1.0, arrival_rate=[0.6] * 8)
+    (grouped,) = group_pools(3, [{"service_time": 1.0, "arrival_rate": [0.6] * 8}])
     assert grouped.groups.volumes.tolist() == [8.0]
     assert grouped.error == 0.0
 
@@ -67,6 +90,6 @@ def test_bad_groups_are_named(arguments, argument):
 def test_classes_that_cannot_be_made_finer_end_the_search() -> None:
     """Far apart, equal within: coarse classes err by more than the tolerance, the finest ones by nothing."""
     rates = [0.9] * 2 + [0.7] * 3 + [0.55] * 4 + [0.3] * 5
-    grouped = alias_pool_of_volumes(2, service_time=1.0, arrival_rate=rates, tolerance=1e-6)
+    (grouped,) = group_pools(2, [{"service_time": 1.0, "arrival_rate": rates}], tolerance=1e-6)
     assert grouped.groups.volumes.tolist() == [2, 3, 4, 5]
     assert grouped.error == 0.0

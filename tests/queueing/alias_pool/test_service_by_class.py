@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from planner.errors import InputError
 from planner.queueing import finite_source, mmc
-from planner.queueing.pools import alias_pool, alias_pool_of_volumes, group_volumes
+from planner.queueing.pools import alias_pool, group_pools, group_volumes
 from planner.queueing.pools.pool import _service_times
 from tests.brief import examples
 from tests.queueing.alias_pool.simulation import simulate
@@ -208,7 +208,7 @@ def test_between_and_beyond_classes_values_follow_the_nearest_two():
 
 def test_volumes_of_two_service_times_are_two_classes():
     service = [1e-3] * 4 + [4e-3] * 4
-    grouped = alias_pool_of_volumes(3, service_time=service, arrival_rate=[200.0] * 8)
+    (grouped,) = group_pools(3, [{"service_time": service, "arrival_rate": [200.0] * 8}])
     classes = alias_pool(3, volumes=[4, 4], service_time=[4e-3, 1e-3], arrival_rate=[200.0, 200.0])
     assert grouped.groups.volumes.tolist() == [4.0, 4.0]
     assert grouped.error == 0.0
