@@ -289,24 +289,23 @@ def _lengths(seconds: Array) -> list[str]:
 def _gaps(start: NDArray[np.datetime64], seconds: Array, clock: Array) -> list[str]:
     """Time without measurements, clocks that were set back, and intervals that overlap."""
     notes = []
-    steps = np.diff(start).astype(np.float64) / 1e6
+    forward = np.nan_to_num(np.diff(clock))
+    steps = np.diff(start).astype(np.float64) / 1e6 - forward
     gaps = steps > 1.5 * np.maximum(seconds[:-1], 1.0)
     if gaps.any():
-        missing = float((steps - seconds[:-1])[gaps].sum()) / 3600.0
-        shown = readable(missing)
-        hours = "hour" if shown == "1" else "hours"
+        missing = readable(float((steps - seconds[:-1])[gaps].sum()) / 3600.0)
+        hours = "hour" if missing == "1" else "hours"
         notes.append(
-            f"{counted(int(gaps.sum()), 'gap')}, {shown} {hours} without measurements: nothing is said of them"
+            f"{counted(int(gaps.sum()), 'gap')}, {missing} {hours} without measurements: nothing is said of them"
         )
-    early = steps < (1 - SAME_LENGTH) * seconds[:-1]
-    moved = np.abs(np.nan_to_num(np.diff(clock)))
-    back = early & (moved > 0)
+    back = forward < 0
     if back.any():
-        many = counted(max(round(float((moved[back] / seconds[:-1][back]).sum())), 1), "interval")
+        many = counted(max(round(float((-forward[back] / seconds[:-1][back]).sum())), 1), "interval")
         notes.append(f"clock set back by {many}, as where summer time ends: both hours count")
-    if (early & ~back).any():
-        at, when = int(np.flatnonzero(early & ~back)[0]), start.astype("datetime64[s]")
-        notes.append(longer(int((early & ~back).sum()), seconds[at], when[at], steps[at]))
+    early = steps < (1 - SAME_LENGTH) * seconds[:-1]
+    if early.any():
+        at, when = int(np.flatnonzero(early)[0]), start.astype("datetime64[s]")
+        notes.append(longer(int(early.sum()), seconds[at], when[at], steps[at]))
     return notes
 
 
