@@ -163,6 +163,9 @@ def pool_supplies(frame: pl.DataFrame, path: Path, notes: Sequence[str] = ()) ->
             wanted = "expected counters of z/VM (MRIODHPP), or SMF 78-3 and 74-1"
             raise ReportError(path, f"pools without {meaning} ({name}): {wanted}")
     several = frame["system"].n_unique() > 1
+    since: Any = pl.col("start") - pl.col("start").min()  # each file has a clock of its own
+    of_all = since.dt.total_microseconds() / 1e6 + pl.col("interval")
+    frame = frame.with_columns(time=pl.coalesce(of_all, "time"))
     ordered = with_moments(frame, "system").sort(MOMENT, "time", maintain_order=True)
     parts = {
         f"{system or 'unknown'}/{pool}" if several else str(pool): part

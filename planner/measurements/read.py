@@ -15,7 +15,7 @@ from planner.lazy import pl
 from planner.measurements import choose, formats
 from planner.measurements.columnar import is_columnar, read_columnar
 from planner.measurements.formats import STANDARD_INPUT, Options, Source, is_read_once
-from planner.render.text import listed
+from planner.render.text import counted, listed
 from planner.reports import schema
 from planner.reports.lines import read_bytes
 from planner.reports.membership import Membership, is_lsdasd, read_lsdasd, read_membership, with_pools
@@ -191,8 +191,8 @@ def read_parts(source: Data, options: Options) -> Iterator[schema.Tables]:
                 schema.refuse_implausible(columns, frames[name])
             notes = tables.notes
             if known is not None:
-                frames["devices"] = with_pools(frames["devices"], known)
-                notes = (*notes, *known.notes)
+                own, frames["devices"] = frames["devices"], with_pools(frames["devices"], known)
+                notes = (*notes, *known.notes, *_other_pools(own, frames["devices"], known))
             lost = _lost(tables.missing, frames["devices"], system, known)
             span = options.start, options.end
             frames = {name: choose.within(frame, *span) for name, frame in frames.items()}
@@ -221,6 +221,20 @@ def _stuck(devices: pl.DataFrame) -> tuple[str, ...]:
     where = f"{row['file'] or 'data frame'}, line {row['line']}"
     said = f"did no I/O while {row['queued']:.3g} waited: reserved by another system, or hanging? It counts as idle"
     return (f"{listed(names.to_list(), 3)} ({where}) {said}.",)
+
+
+def _other_pools(own: pl.DataFrame, found: pl.DataFrame, known: Membership) -> tuple[str, ...]:
+    """A note where the file of members says other pools, or other numbers of aliases, than the measurements."""
+    names = ("pool", "pool_aliases")
+    differ = [own[name].is_not_null() & (own[name] != found[name]) for name in names]
+    if not (either := differ[0] | differ[1]).any():
+        return ()
+    at = int(either.arg_max() or 0)
+    said, there = ({name: each[name][at] for name in names} for each in (found, own))
+    many = [f"pool {said['pool']} with {counted(said['pool_aliases'], 'alias', 'aliases')}"]
+    many.append(f"{there['pool']} with {there['pool_aliases'] or 0}")
+    device, where = found["device"][at], own["file"][at] or "data frame"
+    return (f"{known.path} says of {device} {many[0]}, {where} {many[1]}: the former is taken.",)
 
 
 def _lost(

@@ -20,7 +20,7 @@ from planner.errors import ReportError
 from planner.lazy import pl
 from planner.render import safe
 from planner.render.text import counted
-from planner.reports.lines import PACKED, read_bytes
+from planner.reports.lines import END_OF_FILE, PACKED, read_bytes
 from planner.reports.moments import read_moment
 from planner.results import Array
 from planner.units import PRINTED, half_digit
@@ -340,7 +340,8 @@ def _with_columns(what: str, names: Sequence[str]) -> str:
 
 def normal(path: Path, expected: str, data: bytes | None) -> bytes:
     """Content of a file in UTF-8, without byte order mark, lines ended by line feeds alone."""
-    data = (read_bytes(path, f"expected {expected}") if data is None else data).removeprefix(b"\xef\xbb\xbf")
+    data = read_bytes(path, f"expected {expected}") if data is None else data
+    data = data.removeprefix(b"\xef\xbb\xbf").rstrip(END_OF_FILE)
     if not data.isascii():
         try:
             data.decode()

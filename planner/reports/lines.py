@@ -23,7 +23,7 @@ PACKED: Final = (  # how files begin that hold others, and the way out
      "compressed, or several files in one: expected it unpacked (gunzip, bunzip2, xz -d, tar -x, vmarc unpk)"),
     (rb"PK\x03\x04|\xd0\xcf\x11\xe0", "a workbook (.xlsx) or another zip file: expected it saved as CSV, or unpacked"),
 )  # fmt: skip
-_END_OF_FILE: Final = b"\x1a"
+END_OF_FILE: Final = b"\x1a"
 Positions = NDArray[np.int64]
 
 
@@ -147,7 +147,7 @@ def _blocks(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
             yield b"".join([*parts, chunk[:end]]), False
             parts = []
         parts.append(chunk[end:])
-    yield b"".join(parts).rstrip(_END_OF_FILE), True
+    yield b"".join(parts).rstrip(END_OF_FILE), True
 
 
 def _split(path: Path, data: bytes, first: int, expected: str, *, is_last: bool) -> Lines:

@@ -243,13 +243,12 @@ def refuse_twice(frame: pl.DataFrame) -> None:
     place = place if first["line"] is None else f"line {first['line']} of {place}"
     problem = f"{one['_name'][0]} a second time{when}, first in {place}"
     wanted = "expected each interval of it once"
-    latest: Any = frame["start"].slice(places[0], places[1] - places[0]).max()
     lengths = [each["interval"] for each in (first, second) if each["interval"]]
     if len({*lengths}) > 1:
         wanted += (
             f"; one is of {lengths[0]:g} s, one of {lengths[1]:g}: leave out what sums up several intervals"
         )
-    elif second["start"] is not None and second["utc_offset"] is None and latest > second["start"]:
+    elif second["start"] is not None and second["utc_offset"] is None and places[1] > places[0] + 1:
         wanted += (
             "; if the clock was set back, give the times their offset (utc_offset), as 2026-10-25T02:00+01:00"
         )

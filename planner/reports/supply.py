@@ -34,7 +34,7 @@ from planner.errors import ReportError
 from planner.reports import schema
 from planner.reports.csv_table import COUNTER_SIZE, CsvTable, first_true
 from planner.reports.membership import BITS, Membership, members_of, with_pools
-from planner.reports.moments import clock
+from planner.reports.moments import clock, read_moment
 from planner.reports.volumes import device_series
 from planner.results import Array, by_key
 from planner.units import MONITOR_TIME, MOST_ALIASES
@@ -149,7 +149,7 @@ def read_counters(table: CsvTable) -> schema.Tables:
     parts = []
     for pool, of_pool in members.items():
         data = said | _pool(table, pool, of_pool, times[of_pool], counts[:, of_pool], usual)
-        data |= clock_after(start, data["time"] - data["interval"])
+        data |= clock_after(table, times, start, data["time"] - data["interval"])
         parts.append(schema.frame(schema.SUPPLY, data, len(of_pool) - 1))
     alone = [f"{table.path}: pool {pool} {ONE_RECORD}" for pool, of in members.items() if len(of) == 1]
     return schema.Tables(supply=schema.join(schema.SUPPLY, parts), notes=tuple(alone), what=WHAT)
@@ -227,13 +227,20 @@ def by_number(pool: str) -> tuple[bool, int, str]:
     return not number, int(pool) if number else 0, pool
 
 
-def clock_after(start: datetime | None, seconds: Any) -> dict[str, Any]:
-    """Starts of intervals that lie so many seconds after a moment; null without one."""
+def clock_after(table: CsvTable, times: Array, start: datetime | None, seconds: Array) -> dict[str, Any]:
+    """Starts of intervals that lie so many seconds after a moment, by the clock of the record there; null without one.
+
+    `times` are those of the records of the table.
+    """
     if start is None:
         return {}
+    order = np.argsort(times, kind="stable")
+    at = order[np.maximum(np.searchsorted(times[order], seconds, "right") - 1, 0)]
+    _, offsets = clock(list(map(read_moment, table.series("time").gather(at))))
     (begin,), (offset,) = clock([start])
-    moments = np.datetime64(begin, "us") + np.round(seconds * 1e6).astype("timedelta64[us]")
-    return {"start": pl.Series(moments, dtype=pl.Datetime("us")), "utc_offset": offset}
+    forward = np.array([(each or 0) - (offset or 0) for each in offsets])
+    moments = np.datetime64(begin, "us") + np.round((seconds + forward) * 1e6).astype("timedelta64[us]")
+    return {"start": pl.Series(moments, dtype=pl.Datetime("us")), "utc_offset": offsets}
 
 
 # What each volume did.
@@ -292,7 +299,7 @@ def read_volume_counters(
         "device": names[kept].tolist(), "kind": schema.VOLUME, "interval": seconds, "file": str(table.path),
         "system": system, "line": table.line_numbers[rows],
         "source": None if start else [f"until {end:.10g} s" for end in ends.tolist()],
-        **clock_after(start, ends - seconds),
+        **clock_after(table, times, start, ends - seconds),
     }  # fmt: skip
     queued = None if queue is None else table.numbers(queue)[rows]
     for name, values in numbers_of(np.concatenate(each_counted, axis=1)[:, kept], seconds, queued).items():

@@ -346,7 +346,8 @@ def _shared_part(
 ) -> tuple[SitePart, list[str]]:
     """Pools that are one control unit, as a part of its own, and a note of what that leaves out."""
     group, frame, shares, left_out = joined(rows, ssid, members)
-    note = f"{group.words}: {left_out} intervals that not all of its systems measured are left out."
+    apart = "that not all of its systems measured, from the same begin to the same end,"
+    note = f"{group.words}: {left_out} intervals {apart} are left out."
     frame = choose.rows_of(frame.lazy(), [group])
     part = SitePart(name=group.words, groups=(group,), frame=frame, shares={ssid: shares}, **asked)
     return part, [note] if left_out else []

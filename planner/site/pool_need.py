@@ -292,11 +292,10 @@ def _gaps(start: NDArray[np.datetime64], seconds: Array, clock: Array) -> list[s
     step, seconds = steps(start, clock), seconds[:-1]
     gaps = step > 1.5 * np.maximum(seconds, 1.0)
     if gaps.any():
-        missing = float((step - seconds)[gaps].sum()) / 3600.0
-        shown = readable(missing)
-        hours = "hour" if shown == "1" else "hours"
+        missing = readable(float((step - seconds)[gaps].sum()) / 3600.0)
+        hours = "hour" if missing == "1" else "hours"
         notes.append(
-            f"{counted(int(gaps.sum()), 'gap')}, {shown} {hours} without measurements: nothing is said of them"
+            f"{counted(int(gaps.sum()), 'gap')}, {missing} {hours} without measurements: nothing is said of them"
         )
     moved = -np.nan_to_num(np.diff(clock))
     back = (moved > 0) & (step - moved < seconds)

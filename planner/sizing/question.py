@@ -37,7 +37,7 @@ from planner.measurements.read import Measured
 from planner.measurements.read import membership as members_of
 from planner.measurements.systems import PoolRun, of_pool, pool_names, without_pooled
 from planner.render.text import counted, sentence_case
-from planner.reports.membership import LinuxDevices, Membership, share_together
+from planner.reports.membership import Membership, share_together
 from planner.reports.schema import VOLUME, Missing
 from planner.results import Flags, by_key
 from planner.sizing.answer import AliasAnswer
@@ -369,8 +369,6 @@ def _intervals(measured: Measured, membership: Membership | None, named: str) ->
         raise measured.without("devices or volumes")
     if membership is None:
         return every
-    if not isinstance(membership, LinuxDevices):
-        _check_listing(every, "members", str(membership.path))
     if not any(name in membership.members for rows in every for name in rows.names):
         some = ", ".join(list(membership.members)[:3])
         there = f"devices of {named} among its members; it names {some}"
@@ -494,13 +492,6 @@ def _mean_of(run: Run) -> Run:
     return replace(run, interval=mean) if run.interval else run
 
 
-def _check_listing(every: Sequence[Rows], argument: str, given: str) -> None:
-    """Refuse what says the members of pools beside a table."""
-    if all(rows.of_kind(VOLUME).all() for rows in every):
-        wanted = "it with a listing only; a table has pools and aliases in its columns"
-        raise InputError(argument, given, wanted)
-
-
 def _devices(text: str | None, argument: str) -> Devices | None:
     return None if text is None else Devices(text, argument)
 
@@ -575,8 +566,8 @@ def _pools(
     name: str | None,
 ) -> AliasAnswer | Subsystem:  # fmt: skip
     """One pool in full, or a row for each of several."""
-    if shared is not None:
-        _check_listing(asked.every, "aliases", shared.text)
+    if shared is not None and all(rows.of_kind(VOLUME).all() for rows in asked.every):
+        raise InputError("aliases", shared.text, "it with a listing only; a table has aliases in its columns")
     pools: dict[str, MeasuredPool] = {}
     measured: dict[str, list[tuple[str, Run | None, int]]] = {}  # with the number of volumes that have rows
     said: dict[str, None] = {}

@@ -14,6 +14,7 @@ from planner.answer import Answer, record, tabled
 from planner.demand import Law
 from planner.errors import InputError
 from planner.measurements import Run
+from planner.measurements.choose import SAME_LENGTH
 from planner.quantity import column
 from planner.render.text import counted, listed, sentence_case, word
 from planner.reports.supply import Counts, PoolSupply
@@ -29,7 +30,7 @@ from planner.supply.fit import (
     observe,
     since_change,
 )
-from planner.units import MOST_ALIASES, percent
+from planner.units import MOST_ALIASES, percent, readable
 
 NO_ALIAS: Final = 0.01  # share of tries that may find none free, where nothing is said
 ENOUGH, NOT_ENOUGH, TOO_MANY = "enough", "not enough", "too many"
@@ -352,6 +353,10 @@ def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> Ite
         yield f"{other} of {supply.time.size} intervals, up to the last change of aliases, are left out."
     if restarts := int(supply.restarted.sum()):
         yield f"the counters started again {counted(restarts, 'time')}; what they lost is unknown."
+    apart = np.diff(supply.time) - supply.length[1:]
+    if (lost := apart > SAME_LENGTH * supply.length[1:]).any():
+        found = f"{counted(int(lost.sum()), 'gap')}, {readable(float(apart[lost].sum()))} s in all"
+        yield f"nothing counted in {found} (counters of a file start with its first record)."
     if gaps := int((now & ~supply.plain & ~supply.restarted).sum()):
         yield f"{counted(gaps, 'interval')} of another length than usual counted in the share of fails only."
     mark = "MINCT" if supply.marked else "the fewest free"

@@ -223,7 +223,7 @@ BAD = {
     "one pool without load": (("pool,volume,io_rate,service_ms", "A,1,0,1"), (), "with I/O; there is none"),
     "members of a table": (
         ("volume,io_rate,service_ms", "1,1,1"), ("--pools", str(ROOT / "docs/examples/pools.csv")),
-        "with a listing only",
+        "among its members; it names 522A",
     ),
     "bases that are no devices": (("volume,io_rate,service_ms", "1,1,1"), ("--bases", "1-2"), "of the bases in"),
     "two numbers of aliases": (("pool,volume,io_rate,service_ms,aliases", "A,1,1,1,1", "A,2,1,1,2"), (), "line 3"),

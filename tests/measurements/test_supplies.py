@@ -33,6 +33,25 @@ def test_pools_of_monitor_data(tmp_path: Path) -> None:
     assert [each.pool for each in read_supplies(path)] == ["MVSYS1/0", "MVSYS1/1", "OTHER/0", "OTHER/1"]
 
 
+def test_files_of_two_times_are_one_and_what_was_counted_between_them_is_named(tmp_path: Path) -> None:
+    """Each file has its own first record, which only starts its counters: none is lost where both hold it."""
+    head, *rows = CSV.read_text().splitlines()
+    whole = judge(read_supplies(CSV))
+    one, other, later = (tmp_path / name for name in ("one.csv", "other.csv", "later.csv"))
+    cut = len(rows) // 6 * 3  # three pools a time
+    for path, part in ((one, rows[:cut]), (other, rows[cut - 3 :]), (later, rows[cut:])):
+        path.write_text("\n".join([head, *part]) + "\n")
+    both = judge(read_supplies([other, one]))
+    for found, wanted in zip(both.pools, whole.pools, strict=True):
+        assert found.supply.time.tolist() == wanted.supply.time.tolist()
+        assert found.supply.start == wanted.supply.start
+        assert found.notes == wanted.notes
+    apart = judge(read_supplies([one, later]))
+    for found, wanted in zip(apart.pools, whole.pools, strict=True):
+        assert "nothing counted in 1 gap, 60 s in all" in "; ".join(found.notes)
+        assert found.supply.time[-1] == wanted.supply.time[-1]
+
+
 def test_marks_that_nothing_set_mean_that_all_were_free() -> None:
     frame = (
         read(CSV)

@@ -24,6 +24,12 @@ def test_cells_keep_their_digits(tmp_path: Path) -> None:
     assert table.value("time, in all", "B", 1e-6) == 3e-6
 
 
+def test_the_mark_that_ends_a_file_is_no_row(tmp_path: Path) -> None:
+    """Some transfers from a mainframe write it (CP/M's end of file), as after a listing."""
+    path = write(tmp_path, GOOD.replace("\n", "\r\n") + "\x1a")
+    assert read_table(path).text("time, in all", "B") == "3"
+
+
 @pytest.mark.parametrize(("row", "column"), [("speed", "A"), ("rate", "C")])
 def test_an_unknown_cell_is_named(tmp_path: Path, row: str, column: str) -> None:
     with pytest.raises(InputError, match="expected one of"):

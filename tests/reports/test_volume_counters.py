@@ -13,6 +13,7 @@ from planner.errors import ReportError
 from planner.measurements import Measured, intervals, read, volume_runs
 from planner.measurements.shown import MeasuredAnswer
 from planner.reports.membership import Membership, read_membership
+from planner.reports.moments import moment_of
 from planner.reports.supply import VOLUME_COLUMNS as COLUMNS
 
 UNIT = 128e-6
@@ -89,6 +90,27 @@ def test_wraps_gaps_and_restarts(tmp_path: Path) -> None:
     assert volume.pend == pytest.approx((2000 + 2000 + 6000 + 2000) * UNIT / 6000)
     assert volume.queued == pytest.approx((10 * 1 + 10 * 2 + 30 * 3 + 10 * 1) / 60)
     assert any("started again" in note for note in totals.notes)
+
+
+@pytest.mark.parametrize("autumn", [False, True])
+def test_an_interval_begins_by_the_clock_of_its_record(autumn: bool, tmp_path: Path) -> None:
+    """Where summer time begins or ends, records an hour apart show none or two hours in between."""
+    shown = (
+        ["02:00+02:00", "02:00+01:00", "03:00+01:00"]
+        if autumn
+        else ["01:00+01:00", "03:00+02:00", "04:00+02:00"]
+    )
+    times = [f"2026-10-25T{each[:5]}:00{each[5:]}" for each in shown]
+    counted = [(time, "522A", 1000 * k, 5000 * k, 0, 0, *[0] * 4, 1) for k, time in enumerate(times)]
+    volumes = read(written(tmp_path, *counted)).devices
+    pools = [f"{time},3,{1000 * k},0,4,8,8" for k, time in enumerate(times)]
+    supply = "time,pool,IODHPP_HPPTRIES,IODHPP_HPPFAILS,IODHPP_HPPMINCT,IODHPP_HPPMAXCT,aliases"
+    path = tmp_path / "supply.csv"
+    path.write_text("\n".join([supply, *pools]) + "\n")
+    for found in (volumes, read(path).supply):
+        assert found["interval"].to_list() == [3600.0, 3600.0]
+        begun = [moment_of(row).isoformat() for row in found.select("start", "utc_offset").rows(named=True)]
+        assert begun == times[:2]
 
 
 def test_deltas_by_their_interval(tmp_path: Path) -> None:

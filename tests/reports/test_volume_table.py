@@ -87,6 +87,9 @@ def test_an_hour_that_a_clock_shows_twice_is_refused_with_the_way_out(tmp_path: 
         read(table(tmp_path, header, *rows))
     with pytest.raises(ReportError, match=r"line 4, .*expected each interval of it once$"):
         read(table(tmp_path, header, rows[0], rows[1], rows[1]))
+    hourly = [f"2026-10-25T02:00,{name},1,1" for name in "ABAB"]  # hours of several volumes
+    with pytest.raises(ReportError, match=r"line 4, .* if the clock was set back"):
+        read(table(tmp_path, header, *hourly))
 
 
 def test_an_interval_in_a_longer_one_is_refused_with_both_lengths(tmp_path: Path) -> None:

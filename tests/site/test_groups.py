@@ -135,7 +135,7 @@ def test_a_clock_set_forward_leaves_no_gap_where_its_offset_is_known() -> None:
 
 @pytest.mark.long
 def test_a_clock_set_back_is_two_hours_with_its_offset_and_refused_without() -> None:
-    """An hour comes twice where summer time ends, here four intervals; one moment by two clocks is one."""
+    """An hour comes twice where summer time ends, here four intervals, and no hour is lost where it begins."""
     hour = pl.col("start") < pl.col("start").min() + pl.duration(hours=1)
     frame = small(utc_offset=7200).filter(hour)
     again = small(utc_offset=3600).filter(hour)
@@ -143,6 +143,14 @@ def test_a_clock_set_back_is_two_hours_with_its_offset_and_refused_without() -> 
     found = need(both)
     assert found.intervals == 8  # type: ignore[attr-defined]
     assert "clock set back by 4 intervals" in "; ".join(found.notes)  # type: ignore[attr-defined]
+    begun = pl.col("start") - pl.col("start").min() + datetime(2026, 3, 29, 3)
+    summer = again.with_columns(
+        begun - pl.duration(hours=2), pl.lit(3600, dtype=pl.Int32).alias("utc_offset")
+    )
+    onward = again.with_columns(begun, pl.lit(7200, dtype=pl.Int32).alias("utc_offset"))
+    told = "; ".join(need(pl.concat([summer, onward])).notes)  # type: ignore[attr-defined]
+    assert "gap" not in told  # 02:00+01:00 is 03:00+02:00
+    assert "clock set back" not in told
     first = pl.col("device") == pl.col("device").min()
     utc = frame.with_columns(
         pl.col("start") - pl.duration(hours=2), pl.lit(0, dtype=pl.Int32).alias("utc_offset")

@@ -52,6 +52,25 @@ def test_a_volume_that_two_systems_have_is_missing_where_it_cannot_be_read(
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("own", [[], ["pool"], ["pool", "aliases"]])
+def test_members_beside_a_table_are_taken_by_every_command(tmp_path: Path, own: list[str]) -> None:
+    """As days and as one pool; where the table says something else of a volume, a note says so."""
+    frame = example_volumes(days=1, pools=1, volumes=2)
+    path, members = tmp_path / "site.csv", tmp_path / "members.csv"
+    frame.select(pl.exclude({"pool", "aliases"} - {*own})).write_csv(path)
+    first, last = frame["device"].min(), frame["device"].max()
+    members.write_text(f"device,role,pool\n{first}-{last},base,M\n5F00,alias,M\n")
+    over_days = site(path, members=members)
+    (pool,) = over_days.pools
+    alone = planner.aliases(path, members=members)
+    assert (pool.pool, pool.in_use, pool.needed_worst) == ("M", 1, alone.recommended)
+    for answer in (over_days, alone):
+        told = "; ".join(answer.notes)
+        assert ("the former is taken" in told) == bool(own)
+        assert not own or f"members.csv says of {first} pool M with 1 alias, {path} P1 with" in told
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("share", ["none", "full", 0.5])
 def test_a_share_has_the_same_number_over_days_and_alone(bursty: pl.DataFrame, share: str | float) -> None:
     (pool,) = site(bursty, together=share, workers=1).pools
