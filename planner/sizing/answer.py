@@ -268,7 +268,7 @@ class AliasAnswer(Answer):
             )
         most = self.removes(0.9)
         if most is not None and self.recommended - most > most - self.in_use > 0:
-            said += f"; {_removing(most)} 90 % of the wait"
+            said += f"; 90 % of the wait is gone with {most}"
         return said
 
     def removes(self, share: float) -> int | None:
@@ -318,9 +318,9 @@ class AliasAnswer(Answer):
             )
         half, most = self.removes(0.5), self.removes(0.9)
         if half is not None and most is not None and self.recommended > self.in_use:
-            some = f"{_removing(half)} half of the wait, {_removing(most)} 90 %"
-            some = f"{_removing(most)} 90 % of the wait" if half == most else some
-            found.append(f"{sentence_case(some)}; the target takes {self.recommended}.")
+            first = "" if half == most else f"Half of the wait is gone with {_aliases(half)}, "
+            last = f"90 % with {most}" if first else f"90 % of the wait is gone with {_aliases(most)}"
+            found.append(f"{first}{last}; the target takes {self.recommended}.")
         if not self.target.of_waits and self.readings[0].kind not in {"poisson", "closed", "open", UNEQUAL}:
             found.append(FEW_TRIES)
         if self.target.wait_percentile is not None:
@@ -487,10 +487,6 @@ def unmeasured(sentences: Iterable[str]) -> str:
 
 def _aliases(count: int) -> str:
     return render.counted(count, "alias", "aliases")
-
-
-def _removing(count: int) -> str:
-    return f"{_aliases(count)} {'removes' if count == 1 else 'remove'}"
 
 
 def _end(value: float) -> str:

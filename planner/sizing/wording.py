@@ -202,9 +202,9 @@ def gained(answer: AliasAnswer) -> list[str]:
 
 def of_bursty_pool(runs: Sequence[Run], answer: AliasAnswer) -> list[str]:
     """Sentences for a pool with bursty volumes."""
-    how = "Volumes are bursty: each is read for itself"
+    how = "Each volume is read for itself"
     if answer.saturated:
-        how = "Each volume is read for itself, one that never idles as if its I/Os waited for three services"
+        how += ", one that never idles as if its I/Os waited for three services"
     more = [
         f"{how}, and the pool drawn many times with one candidate of each. The range is that of the draws; supply "
         "counters of the pool (planner aliases supply) decide."
