@@ -170,13 +170,14 @@ class PoolNeed:
 
     @property
     def busiest_hour(self) -> str:
-        """Hour of the week with the largest need, of equals the worst interval's, as "Tue 10"; empty without dates."""
+        """Hour of the week with the largest need, of equals, or where no count serves, the worst interval's: "Tue 10"; or ""."""
         hours, worst = self.series.hours().ravel(), self.worst_start
         if not np.isfinite(hours).any():
             return ""
         place = int(np.nanargmax(hours))
-        if worst is not None and hours[at := 24 * worst.weekday() + worst.hour] == hours[place]:
-            place = at
+        if worst is not None:
+            at = 24 * worst.weekday() + worst.hour
+            place = at if self.needed_worst is None or hours[at] == hours[place] else place
         day, hour = divmod(place, 24)
         return f"{WEEKDAYS[day]} {hour:02d}"
 

@@ -473,3 +473,13 @@ def test_the_busiest_hour_of_equals_is_that_of_the_worst_interval() -> None:
     assert need.series.needed[0] == need.series.needed[1]
     assert need.worst_start == datetime(2026, 3, 4, 11)
     assert need.busiest_hour == f"{need.worst_start:%a %H}"
+
+
+def test_the_hour_that_no_count_serves_is_the_busiest() -> None:
+    """Its service time alone is longer than the response that is asked for; the other hour needs aliases."""
+    rows = [f"2026-03-02T{hour}:00,3600,P,V{k},0,{rate},{service},{queued}"
+            for hour, rate, service, queued in ((10, 400, 1.6, 0.9), (11, 300, 2.4, 0.5)) for k in range(4)]  # fmt: skip
+    table = "start,interval_s,pool,volume,aliases,io_rate,service_ms,queued\n" + "\n".join(rows)
+    (need,) = site(table.encode(), target=Target(response=2.2e-3)).pools
+    assert need.needed_worst is None and np.isfinite(need.series.needed).sum() == 1
+    assert need.busiest_hour == f"{need.worst_start:%a %H}" == "Mon 11"
