@@ -77,6 +77,7 @@ UNIT_WORDS: Final = {
 }  # fmt: skip
 NO_UNIT: Final = ("", "-", "#", "hex", "number", "count", "text", "i/o", "hh:mm:ss")
 IOS: Final = ("i/os", "ios", "requests")  # units of all but times
+NUMBERS_OF_IOS: Final = frozenset({"io", "ios", "ssch"})  # headings without a unit
 FILLERS: Final = frozenset({"avg", "average", "mean", "ave", "in", "overall"})
 EMBEDDED: Final = {"avgpndms": "ms", "avgdisms": "ms", "avgconms": "ms", "avgrspms": "ms", "avgioqms": "ms",
                    "duratm": "s"}  # fmt: skip
@@ -143,6 +144,14 @@ class Plan:
             return ""
         near = next(((name, near) for name in told_by if (near := self._nearest(name))), None)
         return f"not used: {near[1]}, perhaps {near[0]}; `map` says which column is what" if near else ""
+
+    @property
+    def count_or_rate(self) -> str:
+        """A sentence where the I/O rate may be a number of I/Os in each interval by its name; empty where it is not."""
+        rate = self.taken["io_rate"]
+        if rate.unit or "interval" not in self.taken or heading_words(rate.heading)[0] not in NUMBERS_OF_IOS:
+            return ""
+        return f"{rate.heading} is read as I/Os per second; a count is to be divided by its interval first"
 
     def refusal(self) -> str:
         """Say which columns there are, which are missing and which may be them."""

@@ -147,8 +147,8 @@ def read_volumes(table: CsvTable, given: Mapping[str, str]) -> schema.Tables:
         frame, lost = _rows(table, plan, notes := [])
         too_fast = f"a disk would serve an I/O in less than {FASTEST / MICROSECOND:.0f} us"
         notes.append(f"{table.path}: its times are read as seconds: as milliseconds {too_fast}.")
-    if plan.no_queue:
-        notes.append(f"{table.path}: {plan.no_queue}.")
+    doubtful = (plan.no_queue, "" if "io_rate" in given else plan.count_or_rate)
+    notes += [f"{table.path}: {each}." for each in doubtful if each]
     notes += _rivals(table, plan)
     missing, frame = _without_lost(table, frame, lost, notes)
     columns = f"{table.path}: {plan.words}"

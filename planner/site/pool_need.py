@@ -170,7 +170,10 @@ class PoolNeed:
 
     @property
     def busiest_hour(self) -> str:
-        """Hour of the week with the largest need, of equals, or where no count serves, the worst interval's: "Tue 10"; or ""."""
+        """Hour of the week with the largest need, of equals the worst interval's, as "Tue 10"; empty without dates.
+
+        An interval that no count serves needs most.
+        """
         hours, worst = self.series.hours().ravel(), self.worst_start
         if not np.isfinite(hours).any():
             return ""

@@ -226,6 +226,25 @@ def test_a_column_that_may_hold_the_queue_is_named_where_nothing_tells_it() -> N
     assert not read(text("device,io_rate,service_ms,CPU", "522A,400,1.3,3")).notes
 
 
+@pytest.mark.parametrize(
+    ("heading", "interval", "said"),
+    [
+        ("I/Os", True, True),
+        ("SSCH", True, True),
+        ("I/Os", False, False),
+        ("I/Os/s", True, False),
+        ("IOPS", True, False),
+    ],
+)
+def test_a_rate_that_may_be_a_count_is_named(heading: str, interval: bool, said: bool) -> None:
+    """A number of I/Os in each interval was read as a rate without a word; one device can carry 700/s, not 630,000."""
+    head, row = ("start,interval_s,", "2026-03-02T10:00,900,") if interval else ("", "")
+    table = f"{head}volume,{heading},service_ms,queued\n{row}A,700,1.25,.4\n".encode()
+    found = [note for note in read(table).notes if "is read as I/Os per second; a count" in note]
+    assert len(found) == said
+    assert not said or not any("a count" in note for note in read(table, map={"io_rate": heading}).notes)
+
+
 def test_a_wait_that_contradicts_queue_and_response_is_refused() -> None:
     with pytest.raises(
         ReportError, match=r"line 2, column 24: wait_ms .*: expected what queue over rate makes"

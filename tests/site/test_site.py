@@ -477,8 +477,9 @@ def test_the_busiest_hour_of_equals_is_that_of_the_worst_interval() -> None:
 
 def test_the_hour_that_no_count_serves_is_the_busiest() -> None:
     """Its service time alone is longer than the response that is asked for; the other hour needs aliases."""
+    hours = ((10, 400, 1.6, 0.9), (11, 300, 2.4, 0.5))
     rows = [f"2026-03-02T{hour}:00,3600,P,V{k},0,{rate},{service},{queued}"
-            for hour, rate, service, queued in ((10, 400, 1.6, 0.9), (11, 300, 2.4, 0.5)) for k in range(4)]  # fmt: skip
+            for hour, rate, service, queued in hours for k in range(4)]  # fmt: skip
     table = "start,interval_s,pool,volume,aliases,io_rate,service_ms,queued\n" + "\n".join(rows)
     (need,) = site(table.encode(), target=Target(response=2.2e-3)).pools
     assert need.needed_worst is None and np.isfinite(need.series.needed).sum() == 1
