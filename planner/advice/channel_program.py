@@ -203,8 +203,6 @@ def channel_programs(
     if data_rate is not None and not 0 < data_rate < float("inf"):
         raise InputError("data_rate", data_rate, "a finite number above zero", "bytes/s")
     model = library.read_model(MODEL)
-    program = ChannelProgram.from_model(model)
-    program.time_per_mb(bits, fast=fast, read_share=read_share)  # refuses bits and share
-    return CcwAnswer(
-        law=program, model=model, bits=bits, fast=fast, read_share=read_share, data_rate=data_rate
-    )
+    costs = ChannelProgram.from_model(model)
+    costs.time_per_mb(bits, fast=fast, read_share=read_share)  # refuses bits and share
+    return CcwAnswer(law=costs, model=model, bits=bits, fast=fast, read_share=read_share, data_rate=data_rate)

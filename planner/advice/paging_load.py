@@ -247,9 +247,7 @@ def random_note(found: Sequence[tuple[PagingKind, int, Load]]) -> str:
         if rate < load.page_rate:
             fewer.append(f"{readable(rate)} pages/s on {count:,} {kind.name}")
     most = f": at most {' or '.join(fewer)}" if fewer else ""
-    return (
-        f"Requests are assumed evenly distributed over the devices; at random devices they queue more{most}."
-    )
+    return f"Requests are assumed evenly distributed over devices; at random devices they queue more{most}."
 
 
 def meets(device: PagingDevice, load: Load, count: int) -> Array:

@@ -242,9 +242,7 @@ class Fit(Calibration):
             demand = "not the demand; predictions for more devices have no upper end."
             if not self.unbounded:
                 demand = "and the demand on more devices follows from the number of requesters alone."
-            lines.append(
-                f"All devices were busy in every run: the runs show the capacity of the devices, {demand}"
-            )
+            lines.append(f"All devices were busy in every run: the runs show their capacity, {demand}")
         return (*lines, *others)
 
     @property

@@ -59,9 +59,7 @@ class NumbersAsked:
     no_alias: NoAlias = None
     wait_percentile: Annotated[
         str | None,
-        option(
-            "SHARE:TIME", "Target: share of I/Os that wait at most TIME, as 95%:2ms.", "--wait-percentile"
-        ),
+        option("SHARE:TIME", "Target: share of I/Os waiting at most TIME, as 95%:2ms.", "--wait-percentile"),
     ] = None
     growth: Annotated[str | None, option("SHARE", "Growth of the demand before sizing, as 30%.")] = None
     model: options.Model = options.DEFAULT_MODEL

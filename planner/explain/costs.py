@@ -143,9 +143,7 @@ throughput, share, peak = sympy.symbols("X E n_max")
 def _scaling(exact: Exact) -> tuple[Equation, ...]:
     return (
         Equation(throughput, gamma * n / (1 + alpha * (n - 1) + beta * n * (n - 1)), "throughput", "1/s"),
-        Equation(
-            share, throughput / (gamma * n), "efficiency: share of the throughput of n without contention"
-        ),
+        Equation(share, throughput / (gamma * n), "efficiency: share of linear scaling"),
         Equation(
             peak,
             # with more contention or coherency, two are already too many

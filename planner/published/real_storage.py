@@ -117,9 +117,7 @@ def _capacity() -> dict[str, Rule]:
         users: report.given("how the run was set up"),
         per_user: report.given("how the run was set up"),
         touched: report.identity(total, "users x pages touched"),
-        "Total GB Virtual Touched": report.identity(
-            lambda at: total(at) * (1 / 1024), "1 MB per page touched"
-        ),
+        "Total GB Virtual Touched": report.identity(lambda at: total(at) * (1 / 1024), "1 MB per page"),
         "PTRM Data Spaces": report.identity(spaces, "PGMBKs over PTRM spaces of 4 GB, rounded up"),
         "PTRM Total pages (p)": report.identity(
             lambda at: thousands(at, spaces(at) * PAGES_PER_PTRM_SPACE), "1,048,576 pages per space"

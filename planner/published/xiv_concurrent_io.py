@@ -24,9 +24,7 @@ from planner.units import FRAME, KILOBYTE, MICROSECOND, PERCENT, percent, readab
 
 FOLDER: Final = "xiv-concurrent-io"
 PAGE_RATE_RESOLUTION: Final = 500.0  # page rates of runs are rounded to thousands, whatever their decimals
-XIV_REQUESTS: Final = (
-    2  # per device: the fault read for which its one guest waits, and the page write that follows
-)
+XIV_REQUESTS: Final = 2  # of one guest per device: the fault read for which it waits, then a page write
 XIV_RUNS: Final = {"xiv-serialized": ("serialized", 1), "xiv-concurrent": ("concurrent", 2)}
 RUNS: Final = ("serialized", "concurrent")
 SERIALIZED, CONCURRENT = RUNS

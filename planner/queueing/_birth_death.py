@@ -24,9 +24,7 @@ def closed_product_form(n: Array, z: Array, s: Array, c: Array, i: Array | None,
         rest = np.flatnonzero(~free)
     else:
         rest = np.arange(n.size)
-    if (
-        rest.size and n.max() <= direct
-    ):  # above that, terms relative to p(c) usually leave the range of float64
+    if rest.size and n.max() <= direct:  # above, terms relative to p(c) usually leave float64
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             _direct(rest, n, z, s, c, i, result)
             rest = rest[~np.isfinite(result[0] + result[2])[rest]]
