@@ -174,7 +174,8 @@ class DiskAnswer(Answer):
         parts = []
         if best is not None:
             low, rate, high = ends(best.rate)
-            parts.append(f"fastest is {best.name}: {rate}/s ({low} to {high}, {style.NINETY})")
+            sure = " beyond doubt" * any(row.in_doubt for row in self.rows)
+            parts.append(f"fastest{sure} is {best.name}: {rate}/s ({low} to {high}, {style.NINETY})")
         parts += [
             f"{row.name}: at most {readable(row.rate.value)}/s, the limit of its channel (the measured "
             f"{readable(float(row.at.rate))}/s cannot have come from the disk)"
